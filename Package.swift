@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "access-token-service",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "AccessTokenGCD", targets: ["AccessTokenGCD"]),
+        .library(name: "AccessTokenAsync", targets: ["AccessTokenAsync"]),
+    ],
+    targets: [
+        .target(name: "AccessTokenCore", swiftSettings: settings),
+        .target(name: "AccessTokenGCD", dependencies: ["AccessTokenCore"], swiftSettings: settings),
+        .target(name: "AccessTokenAsync", dependencies: ["AccessTokenCore"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)
