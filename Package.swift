@@ -19,11 +19,17 @@ let package = Package(
     products: [
         .library(name: "AccessTokenGCD", targets: ["AccessTokenGCD"]),
         .library(name: "AccessTokenAsync", targets: ["AccessTokenAsync"]),
+        .library(name: "AccessTokenAdapters", targets: ["AccessTokenAdapters"]),
     ],
     targets: [
         .target(name: "AccessTokenCore", swiftSettings: settings),
         .target(name: "AccessTokenGCD", dependencies: ["AccessTokenCore"], swiftSettings: settings),
         .target(name: "AccessTokenAsync", dependencies: ["AccessTokenCore"], swiftSettings: settings),
+        .target(
+            name: "AccessTokenAdapters",
+            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

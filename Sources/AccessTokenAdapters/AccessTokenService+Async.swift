@@ -1,0 +1,28 @@
+public import AccessTokenAsync
+public import AccessTokenGCD
+
+extension AccessTokenService: AsyncAccessTokenProviding {
+    /// A valid token, as ``AccessTokenService/retrieveToken(then:)`` provides it; loads if it has to.
+    ///
+    /// **Concurrency** Stays on the caller's executor; with a valid token it does not suspend at all.
+    ///
+    /// **Cancellation** Throws `CancellationError` at once (X1) and leaves the load alone (X2); a caller that is
+    /// cancelled already starts no load (X3), but gets a token that is there.
+    ///
+    /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
+    public nonisolated(nonsending) func token() async throws -> AccessToken {
+        if let token = freshToken { return token }
+        let asksForItself = LoadContext.isLoad(of: self)
+        let cancelled = Task.isCancelled
+        return try await tokenByCallback { handler in
+            retrieveToken(cancelled: cancelled, asksForItself: asksForItself, then: handler)
+        }
+    }
+
+    /// Ends the session (O1 and O3), and returns when the loader has forgotten it, also to a cancelled caller.
+    public func signOut() async {
+        await withCheckedContinuation { continuation in
+            signOut(then: { continuation.resume() })
+        }
+    }
+}

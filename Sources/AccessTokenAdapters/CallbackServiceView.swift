@@ -1,0 +1,69 @@
+public import AccessTokenAsync
+public import AccessTokenGCD
+public import Dispatch
+
+/// An async service, as callback code sees it.
+///
+/// Calls reach the service in the order in which they were made, which tasks alone do not promise: what was
+/// invalidated or signed out before a retrieval is so when the retrieval arrives.
+///
+/// ```swift
+/// let provider: any AccessTokenProviding = CallbackServiceView(of: asyncService, queue: .main)
+/// provider.retrieveToken { result in … }
+/// ```
+///
+/// **Concurrency** Handlers are called as `AccessTokenService` calls them: one at a time, in the order of the calls,
+/// never before the call has returned, on a serial queue that targets the queue given (D2 to D4).
+///
+/// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers at once with `CancellationError` and cancels the task
+/// that waits for the token, where there is one (X1).
+public final class CallbackServiceView: AccessTokenProviding {
+    private let base: any AsyncAccessTokenProviding
+    private let service: AsyncAccessTokenService?
+    private let delivery: DispatchQueue
+    /// Starts the tasks that call a service of others, one after the other.
+    private let order = DispatchQueueExecutor(queue: DispatchQueue(label: "CallbackServiceView.order"))
+
+    /// Creates the callback view of an async service.
+    ///
+    /// - Parameters:
+    ///   - base: the service.
+    ///   - queue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
+    public init(of base: any AsyncAccessTokenProviding, queue: DispatchQueue = .global()) {
+        self.base = base
+        service = base as? AsyncAccessTokenService
+        delivery = DispatchQueue(label: "CallbackServiceView.delivery", target: queue)
+    }
+
+    /// Calls `handler` once with a valid token, or with the reason why there is none.
+    @available(*, renamed: "token()")
+    @discardableResult
+    public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+        let deliver: AccessTokenHandler = { [delivery] result in delivery.async { handler(result) } }
+        if let service { return AccessTokenRetrieval(onCancel: service.retrieveToken(then: deliver)) }
+        let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned), deliver)
+        let task = Task(executorPreference: order) { [base] in
+            do { answer(.success(try await base.token())) } catch { answer(.failure(error)) }
+        }
+        return AccessTokenRetrieval {
+            answer(.failure(CancellationError()))
+            task.cancel()
+        }
+    }
+
+    /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
+    public func invalidate(_ rejected: AccessToken) {
+        if let service { return service.invalidateAtOnce(rejected) }
+        Task(executorPreference: order) { [base] in await base.invalidate(rejected) }
+    }
+
+    /// Ends the session, and calls `done` on the handlers' queue; see ``AccessTokenProviding/signOut(then:)``.
+    public func signOut(then done: @escaping @Sendable () -> Void) {
+        let finish: @Sendable () -> Void = { [delivery] in delivery.async(execute: done) }
+        if let service { return service.signOutAtOnce(then: finish) }
+        Task(executorPreference: order) { [base] in
+            await base.signOut()
+            finish()
+        }
+    }
+}

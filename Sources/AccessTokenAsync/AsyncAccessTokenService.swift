@@ -1,0 +1,252 @@
+public import AccessTokenCore
+import Foundation
+import Synchronization
+
+/// One valid token for many callers, by `async` functions: an actor, and an array of waiters.
+///
+/// Concurrent callers share one load of a new token (clauses S1 and S2). Every decision is the state machine's, made
+/// under a lock at the moment of the call; what is to be done about it is done on the actor, in the order of the
+/// decisions.
+///
+/// ```swift
+/// let service = AsyncAccessTokenService(loader: loader)
+/// let token = try await service.token()
+/// ```
+///
+/// **Concurrency** ``token()`` stays on the caller's executor, and with a valid token it does not suspend at all.
+/// Waiters are resumed in the order in which they came (D2). Loads run in tasks of the service's own, on the executor
+/// given, and are raised to the highest priority of their waiters where the platform can (macOS 26, iOS 26, Linux).
+///
+/// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
+public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
+    /// What is decided under the lock, and not yet carried out on the actor.
+    private struct Decisions {
+        var machine: AccessTokenStateMachine<Waiter>
+        var effects: [Effect] = []
+        var isCarryingOut = false
+    }
+
+    private let loader: any AsyncAccessTokenLoader
+    private let loadDeadline: TimeInterval?
+    private let clock: any AccessTokenClock
+    private let executor: (any TaskExecutor)?
+    private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
+
+    private let decisions: Locked<Decisions>
+    private let snapshot = TokenSnapshot()
+
+    private var deadline: AccessTokenTimer?
+    private var load: (flight: FlightID, task: Task<Void, Never>)?
+
+    /// Creates a service that is signed in and has no token: the first call loads, unless ``signIn(_:)`` comes first.
+    ///
+    /// - Parameters:
+    ///   - loader: obtains new tokens.
+    ///   - policy: when a token counts as expired, and how long a load may take.
+    ///   - clock: wall clock and timers.
+    ///   - executor: where loads, and the actor itself, run; `nil` is the global pool.
+    ///   - onEvent: told what happens, on the actor.
+    public init(
+        loader: any AsyncAccessTokenLoader,
+        policy: AccessTokenPolicy = AccessTokenPolicy(),
+        clock: any AccessTokenClock = SystemTaskClock(),
+        executor: (any TaskExecutor)? = nil,
+        onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
+    ) {
+        self.loader = loader
+        self.loadDeadline = policy.corrected.loadDeadline
+        self.clock = clock
+        self.executor = executor
+        self.onEvent = onEvent
+        let machine = AccessTokenStateMachine<Waiter>(policy: policy, reportsEvents: onEvent != nil)
+        let corrections = onEvent == nil ? [] : policy.corrections.map { Effect.report(.policyCorrected($0)) }
+        decisions = Locked(Decisions(machine: machine, effects: corrections, isCarryingOut: !corrections.isEmpty))
+        if !corrections.isEmpty {
+            Task(executorPreference: executor) { await self.carryOut() }
+        }
+    }
+
+    // MARK: Callers
+
+    /// The token, if a valid one is there: never loads, never waits.
+    public nonisolated var currentToken: AccessToken? {
+        snapshot.usableToken(at: clock.now)
+    }
+
+    /// A valid token; loads if it has to (clauses C1 to C5).
+    ///
+    /// **Cancellation** Throws `CancellationError` at once (X1) and leaves the load alone (X2); a caller that is
+    /// cancelled already starts no load (X3), but gets a token that is there.
+    ///
+    /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
+    public nonisolated(nonsending) func token() async throws -> AccessToken {
+        if let token = snapshot.freshToken(at: clock.now) { return token }
+        return try await waitForToken()
+    }
+
+    /// Says that a server rejected this token (clauses I1 to I3).
+    public func invalidate(_ rejected: AccessToken) {
+        decide { $0.invalidate(rejected) }
+    }
+
+    /// Begins a session with this token, in place of the present session if there is one (clause O2).
+    public func signIn(_ token: AccessToken) {
+        let now = clock.now
+        decide { $0.signIn(token, at: now) }
+    }
+
+    /// Ends the session (clauses O1 and O3), and returns when the loader has forgotten it, also to a cancelled caller.
+    public func signOut() async {
+        decide { $0.signOut() }
+        await forgetSession()
+    }
+
+    // MARK: Waiters
+
+    private nonisolated(nonsending) func waitForToken() async throws -> AccessToken {
+        // The ticket lives in the caller's frame and is only touched under the lock, so that a cancellation needs
+        // neither a hop nor a task: it comes before the waiter is there, and is seen below, or finds its ticket.
+        let ticket = Atomic<Int>(0)
+        return try await withTaskCancellationHandler {
+            try await unsafe withUnsafeThrowingContinuation { continuation in
+                let now = clock.now
+                let asksForItself = LoadContext.isLoad(of: self)
+                let priority = Task.currentPriority.rawValue
+                decide { machine in
+                    let waiter = unsafe Waiter.task(continuation)
+                    if asksForItself { return machine.refuseLoader(waiter, at: now) }
+                    let action = machine.retrieve(waiter, cancelled: Task.isCancelled, priority: priority, at: now)
+                    ticket.store(action.ticket ?? 0, ordering: .relaxed)
+                    return action
+                }
+            }
+        } onCancel: {
+            decide { $0.cancel(ticket.load(ordering: .relaxed)) }
+        }
+    }
+
+    /// Calls `handler` once with what ``token()`` would return or throw, on no promised thread; returns what cancels it.
+    package nonisolated func retrieveToken(
+        then handler: @escaping @Sendable (Result<AccessToken, any Error>) -> Void
+    ) -> (@Sendable () -> Void)? {
+        let now = clock.now
+        let asksForItself = LoadContext.isLoad(of: self)
+        let ticket = decide { machine in
+            let waiter = Waiter.handler(handler)
+            return asksForItself ? machine.refuseLoader(waiter, at: now) : machine.retrieve(waiter, at: now)
+        }
+        guard let ticket else { return nil }
+        return { [self] in decide { $0.cancel(ticket) } }
+    }
+
+    /// ``invalidate(_:)`` for a caller that cannot wait to enter the actor.
+    package nonisolated func invalidateAtOnce(_ rejected: AccessToken) {
+        decide { $0.invalidate(rejected) }
+    }
+
+    /// ``signOut()`` for a caller that cannot wait to enter the actor.
+    package nonisolated func signOutAtOnce(then done: @escaping @Sendable () -> Void) {
+        decide { $0.signOut() }
+        Task(executorPreference: executor) {
+            await self.forgetSession()
+            done()
+        }
+    }
+
+    /// A load that was decided on before comes first; and the caller's cancellation does not reach the loader.
+    private func forgetSession() async {
+        carryOut()
+        await Task(executorPreference: executor) { [loader] in await loader.signOut() }.value
+    }
+
+    // MARK: Decisions and effects
+
+    /// Lets the state machine decide, answers, and has the effects carried out.
+    ///
+    /// Tasks keep no order, so the effects wait in an array until a task on the actor has carried them out.
+    @discardableResult
+    private nonisolated func decide(
+        _ input: (inout AccessTokenStateMachine<Waiter>) -> Action<Waiter>
+    ) -> Int? {
+        let (action, mustCarryOut) = decisions.withLock { decisions in
+            let action = input(&decisions.machine)
+            decisions.effects += action.effects
+            let mustCarryOut = !decisions.effects.isEmpty && !decisions.isCarryingOut
+            if mustCarryOut { decisions.isCarryingOut = true }
+            snapshot.publish(decisions.machine.publishedToken)
+            return (action, mustCarryOut)
+        }
+        if let answer = action.answer {
+            answer.waiters.forEach { $0.take(answer.result) }
+        }
+        if mustCarryOut {
+            Task(executorPreference: executor) { await self.carryOut() }
+        }
+        return action.ticket
+    }
+
+    private func carryOut() {
+        while let effects = nextEffects() {
+            for effect in effects {
+                switch effect {
+                case .startLoad(let flight, let old, let priority):
+                    startLoad(flight, replacing: old, priority: TaskPriority(rawValue: priority))
+                case .raisePriority(let flight, let priority):
+                    raisePriority(flight, to: TaskPriority(rawValue: priority))
+                case .endFlight:
+                    setDeadline(nil)
+                    load = nil
+                case .report(let event): onEvent?(event)
+                }
+            }
+        }
+    }
+
+    private func nextEffects() -> [Effect]? {
+        decisions.withLock { decisions in
+            guard decisions.effects.isEmpty else {
+                defer { decisions.effects = [] }
+                return decisions.effects
+            }
+            decisions.isCarryingOut = false
+            return nil
+        }
+    }
+
+    private func startLoad(_ flight: FlightID, replacing old: AccessToken?, priority: TaskPriority) {
+        setDeadline(
+            loadDeadline.map { seconds in
+                clock.schedule(after: seconds) { [self] in
+                    let now = clock.now
+                    decide { $0.deadlinePassed(flight, at: now) }
+                }
+            }
+        )
+        let services = LoadContext.adding(ObjectIdentifier(self))
+        let task = Task(executorPreference: executor, priority: priority) { [self] in
+            let result: Result<AccessToken, any Error>
+            do {
+                let token = try await LoadContext.$services.withValue(services) {
+                    try await loader.load(replacing: old)
+                }
+                result = .success(token)
+            } catch {
+                result = .failure(error)
+            }
+            let now = clock.now
+            decide { $0.loadFinished(flight, result, at: now) }
+        }
+        load = (flight, task)
+    }
+
+    private func raisePriority(_ flight: FlightID, to priority: TaskPriority) {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+        guard let load, load.flight == flight else { return }
+        load.task.escalatePriority(to: priority)
+    }
+
+    private func setDeadline(_ timer: AccessTokenTimer?) {
+        deadline?.cancel()
+        deadline = timer
+    }
+}

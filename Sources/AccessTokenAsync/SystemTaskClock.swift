@@ -1,0 +1,23 @@
+public import AccessTokenCore
+public import Foundation
+
+/// The system's wall clock, with timers that are sleeping tasks.
+///
+/// Timers stand still while the device sleeps, as the load does whose deadline they are.
+public struct SystemTaskClock: AccessTokenClock {
+    /// Creates the clock; all of them are alike.
+    public init() {}
+
+    /// The wall-clock time, on Linux to some milliseconds.
+    public var now: Date { systemNow() }
+
+    /// Calls `action` in a task of its own.
+    public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        let timer = Task.detached {
+            // Sleeping ends early only by cancellation, which is the end of the timer as well.
+            guard (try? await Task.sleep(for: .seconds(delay), clock: .suspending)) != nil else { return }
+            action()
+        }
+        return AccessTokenTimer { timer.cancel() }
+    }
+}

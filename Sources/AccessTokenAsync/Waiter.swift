@@ -1,0 +1,18 @@
+import AccessTokenCore
+
+extension AsyncAccessTokenService {
+    /// Somebody who is to be answered: a suspended task, or a callback that an adapter passes in.
+    // Safe: the state machine gives each waiter out once, so that no continuation is resumed twice or never.
+    @safe
+    enum Waiter: Sendable {
+        case task(UnsafeContinuation<AccessToken, any Error>)
+        case handler(@Sendable (Result<AccessToken, any Error>) -> Void)
+
+        func take(_ result: Result<AccessToken, any Error>) {
+            switch self {
+            case .task(let continuation): unsafe continuation.resume(with: result)
+            case .handler(let handler): handler(result)
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+public import Foundation
+
+/// An OAuth 2.0 access token: what a resource server accepts, and for how long (RFC 6749, section 1.4).
+///
+/// A token never prints its value: not in a description, a debugger's dump or a reflection. `Codable` does
+/// write the value, because that is how a token is stored; store it only where secrets belong.
+public struct AccessToken: Hashable, Sendable, Codable {
+    /// The secret itself, as it goes into an `Authorization: Bearer` header (RFC 6750, section 2.1).
+    public let value: String
+
+    /// The wall-clock time at which the token stops being valid; `nil` means valid until it is rejected.
+    public let expiration: Date?
+
+    /// Creates a token.
+    ///
+    /// `expires_in` of a token response (RFC 6749, section 5.1) counts in seconds from the response:
+    /// `Date.now.addingTimeInterval(expiresIn)` is the expiration.
+    public init(value: String, expiration: Date? = nil) {
+        self.value = value
+        self.expiration = expiration
+    }
+}
+
+extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The expiration, and never the value.
+    public var description: String {
+        guard let expiration else { return "AccessToken(value: <hidden>)" }
+        return "AccessToken(value: <hidden>, expiration: \(expiration))"
+    }
+
+    /// The same as `description`: debuggers and test failures print no secrets either.
+    public var debugDescription: String { description }
+
+    /// A mirror without the value, so that `dump` prints no secret.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["expiration": expiration as Any], displayStyle: .struct)
+    }
+}

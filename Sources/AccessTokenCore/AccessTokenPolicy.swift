@@ -1,0 +1,66 @@
+public import Foundation
+
+/// When a token counts as expired, when its successor is loaded, and how long a load may take.
+///
+/// All times are in seconds. Values that make no sense are corrected, never obeyed, and each correction is
+/// reported as an ``AccessTokenEvent/policyCorrected(_:)`` event when the service is made.
+public struct AccessTokenPolicy: Hashable, Sendable {
+    /// A token counts as expired this many seconds before its expiration, that instant included (clause C2).
+    ///
+    /// It pays for the way to the server and for clocks that differ. It never uses up more than half of a
+    /// token's life as it was on arrival (clause C4). Negative and not-a-number count as 0.
+    public var leeway: TimeInterval
+
+    /// For this many seconds before a token counts as expired, calls are answered at once with it while one
+    /// load of its successor runs behind (clause C5).
+    ///
+    /// It never uses up more than half of what the leeway leaves of a token's life, for the reason of clause C4.
+    /// Negative and not-a-number count as 0, which is off.
+    public var refreshAhead: TimeInterval
+
+    /// A load that has not answered after this many seconds fails its waiters with
+    /// ``AccessTokenError/loadTimedOut`` (clause T1); `nil`, infinity and not-a-number mean no deadline.
+    ///
+    /// The load itself is not cancelled: the server may have rotated the refresh token already, so that a late
+    /// answer is the only good one (clause T2). Negative counts as 0.
+    public var loadDeadline: TimeInterval?
+
+    /// Creates a policy; the defaults suit tokens that live for minutes or longer.
+    public init(leeway: TimeInterval = 30, refreshAhead: TimeInterval = 0, loadDeadline: TimeInterval? = 60) {
+        self.leeway = leeway
+        self.refreshAhead = refreshAhead
+        self.loadDeadline = loadDeadline
+    }
+}
+
+extension AccessTokenPolicy {
+    /// Longer than any load and any life of a token, and small enough for every clock's arithmetic: a century.
+    private static let longest: TimeInterval = 3_155_760_000
+
+    /// The policy with every senseless value replaced by what its property's documentation says it counts as.
+    package var corrected: AccessTokenPolicy {
+        func sensible(_ seconds: TimeInterval) -> TimeInterval {
+            seconds.isNaN ? 0 : min(max(0, seconds), Self.longest)
+        }
+        let deadline = loadDeadline.flatMap { $0.isNaN || $0 == .infinity ? nil : sensible($0) }
+        return AccessTokenPolicy(
+            leeway: sensible(leeway),
+            refreshAhead: sensible(refreshAhead),
+            loadDeadline: deadline
+        )
+    }
+
+    /// One sentence for each value that ``corrected`` changes; empty for a sensible policy.
+    package var corrections: [String] {
+        func correction(_ name: String, _ given: TimeInterval?, _ used: TimeInterval?) -> String? {
+            guard given != used else { return nil }
+            func text(_ seconds: TimeInterval?) -> String { seconds.map { "\($0) s" } ?? "none" }
+            return "\(name) \(text(given)) makes no sense and counts as \(text(used))"
+        }
+        return [
+            correction("leeway", leeway, corrected.leeway),
+            correction("refreshAhead", refreshAhead, corrected.refreshAhead),
+            correction("loadDeadline", loadDeadline, corrected.loadDeadline),
+        ].compactMap(\.self)
+    }
+}

@@ -1,0 +1,170 @@
+package import Foundation
+
+/// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader.
+///
+/// An input is a request or a past event; it changes the state and returns the ``Action`` that the shell carries
+/// out. The shell gives the inputs one at a time, and carries the actions' effects out in the inputs' order.
+package struct AccessTokenStateMachine<Waiter> {
+    enum State {
+        /// Signed in, without a usable token. Goes to `loading` (a caller came), `cached` (sign-in, late answer),
+        /// `signedOut`.
+        case idle(replacing: AccessToken?)
+
+        /// Without a usable token; all who come wait. Goes to `cached` (token, sign-in, a late answer kept aside),
+        /// `idle` (error, deadline), `signedOut`.
+        case loading(Flight)
+
+        /// With a token. Goes to `renewing` (a caller came in the refresh-ahead window), `loading` (expired, and a
+        /// caller came), `idle` (rejected), `cached` (sign-in, late answer), `signedOut`.
+        case cached(CachedToken)
+
+        /// With a token, while its successor is loaded behind; nobody waits. Goes to `cached` (token, error,
+        /// deadline, sign-in), `loading` (rejected, or expired and a caller came), `signedOut`.
+        case renewing(CachedToken, Flight)
+
+        /// Nobody is signed in. Goes to `cached` (sign-in).
+        case signedOut
+    }
+
+    let policy: AccessTokenPolicy
+    let reportsEvents: Bool
+    var state = State.idle(replacing: nil)
+    var waiters = WaiterSlots<Waiter>()
+    var sessionEpoch = 0
+    var lastLoad = 0
+
+    package init(policy: AccessTokenPolicy, reportsEvents: Bool) {
+        self.policy = policy.corrected
+        self.reportsEvents = reportsEvents
+    }
+
+    /// The present token, which may have expired.
+    var cachedToken: CachedToken? {
+        switch state {
+        case .cached(let cached), .renewing(let cached, _): cached
+        case .idle, .loading, .signedOut: nil
+        }
+    }
+
+    /// What callers may be given without asking the state machine, until the times that it carries.
+    package var publishedToken: CachedToken? {
+        guard var published = cachedToken else { return nil }
+        if reportsEvents {
+            published.freshUntil = .distantPast
+        } else if case .renewing = state {
+            published.freshUntil = published.usableUntil
+        }
+        return published
+    }
+
+    // MARK: Callers
+
+    /// A caller wants a token.
+    ///
+    /// - Parameters:
+    ///   - cancelled: the caller was cancelled already: it may have a token that is there, and start nothing (X3).
+    ///   - priority: the caller's; a load runs with the highest of its waiters'.
+    package mutating func retrieve(
+        _ waiter: Waiter,
+        cancelled: Bool = false,
+        priority: UInt8 = 0,
+        at now: Date
+    ) -> Action<Waiter> {
+        var action = Action<Waiter>()
+        switch state {
+        case .signedOut:
+            action.answer(waiter, .failure(AccessTokenError.signedOut))
+            report(.refusedSignedOut, in: &action)
+
+        case .cached(let cached) where cached.isFresh(at: now),
+            .renewing(let cached, _) where cached.isUsable(at: now):
+            action.answer(waiter, .success(cached.token))
+            report(.answeredFromCache, in: &action)
+
+        case .cached(let cached) where cached.isUsable(at: now):
+            action.answer(waiter, .success(cached.token))
+            report(.answeredFromCache, in: &action)
+            guard !cancelled else { break }
+            let flight = startFlight(replacing: cached.token, priority: priority, at: now, in: &action)
+            state = .renewing(cached, flight)
+            report(.startedBehind(load: flight.id.number), in: &action)
+
+        case _ where cancelled:
+            action.answer(waiter, .failure(CancellationError()))
+            report(.refusedCancelled, in: &action)
+
+        case .idle(let old):
+            lead(waiter, replacing: old, priority: priority, at: now, in: &action)
+
+        case .cached(let expired):
+            lead(waiter, replacing: expired.token, priority: priority, at: now, in: &action)
+
+        case .loading(let flight), .renewing(_, let flight):
+            join(waiter, flight, priority: priority, in: &action)
+        }
+        return action
+    }
+
+    /// A waiter was cancelled: it is answered at once (X1), and the load goes on for the others or for nobody (X2).
+    package mutating func cancel(_ ticket: Int) -> Action<Waiter> {
+        var action = Action<Waiter>()
+        guard case .loading(let flight) = state, let waiter = waiters.take(ticket) else { return action }
+        action.answer(waiter, .failure(CancellationError()))
+        report(.waiterCancelled(load: flight.id.number), in: &action)
+        return action
+    }
+
+    /// A loader asks during its own load for the token that this load is to bring (R1).
+    package mutating func refuseLoader(_ waiter: Waiter, at now: Date) -> Action<Waiter> {
+        if let cached = cachedToken, cached.isUsable(at: now) { return retrieve(waiter, cancelled: true, at: now) }
+        var action = Action<Waiter>()
+        action.answer(waiter, .failure(AccessTokenError.loadAskedItsOwnService))
+        report(.refusedLoader, in: &action)
+        return action
+    }
+
+    private mutating func lead(
+        _ waiter: Waiter,
+        replacing old: AccessToken?,
+        priority: UInt8,
+        at now: Date,
+        in action: inout Action<Waiter>
+    ) {
+        action.ticket = waiters.append(waiter)
+        let flight = startFlight(replacing: old, priority: priority, at: now, in: &action)
+        state = .loading(flight)
+        report(.led(load: flight.id.number), in: &action)
+    }
+
+    private mutating func join(
+        _ waiter: Waiter,
+        _ flight: Flight,
+        priority: UInt8,
+        in action: inout Action<Waiter>
+    ) {
+        var flight = flight
+        action.ticket = waiters.append(waiter)
+        if priority > flight.priority {
+            flight.priority = priority
+            action.effects.append(.raisePriority(flight.id, to: priority))
+        }
+        state = .loading(flight)
+        report(.joined(load: flight.id.number, waiters: waiters.count), in: &action)
+    }
+
+    private mutating func startFlight(
+        replacing old: AccessToken?,
+        priority: UInt8,
+        at now: Date,
+        in action: inout Action<Waiter>
+    ) -> Flight {
+        lastLoad += 1
+        let id = FlightID(sessionEpoch: sessionEpoch, number: lastLoad)
+        action.effects.append(.startLoad(id, replacing: old, priority: priority))
+        return Flight(id: id, replacing: old, startedAt: now, priority: priority)
+    }
+
+    func report(_ event: @autoclosure () -> AccessTokenEvent, in action: inout Action<Waiter>) {
+        if reportsEvents { action.effects.append(.report(event())) }
+    }
+}

@@ -1,0 +1,35 @@
+/// What a shell has to do about an input: answer waiters, then carry out effects in the order of the decisions.
+package struct Action<Waiter> {
+    /// The only way out of the state machine for a waiter, so that each is answered exactly once (clause D1).
+    package struct Answer {
+        package let waiters: WaiterSlots<Waiter>
+        package let result: Result<AccessToken, any Error>
+    }
+
+    package var answer: Answer?
+    package var effects: [Effect] = []
+
+    /// Cancels the waiter that the input brought, if it has to wait.
+    package var ticket: Int?
+
+    mutating func answer(_ waiter: Waiter, _ result: Result<AccessToken, any Error>) {
+        var one = WaiterSlots<Waiter>()
+        _ = one.append(waiter)
+        answer = Answer(waiters: one, result: result)
+    }
+}
+
+extension Action: Sendable where Waiter: Sendable {}
+extension Action.Answer: Sendable where Waiter: Sendable {}
+
+/// Something that a shell does to the world on behalf of the state machine.
+package enum Effect: Sendable {
+    /// Ask the loader, and set the timer of the deadline if there is one.
+    case startLoad(FlightID, replacing: AccessToken?, priority: UInt8)
+    /// Let the load run with a higher priority: a caller waits for it that has one.
+    case raisePriority(FlightID, to: UInt8)
+    /// Cancel the timer of the deadline, and let go of what belonged to the load that owned the slot.
+    case endFlight
+    /// Tell the event handler.
+    case report(AccessTokenEvent)
+}

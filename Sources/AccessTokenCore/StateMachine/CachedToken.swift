@@ -1,0 +1,34 @@
+package import Foundation
+
+/// A token, and until when it is good: worked out once, on arrival, so that a retrieval only compares.
+package struct CachedToken: Sendable {
+    package let token: AccessToken
+
+    /// Number of the load that brought it, or of the last one before the sign-in that did.
+    let load: Int
+
+    /// Until then, exclusively, the token is handed out (clause C2).
+    package let usableUntil: Date
+
+    /// Until then, exclusively, nothing else has to be done (clause C5).
+    package var freshUntil: Date
+
+    init(_ token: AccessToken, load: Int, policy: AccessTokenPolicy, at now: Date) {
+        self.token = token
+        self.load = load
+        guard let expiration = token.expiration else {
+            usableUntil = .distantFuture
+            freshUntil = .distantFuture
+            return
+        }
+        // Half of what is left is the most that leeway, and then refresh-ahead, may use up (clause C4).
+        let life = max(0, expiration.timeIntervalSince(now))
+        let leeway = min(policy.leeway, life / 2)
+        let ahead = min(policy.refreshAhead, (life - leeway) / 2)
+        usableUntil = expiration.addingTimeInterval(-leeway)
+        freshUntil = usableUntil.addingTimeInterval(-ahead)
+    }
+
+    func isUsable(at now: Date) -> Bool { now < usableUntil }
+    func isFresh(at now: Date) -> Bool { now < freshUntil }
+}

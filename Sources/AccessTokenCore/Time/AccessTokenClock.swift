@@ -1,0 +1,33 @@
+public import Foundation
+
+/// Where a service gets its time from: the wall clock, and one-shot timers.
+///
+/// Expiry is a matter of the wall clock, also while the device sleeps. A timer counts elapsed time, so that a
+/// wall clock that is set back or forward neither shortens nor prolongs a load's deadline.
+///
+/// `AccessTokenService` comes with `SystemDispatchClock`, `AsyncAccessTokenService` with `SystemTaskClock`; tests
+/// use ``ManualClock``.
+public protocol AccessTokenClock: Sendable {
+    /// The wall-clock time. It may jump, forward or back; called on every retrieval, from any thread.
+    var now: Date { get }
+
+    /// Calls `action` once, `delay` seconds from now, unless the timer is cancelled before.
+    ///
+    /// **Concurrency** `action` is called on any thread or task, never before `schedule` returned.
+    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer
+}
+
+/// A one-shot timer of an ``AccessTokenClock``.
+public struct AccessTokenTimer: Sendable {
+    private let onCancel: @Sendable () -> Void
+
+    /// Creates a timer from what cancels it.
+    public init(onCancel: @escaping @Sendable () -> Void) {
+        self.onCancel = onCancel
+    }
+
+    /// Keeps the timer from firing, and releases what its action holds; does nothing once it has fired.
+    public func cancel() {
+        onCancel()
+    }
+}

@@ -1,0 +1,28 @@
+package import Foundation
+
+/// The token that the state machine last published: what callers are given without a hop, on any thread.
+package struct TokenSnapshot: ~Copyable, Sendable {
+    private let cached = Locked<CachedToken?>(nil)
+
+    package init() {}
+
+    /// The token, if it is valid and nothing else has to be done about it.
+    package borrowing func freshToken(at now: Date) -> AccessToken? {
+        cached.withLock { cached in
+            guard let cached, now < cached.freshUntil else { return nil }
+            return cached.token
+        }
+    }
+
+    /// The token, if it is valid.
+    package borrowing func usableToken(at now: Date) -> AccessToken? {
+        cached.withLock { cached in
+            guard let cached, now < cached.usableUntil else { return nil }
+            return cached.token
+        }
+    }
+
+    package borrowing func publish(_ token: CachedToken?) {
+        cached.withLock { $0 = token }
+    }
+}

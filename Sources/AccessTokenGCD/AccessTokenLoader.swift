@@ -1,0 +1,39 @@
+public import AccessTokenCore
+
+/// What a caller passes to be told the token, or why there is none.
+public typealias AccessTokenHandler = @Sendable (Result<AccessToken, any Error>) -> Void
+
+/// Obtains new tokens for an ``AccessTokenService``: the only thing that the service calls.
+///
+/// Loaders wrap loaders: retrying, throttling and storing are loaders around the one that asks the server.
+public protocol AccessTokenLoader: Sendable {
+    /// Obtains a new token and calls `handler` with it, or with the reason why there is none.
+    ///
+    /// Call `handler` once: before returning or later, from any thread. Only its first call counts (clause D7), and
+    /// a handler that is released uncalled fails the waiters with ``AccessTokenError/loadAbandoned``.
+    ///
+    /// **Concurrency** Called on a private serial queue of the service, one load at a time, unless a load was
+    /// silent past its deadline or a session ended. Return promptly: loads and events wait for it.
+    ///
+    /// **Cancellation** A load is never cancelled: the server may have rotated the refresh token already (X2).
+    ///
+    /// - Parameters:
+    ///   - old: the token that is no good any more; `nil` at the first load.
+    ///   - handler: takes the outcome.
+    func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler)
+
+    /// Forgets whatever could bring a token of the session that ended, and calls `done`.
+    ///
+    /// The default does so at once: nothing to forget.
+    ///
+    /// **Concurrency** Called on the same queue as ``load(replacing:then:)``, at each sign-out, also while a load is
+    /// running.
+    func signOut(then done: @escaping @Sendable () -> Void)
+}
+
+extension AccessTokenLoader {
+    /// Nothing to forget.
+    public func signOut(then done: @escaping @Sendable () -> Void) {
+        done()
+    }
+}

@@ -1,0 +1,25 @@
+public import AccessTokenCore
+
+/// Provides one valid token to many callers, by callbacks.
+///
+/// Code that needs tokens depends on this protocol rather than on ``AccessTokenService``, so that what stands behind
+/// it can be exchanged: today's service of the app's own, the queue service, or an actor behind an adapter.
+public protocol AccessTokenProviding: AnyObject, Sendable {
+    /// Calls `handler` once with a valid token, or with the reason why there is none.
+    ///
+    /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers this caller with `CancellationError` (clause X1) and
+    /// leaves the load alone (X2).
+    ///
+    /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
+    @available(*, renamed: "token()")
+    @discardableResult
+    func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval
+
+    /// Says that a server rejected this token, as a 401 does (RFC 6750, section 3.1): if it is the current one, the
+    /// next call loads (clause I1); if not, it was replaced already, and nothing happens (I2).
+    func invalidate(_ rejected: AccessToken)
+
+    /// Ends the session: all waiters get ``AccessTokenError/signedOut`` (clause O1), as do later callers until the
+    /// next sign-in (O3), from the moment of this call on. `done` is called when the loader has forgotten the session.
+    func signOut(then done: @escaping @Sendable () -> Void)
+}

@@ -1,0 +1,190 @@
+public import AccessTokenCore
+public import Dispatch
+import Foundation
+
+/// One valid token for many callers, by callbacks: a queue, and an array of pending handlers.
+///
+/// Concurrent callers share one load of a new token (clauses S1 and S2). Every decision is the state machine's, made
+/// under a lock at the moment of the call; what is to be done about it is done on queues, in the order of the decisions.
+///
+/// ```swift
+/// let service = AccessTokenService(loader: loader, queue: .main)
+/// service.retrieveToken { result in … }
+/// ```
+///
+/// **Concurrency** All methods can be called from any thread, also from inside a handler (D5). Handlers are called
+/// one at a time, in the order of the calls (D2), never before `retrieveToken` has returned (D3), on a serial queue
+/// that targets the queue given (D4): with `.main`, on the main thread; with a serial queue, excluding other work on
+/// it; with a concurrent queue, beside it. The loader and the event handler are called on a private queue, which
+/// a handler that blocks does not hold up.
+///
+/// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
+public final class AccessTokenService: AccessTokenProviding {
+    private let loader: any AccessTokenLoader
+    private let loadDeadline: TimeInterval?
+    private let clock: any AccessTokenClock
+    private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
+
+    private let machine: Locked<AccessTokenStateMachine<AccessTokenHandler>>
+    private let snapshot = TokenSnapshot()
+    private let deadline = Locked<AccessTokenTimer?>(nil)
+
+    /// Carries out effects, in the order of the decisions.
+    private let engine = DispatchQueue(label: "AccessTokenService.engine")
+    /// Calls handlers, in the order of the decisions.
+    private let delivery: DispatchQueue
+
+    /// Creates a service that is signed in and has no token: the first call loads, unless ``signIn(_:)`` comes first.
+    ///
+    /// - Parameters:
+    ///   - loader: obtains new tokens.
+    ///   - policy: when a token counts as expired, and how long a load may take.
+    ///   - clock: wall clock and timers.
+    ///   - queue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
+    ///   - onEvent: told what happens, on a private serial queue.
+    public init(
+        loader: any AccessTokenLoader,
+        policy: AccessTokenPolicy = AccessTokenPolicy(),
+        clock: any AccessTokenClock = SystemDispatchClock(),
+        queue: DispatchQueue = .global(),
+        onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
+    ) {
+        self.loader = loader
+        self.loadDeadline = policy.corrected.loadDeadline
+        self.clock = clock
+        self.onEvent = onEvent
+        machine = Locked(AccessTokenStateMachine(policy: policy, reportsEvents: onEvent != nil))
+        delivery = DispatchQueue(label: "AccessTokenService.delivery", target: queue)
+        for correction in policy.corrections {
+            engine.async { onEvent?(.policyCorrected(correction)) }
+        }
+    }
+
+    // MARK: Callers
+
+    /// The token, if a valid one is there: never loads, never waits.
+    public var currentToken: AccessToken? {
+        snapshot.usableToken(at: clock.now)
+    }
+
+    /// Calls `handler` once with a valid token, or with the reason why there is none; loads if it has to (C1 to C5).
+    ///
+    /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers this caller with `CancellationError` (clause X1) and
+    /// leaves the load alone (X2).
+    ///
+    /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
+    @available(*, renamed: "token()")
+    @discardableResult
+    public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+        if let token = freshToken {
+            delivery.async { handler(.success(token)) }
+            return .answered
+        }
+        let asksForItself = LoaderCall.service == ObjectIdentifier(self)
+        return retrieveToken(cancelled: false, asksForItself: asksForItself, then: handler)
+    }
+
+    /// Says that a server rejected this token (clauses I1 to I3).
+    public func invalidate(_ rejected: AccessToken) {
+        decide { $0.invalidate(rejected) }
+    }
+
+    /// Begins a session with this token, in place of the present session if there is one (clause O2).
+    public func signIn(_ token: AccessToken) {
+        let now = clock.now
+        decide { $0.signIn(token, at: now) }
+    }
+
+    /// Ends the session (clauses O1 and O3), and calls `done` when the loader has forgotten it.
+    public func signOut(then done: @escaping @Sendable () -> Void) {
+        decide { $0.signOut() }
+        engine.async { [self] in
+            let finish = OneShot(abandoned: ()) { [delivery] in delivery.async(execute: done) }
+            loader.signOut { finish(()) }
+        }
+    }
+
+    // MARK: Waiters
+
+    /// The token, if a valid one is there and its successor need not be loaded yet.
+    package var freshToken: AccessToken? {
+        snapshot.freshToken(at: clock.now)
+    }
+
+    package func retrieveToken(
+        cancelled: Bool,
+        asksForItself: Bool,
+        then handler: @escaping AccessTokenHandler
+    ) -> AccessTokenRetrieval {
+        let now = clock.now
+        let ticket = decide { machine in
+            if asksForItself { return machine.refuseLoader(handler, at: now) }
+            return machine.retrieve(handler, cancelled: cancelled, at: now)
+        }
+        guard let ticket else { return .answered }
+        return AccessTokenRetrieval { [self] in decide { $0.cancel(ticket) } }
+    }
+
+    // MARK: Decisions and effects
+
+    /// Lets the state machine decide, and has the action carried out.
+    ///
+    /// Queues keep the order in which they are given work, so giving it to them under the lock is all it takes to
+    /// act in the order of the decisions. Answers are on their way before callers can see the new token.
+    @discardableResult
+    private func decide(
+        _ input: (inout AccessTokenStateMachine<AccessTokenHandler>) -> Action<AccessTokenHandler>
+    ) -> Int? {
+        machine.withLock { machine in
+            let action = input(&machine)
+            if let answer = action.answer {
+                delivery.async { answer.waiters.forEach { handler in handler(answer.result) } }
+            }
+            if !action.effects.isEmpty {
+                engine.async { self.carryOut(action.effects) }
+            }
+            snapshot.publish(machine.publishedToken)
+            return action.ticket
+        }
+    }
+
+    private func carryOut(_ effects: [Effect]) {
+        for effect in effects {
+            switch effect {
+            case .startLoad(let flight, let old, _): startLoad(flight, replacing: old)
+            // A queue is raised by the blocks that wait in it.
+            case .raisePriority: break
+            case .endFlight: setDeadline(nil)
+            case .report(let event): onEvent?(event)
+            }
+        }
+    }
+
+    private func startLoad(_ flight: FlightID, replacing old: AccessToken?) {
+        setDeadline(
+            loadDeadline.map { seconds in
+                clock.schedule(after: seconds) { [self] in
+                    let now = clock.now
+                    decide { $0.deadlinePassed(flight, at: now) }
+                }
+            }
+        )
+        let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
+            let now = clock.now
+            decide { $0.loadFinished(flight, result, at: now) }
+        }
+        LoaderCall.by(ObjectIdentifier(self), on: engine) {
+            loader.load(replacing: old) { [weak self] result in
+                if !answer(result) { self?.decide { $0.loadAnsweredAgain(flight) } }
+            }
+        }
+    }
+
+    private func setDeadline(_ timer: AccessTokenTimer?) {
+        let former = deadline.withLock { deadline in
+            defer { deadline = timer }
+            return deadline
+        }
+        former?.cancel()
+    }
+}
