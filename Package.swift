@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "AccessTokenGCD", targets: ["AccessTokenGCD"]),
         .library(name: "AccessTokenAsync", targets: ["AccessTokenAsync"]),
         .library(name: "AccessTokenAdapters", targets: ["AccessTokenAdapters"]),
+        .library(name: "AccessTokenContract", targets: ["AccessTokenContract"]),
     ],
     targets: [
         .target(name: "AccessTokenCore", swiftSettings: settings),
@@ -28,6 +29,18 @@ let package = Package(
         .target(
             name: "AccessTokenAdapters",
             dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AccessTokenContract",
+            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AccessTokenContractTests",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract",
+            ],
             swiftSettings: settings
         ),
     ],

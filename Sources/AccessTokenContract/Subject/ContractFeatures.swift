@@ -1,0 +1,53 @@
+/// What a subject can do beyond retrieving tokens; a clause is only run on subjects that have what it needs.
+///
+/// Leaving a feature out skips its clauses, visibly: the report says which, and why.
+public struct ContractFeatures: OptionSet, Hashable, Sendable {
+    /// The features as bits.
+    public let rawValue: Int
+
+    /// Creates a set from its bits.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// Tokens expire by the fixture's clock.
+    public static let expiry = ContractFeatures(rawValue: 1 << 0)
+    /// Tokens expire earlier by the policy's leeway.
+    public static let leeway = ContractFeatures(rawValue: 1 << 1)
+    /// The policy's refresh-ahead window is observed.
+    public static let refreshAhead = ContractFeatures(rawValue: 1 << 2)
+    /// A rejected token can be invalidated.
+    public static let invalidation = ContractFeatures(rawValue: 1 << 3)
+    /// A session can be ended.
+    public static let signOut = ContractFeatures(rawValue: 1 << 4)
+    /// A session can be begun with a token.
+    public static let signIn = ContractFeatures(rawValue: 1 << 5)
+    /// A caller that waits can be cancelled.
+    public static let cancellation = ContractFeatures(rawValue: 1 << 6)
+    /// Callers are tasks, which can be cancelled before they call.
+    public static let asyncCallers = ContractFeatures(rawValue: 1 << 7)
+    /// Callers are handlers, which are called on the fixture's queue.
+    public static let deliveryQueue = ContractFeatures(rawValue: 1 << 8)
+    /// The loader answers by a callback, which it may call twice or before it returns.
+    public static let callbackLoader = ContractFeatures(rawValue: 1 << 9)
+    /// The loader is async, and callers inside it are recognised.
+    public static let asyncLoader = ContractFeatures(rawValue: 1 << 10)
+    /// A load that is silent past the policy's deadline, by the fixture's clock, fails its waiters.
+    public static let loadDeadline = ContractFeatures(rawValue: 1 << 11)
+    /// Events reach the fixture.
+    public static let events = ContractFeatures(rawValue: 1 << 12)
+
+    private static let names: [(ContractFeatures, String)] = [
+        (.expiry, "expiry"), (.leeway, "leeway"), (.refreshAhead, "refreshAhead"), (.invalidation, "invalidation"),
+        (.signOut, "signOut"), (.signIn, "signIn"), (.cancellation, "cancellation"),
+        (.asyncCallers, "asyncCallers"), (.deliveryQueue, "deliveryQueue"), (.callbackLoader, "callbackLoader"),
+        (.asyncLoader, "asyncLoader"), (.loadDeadline, "loadDeadline"), (.events, "events"),
+    ]
+}
+
+extension ContractFeatures: CustomStringConvertible {
+    /// The names of the features, separated by commas.
+    public var description: String {
+        Self.names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,80 @@
+public import AccessTokenAdapters
+
+/// A service under test, as the suite drives it: whatever it really is, reduced to what clauses do with it.
+public struct ContractService: Sendable {
+    /// Starts a caller on its way to `handler`; returns what cancels it.
+    typealias Retrieve = @Sendable (_ start: CallerStart, _ handler: @escaping AccessTokenHandler) -> @Sendable () -> Void
+
+    let retrieve: Retrieve
+    let invalidate: @Sendable (AccessToken) async -> Void
+    let signOut: @Sendable () async -> Void
+    let signIn: @Sendable (AccessToken) async -> Void
+    let currentToken: (@Sendable () -> AccessToken?)?
+
+    /// A callback service.
+    ///
+    /// - Parameters:
+    ///   - provider: the service.
+    ///   - signIn: begins a session; needed for the feature `signIn`.
+    ///   - currentToken: the cached token if it is valid, where the service can tell.
+    public static func callback(
+        _ provider: any AccessTokenProviding,
+        signIn: (@Sendable (AccessToken) async -> Void)? = nil,
+        currentToken: (@Sendable () -> AccessToken?)? = nil
+    ) -> ContractService {
+        ContractService(
+            retrieve: { _, handler in
+                let retrieval = provider.retrieveToken(then: handler)
+                return { retrieval.cancel() }
+            },
+            invalidate: { provider.invalidate($0) },
+            signOut: { await AsyncServiceView(of: provider).signOut() },
+            signIn: { await signIn?($0) },
+            currentToken: currentToken
+        )
+    }
+
+    /// An async service; each caller is a task.
+    ///
+    /// - Parameters:
+    ///   - provider: the service.
+    ///   - signIn: begins a session; needed for the feature `signIn`.
+    ///   - currentToken: the cached token if it is valid, where the service can tell.
+    public static func async(
+        _ provider: any AsyncAccessTokenProviding,
+        signIn: (@Sendable (AccessToken) async -> Void)? = nil,
+        currentToken: (@Sendable () -> AccessToken?)? = nil
+    ) -> ContractService {
+        ContractService(
+            retrieve: { start, handler in
+                start.asTask { handler(await Result { () async throws in try await provider.token() }) }
+            },
+            invalidate: { await provider.invalidate($0) },
+            signOut: { await provider.signOut() },
+            signIn: { await signIn?($0) },
+            currentToken: currentToken
+        )
+    }
+
+    /// A service that can do nothing but retrieve tokens: any function with a completion handler.
+    public static func retrieving(
+        _ retrieve: @escaping @Sendable (_ handler: @escaping AccessTokenHandler) -> Void
+    ) -> ContractService {
+        ContractService(
+            retrieve: { _, handler in
+                retrieve(handler)
+                return {}
+            },
+            invalidate: { _ in },
+            signOut: {},
+            signIn: { _ in },
+            currentToken: nil
+        )
+    }
+}
+
+extension Result where Failure == any Error, Success: Sendable {
+    init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}

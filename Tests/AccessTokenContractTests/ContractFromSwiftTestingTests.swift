@@ -1,0 +1,11 @@
+import AccessTokenContract
+import Testing
+
+@Suite("The contract, from Swift Testing")
+struct ContractFromSwiftTestingTests {
+    @Test(arguments: OwnSubjects.all)
+    func `is kept`(by subject: ContractSubject) async {
+        let report = await AccessTokenContract.verify(subject)
+        #expect(report.isKept, "\(report)")
+    }
+}
