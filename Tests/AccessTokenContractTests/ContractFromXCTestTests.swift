@@ -2,13 +2,10 @@ import AccessTokenContract
 import XCTest
 
 final class ContractFromXCTestTests: XCTestCase {
-    func testTheQueueServiceKeepsTheContract() async {
-        let report = await AccessTokenContract.verify(OwnSubjects.queue)
-        XCTAssert(report.isKept, "\(report)")
-    }
-
-    func testTheActorKeepsTheContract() async {
-        let report = await AccessTokenContract.verify(OwnSubjects.actor)
-        XCTAssert(report.isKept, "\(report)")
+    func testOurSubjectsKeepTheContract() async {
+        for subject in OwnSubjects.all {
+            let report = await AccessTokenContract.verify(subject)
+            XCTAssert(report.isKept, "\(report)")
+        }
     }
 }

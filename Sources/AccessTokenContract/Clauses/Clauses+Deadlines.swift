@@ -61,10 +61,14 @@ extension AccessTokenContract {
             }
             let caller = trial.call()
             let load = try await trial.load(1)
-            guard await trial.wait(until: { asking.withLock { $0 } != nil }), let loader = asking.withLock({ $0 }) else {
+            guard await trial.wait(until: { asking.withLock { $0 } != nil }), let loader = asking.withLock({ $0 })
+            else {
                 throw ContractViolation(
-                    clause: trial.clause, expected: "the load to run", observed: "nothing",
-                    trace: trial.changes.trace, line: #line
+                    clause: trial.clause,
+                    expected: "the load to run",
+                    observed: "nothing",
+                    trace: trial.changes.trace,
+                    line: #line
                 )
             }
             try await trial.expect(loader, fails: AccessTokenError.loadAskedItsOwnService)

@@ -3,7 +3,8 @@ public import AccessTokenAdapters
 /// A service under test, as the suite drives it: whatever it really is, reduced to what clauses do with it.
 public struct ContractService: Sendable {
     /// Starts a caller on its way to `handler`; returns what cancels it.
-    typealias Retrieve = @Sendable (_ start: CallerStart, _ handler: @escaping AccessTokenHandler) -> @Sendable () -> Void
+    typealias Retrieve =
+        @Sendable (_ start: CallerStart, _ handler: @escaping AccessTokenHandler) -> @Sendable () -> Void
 
     let retrieve: Retrieve
     let invalidate: @Sendable (AccessToken) async -> Void

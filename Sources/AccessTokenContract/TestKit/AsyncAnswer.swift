@@ -1,6 +1,6 @@
 import AccessTokenAdapters
 
-/// What a load will bring, for one task that waits for it; the first answer counts.
+/// What a load will bring, for one task that waits for it; the first answer counts, or the task's cancellation.
 final class AsyncAnswer: Sendable {
     private enum State {
         case empty
@@ -27,13 +27,17 @@ final class AsyncAnswer: Sendable {
     }
 
     func value() async throws -> AccessToken {
-        try await withCheckedThrowingContinuation { continuation in
-            let present = state.withLock { state -> Result<AccessToken, any Error>? in
-                if case .answered(let result) = state { return result }
-                state = .awaited(continuation)
-                return nil
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let present = state.withLock { state -> Result<AccessToken, any Error>? in
+                    if case .answered(let result) = state { return result }
+                    state = .awaited(continuation)
+                    return nil
+                }
+                if let present { continuation.resume(with: present) }
             }
-            if let present { continuation.resume(with: present) }
+        } onCancel: {
+            set(.failure(CancellationError()))
         }
     }
 }

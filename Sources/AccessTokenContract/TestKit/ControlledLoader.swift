@@ -57,7 +57,7 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
         state.withLock { $0.insideLoad }?(load)
     }
 
-    /// Starts a load for an async service.
+    /// Starts a load for an async service; like a request over the network, it fails when its task is cancelled.
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
         let answer = AsyncAnswer()
         let load = start(replacing: old) { answer.set($0) }

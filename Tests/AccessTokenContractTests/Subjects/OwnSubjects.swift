@@ -1,85 +1,80 @@
 import AccessTokenContract
 
 /// The services of this package, and each as its adapters present it.
+///
+/// Each is there twice: with an event handler, and without, when valid tokens are handed out by a shorter way.
 enum OwnSubjects {
-    static let all = [queue, actor, queueAsAsync, actorAsCallback, stacked]
+    static let all = observed + unobserved
+    static let observed = subjects(observed: true)
+    static let unobserved = subjects(observed: false)
 
-    private static let common: ContractFeatures = [
-        .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline, .events,
-    ]
+    private static func subjects(observed: Bool) -> [ContractSubject] {
+        let common: ContractFeatures = [
+            .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
+        ]
+        let features = observed ? common.union(.events) : common
+        let callback = features.union([.deliveryQueue, .callbackLoader])
+        let async = features.union([.asyncCallers, .asyncLoader])
+        func subject(
+            _ name: String,
+            features: ContractFeatures,
+            make: @escaping @Sendable (ContractFixture) -> ContractService
+        ) -> ContractSubject {
+            ContractSubject(observed ? name : "\(name), unobserved", features: features, make: make)
+        }
 
-    static let queue = ContractSubject(
-        "AccessTokenService",
-        features: common.union([.deliveryQueue, .callbackLoader])
-    ) { fixture in
-        let service = queueService(fixture, loader: fixture.loader)
-        return .callback(service, signIn: service.signIn, currentToken: { [weak service] in service?.currentToken })
-    }
+        @Sendable func queueService(_ fixture: ContractFixture, _ loader: any AccessTokenLoader) -> AccessTokenService {
+            AccessTokenService(
+                loader: loader,
+                policy: fixture.policy,
+                clock: fixture.clock,
+                queue: fixture.queue,
+                onEvent: observed ? fixture.onEvent : nil
+            )
+        }
 
-    static let actor = ContractSubject(
-        "AsyncAccessTokenService",
-        features: common.union([.asyncCallers, .asyncLoader])
-    ) { fixture in
-        let service = actorService(fixture, loader: fixture.loader)
-        return .async(service, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
-    }
+        @Sendable func actorService(_ fixture: ContractFixture, _ loader: any AsyncAccessTokenLoader)
+            -> AsyncAccessTokenService
+        {
+            AsyncAccessTokenService(
+                loader: loader,
+                policy: fixture.policy,
+                clock: fixture.clock,
+                onEvent: observed ? fixture.onEvent : nil
+            )
+        }
 
-    static let queueAsAsync = ContractSubject(
-        "AccessTokenService as async, with an async loader",
-        features: common.union([.asyncCallers, .asyncLoader])
-    ) { fixture in
-        let service = queueService(fixture, loader: CallbackLoaderView(of: fixture.loader))
-        return .async(AsyncServiceView(of: service), signIn: service.signIn, currentToken: { service.currentToken })
-    }
-
-    static let actorAsCallback = ContractSubject(
-        "AsyncAccessTokenService as callback, with a callback loader",
-        features: common.union([.deliveryQueue, .callbackLoader])
-    ) { fixture in
-        let service = actorService(fixture, loader: AsyncLoaderView(of: fixture.loader, onEvent: fixture.onEvent))
-        return .callback(
-            CallbackServiceView(of: service, queue: fixture.queue),
-            signIn: { await service.signIn($0) },
-            currentToken: { service.currentToken }
-        )
-    }
-
-    /// Neither adapter knows here what it adapts, as with services of others.
-    static let stacked = ContractSubject(
-        "AccessTokenService as async, and that as callback, with both loader adapters",
-        features: common.union([.deliveryQueue, .callbackLoader])
-    ) { fixture in
-        let loader = AsyncLoaderView(of: fixture.loader, onEvent: fixture.onEvent)
-        let service = queueService(fixture, loader: CallbackLoaderView(of: loader))
-        return .callback(
-            CallbackServiceView(of: service, queue: fixture.queue),
-            signIn: service.signIn,
-            currentToken: { service.currentToken }
-        )
-    }
-
-    private static func queueService(
-        _ fixture: ContractFixture,
-        loader: any AccessTokenLoader
-    ) -> AccessTokenService {
-        AccessTokenService(
-            loader: loader,
-            policy: fixture.policy,
-            clock: fixture.clock,
-            queue: fixture.queue,
-            onEvent: fixture.onEvent
-        )
-    }
-
-    private static func actorService(
-        _ fixture: ContractFixture,
-        loader: any AsyncAccessTokenLoader
-    ) -> AsyncAccessTokenService {
-        AsyncAccessTokenService(
-            loader: loader,
-            policy: fixture.policy,
-            clock: fixture.clock,
-            onEvent: fixture.onEvent
-        )
+        return [
+            subject("the queue service", features: callback) { fixture in
+                let service = queueService(fixture, fixture.loader)
+                return .callback(service, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
+            },
+            subject("the actor", features: async) { fixture in
+                let service = actorService(fixture, fixture.loader)
+                return .async(service, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
+            },
+            subject("the queue service as async, with an async loader", features: async) { fixture in
+                let service = queueService(fixture, CallbackLoaderView(of: fixture.loader))
+                return .async(service, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
+            },
+            subject("the actor as callback, with a callback loader", features: callback) { fixture in
+                let service = actorService(fixture, AsyncLoaderView(of: fixture.loader, onEvent: fixture.onEvent))
+                let view = CallbackServiceView(of: service, queue: fixture.queue)
+                return .callback(view, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
+            },
+            subject("the queue service as async as callback, with both loader adapters", features: callback) {
+                fixture in
+                let loader = CallbackLoaderView(of: AsyncLoaderView(of: fixture.loader, onEvent: fixture.onEvent))
+                let service = queueService(fixture, loader)
+                let view = CallbackServiceView(of: service, queue: fixture.queue)
+                return .callback(view, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
+            },
+            subject("the actor as callback as async, with both loader adapters", features: async) { fixture in
+                let loader = AsyncLoaderView(of: CallbackLoaderView(of: fixture.loader))
+                let service = actorService(fixture, loader)
+                let view = AsyncServiceView(of: CallbackServiceView(of: service, queue: fixture.queue))
+                return .async(view, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
+            },
+        ]
     }
 }
