@@ -67,5 +67,17 @@ final class Caller: Sendable {
         case .failure(let error): changes.happened("\(name) gets the error \(error)")
         }
         react?(result)
+        changes.check()
+    }
+}
+
+/// Callers that were started while others were answered.
+final class CallerList: Sendable {
+    private let list = Locked<[Caller]>([])
+
+    var callers: [Caller] { list.withLock { $0 } }
+
+    func append(_ caller: Caller) {
+        list.withLock { $0.append(caller) }
     }
 }

@@ -65,7 +65,8 @@ final class Changes: Sendable {
         }
     }
 
-    private func check() {
+    /// Looks at all conditions again: something changed that leaves no line in the trace.
+    func check() {
         for wait in state.withLock({ $0.waits }) where wait.condition() { end(wait.id, true) }
     }
 

@@ -39,7 +39,12 @@ struct PlantedBugTests {
         (callback("the first version") { FirstVersionService(loader: $0.loader) }, ["S1", "S2", "D3"]),
         (callback("weak self") { WeakSelfService(loader: $0.loader) }, ["D6"]),
         (async("an unguarded await") { UnguardedActor(loader: $0.loader) }, ["S1", "S2", "X3"]),
-        (async("every caller's defer") { DeferClearingActor(loader: $0.loader) }, ["S3", "D2"]),
+        (
+            async("every caller's defer") { fixture in
+                let keychain = SlowKeychain(loader: fixture.loader)
+                return DeferClearingActor(loader: fixture.loader) { await keychain.save($0) }
+            }, ["S3"]
+        ),
         (async("a failed task that stays") { NeverClearingActor(loader: $0.loader) }, ["F2", "D2", "R1"]),
         (async("a waiter that cancels all") { CancelForwardingActor(loader: $0.loader) }, ["X1", "X2"]),
         (async("a leader that fails all") { LeadersTaskActor(loader: $0.loader) }, ["X1", "X2"]),

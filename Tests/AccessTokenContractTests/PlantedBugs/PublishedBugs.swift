@@ -77,13 +77,17 @@ actor UnguardedActor: AsyncAccessTokenProviding {
     func signOut() {}
 }
 
-/// One shared task, which every caller clears when it has its own answer: also when a newer one is there by then.
+/// One shared task, which every caller clears when it is done with its answer: also when a newer one is there by then.
 actor DeferClearingActor: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader
+    private let save: @Sendable (AccessToken) async -> Void
     private var cached: AccessToken?
     private var tokenTask: Task<AccessToken, any Error>?
 
-    init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
+    init(loader: any AsyncAccessTokenLoader, save: @escaping @Sendable (AccessToken) async -> Void) {
+        self.loader = loader
+        self.save = save
+    }
 
     func token() async throws -> AccessToken {
         if let cached { return cached }
@@ -92,11 +96,26 @@ actor DeferClearingActor: AsyncAccessTokenProviding {
         tokenTask = task
         let new = try await task.value
         cached = new
+        await save(new)
         return new
     }
 
     func invalidate(_ rejected: AccessToken) { cached = nil }
     func signOut() {}
+}
+
+/// A keychain that is done with the first caller's token at once, and with the others' when a second load is running.
+actor SlowKeychain {
+    private let loader: ControlledLoader
+    private var first: AccessToken?
+
+    init(loader: ControlledLoader) { self.loader = loader }
+
+    func save(_ token: AccessToken) async {
+        let isFirstOfAll = first == nil
+        first = first ?? token
+        if token == first, !isFirstOfAll { _ = await loader.started(2, patience: .seconds(30)) }
+    }
 }
 
 /// One shared task, which stays when it has failed: every later caller gets the first error.
