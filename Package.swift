@@ -37,6 +37,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "AccessTokenServiceTests",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "AccessTokenContractTests",
             dependencies: [
                 "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract",

@@ -14,6 +14,7 @@ extension AccessTokenContract {
             let token = trial.token("T2")
             let callers = trial.calls(3)
             _ = try await trial.load(1)
+            await trial.waitUntilTimerRuns()
             await trial.settle()
             trial.advance(by: 9)
             await trial.settle()
@@ -29,13 +30,13 @@ extension AccessTokenContract {
             "T2",
             "adopt a late good answer of the same session when nothing newer is there",
             intent: "after a rotation the late answer may be the only good one that there will ever be",
-            needs: .loadDeadline,
+            needs: [.loadDeadline, .currentToken],
             policy: tenSeconds
         ) { trial in
             let late = trial.token("late T")
             let caller = trial.call()
             let load = try await trial.load(1)
-            await trial.settle()
+            await trial.waitUntilTimerRuns()
             trial.advance(by: 10)
             try await trial.expect(caller, fails: AccessTokenError.loadTimedOut)
             load.answer(.success(late))

@@ -174,6 +174,7 @@ extension AccessTokenContract {
                 let callers = trial.calls(3)
                 number += 1
                 let load = try await trial.load(number)
+                if order.contains(.deadline) { await trial.waitUntilTimerRuns() }
                 await trial.settle()
                 for end in order {
                     switch end {

@@ -10,6 +10,7 @@ final class Trial: Sendable {
     let changes = Changes()
 
     private let patience: Duration
+    private let start = ContinuousClock.now
     private let callerExecutor: DispatchQueueExecutor
     private let service: Locked<ContractService?>
     private let callers = Locked(0)
@@ -167,10 +168,21 @@ final class Trial: Sendable {
         await changes.wait(patience: patience, until: condition)
     }
 
-    /// Waits until `token` is the present one, where the subject can tell; otherwise gives it time to become so.
+    /// Waits until the subject tells that `token` is the present one.
     func waitUntilPresent(_ token: AccessToken) async {
-        guard let currentToken = service.withLock({ $0?.currentToken }) else { return await settle() }
-        for _ in 0..<10_000 where currentToken()?.value != token.value { await hop() }
+        let currentToken = service.withLock { $0?.currentToken }
+        while currentToken?()?.value != token.value, await hasTime() {}
+    }
+
+    /// Waits until the subject has set the timer of a deadline.
+    func waitUntilTimerRuns() async {
+        while fixture.clock.pendingTimers == 0, await hasTime() {}
+    }
+
+    /// Lets others go on, for a loop that waits for what leaves no trace; says whether there is time to go on with it.
+    func hasTime() async -> Bool {
+        await hop()
+        return start.duration(to: .now) < patience
     }
 
     /// Lets everything come to rest that is on its way. Too short a rest can miss a bug, and never invents one.

@@ -36,12 +36,15 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable {
     public static let loadDeadline = ContractFeatures(rawValue: 1 << 11)
     /// Events reach the fixture.
     public static let events = ContractFeatures(rawValue: 1 << 12)
+    /// The service can tell its valid token without waiting and loading.
+    public static let currentToken = ContractFeatures(rawValue: 1 << 13)
 
     private static let names: [(ContractFeatures, String)] = [
         (.expiry, "expiry"), (.leeway, "leeway"), (.refreshAhead, "refreshAhead"), (.invalidation, "invalidation"),
         (.signOut, "signOut"), (.signIn, "signIn"), (.cancellation, "cancellation"),
         (.asyncCallers, "asyncCallers"), (.deliveryQueue, "deliveryQueue"), (.callbackLoader, "callbackLoader"),
         (.asyncLoader, "asyncLoader"), (.loadDeadline, "loadDeadline"), (.events, "events"),
+        (.currentToken, "currentToken"),
     ]
 }
 

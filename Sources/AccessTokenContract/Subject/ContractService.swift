@@ -17,7 +17,7 @@ public struct ContractService: Sendable {
     /// - Parameters:
     ///   - provider: the service.
     ///   - signIn: begins a session; needed for the feature `signIn`.
-    ///   - currentToken: the cached token if it is valid, where the service can tell.
+    ///   - currentToken: the cached token if it is valid; needed for the feature `currentToken`.
     public static func callback(
         _ provider: any AccessTokenProviding,
         signIn: (@Sendable (AccessToken) async -> Void)? = nil,
@@ -40,7 +40,7 @@ public struct ContractService: Sendable {
     /// - Parameters:
     ///   - provider: the service.
     ///   - signIn: begins a session; needed for the feature `signIn`.
-    ///   - currentToken: the cached token if it is valid, where the service can tell.
+    ///   - currentToken: the cached token if it is valid; needed for the feature `currentToken`.
     public static func async(
         _ provider: any AsyncAccessTokenProviding,
         signIn: (@Sendable (AccessToken) async -> Void)? = nil,

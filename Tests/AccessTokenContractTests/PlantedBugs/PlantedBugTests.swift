@@ -9,6 +9,7 @@ struct PlantedBugTests {
     static func plainSubject(bug: PlantedBug?) -> ContractSubject {
         let features: ContractFeatures = [
             .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
+            .currentToken,
             .deliveryQueue, .callbackLoader,
         ]
         return ContractSubject("a plain service", features: features) { fixture in

@@ -11,6 +11,7 @@ enum OwnSubjects {
     private static func subjects(observed: Bool) -> [ContractSubject] {
         let common: ContractFeatures = [
             .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
+            .currentToken,
         ]
         let features = observed ? common.union(.events) : common
         let callback = features.union([.deliveryQueue, .callbackLoader])

@@ -1,0 +1,161 @@
+import AccessTokenContract
+import Dispatch
+import Foundation
+import Testing
+
+@Suite("AsyncAccessTokenService, beyond the contract")
+struct ActorTests {
+    let loader = ControlledLoader()
+    let clock = ManualClock()
+
+    @Test @MainActor func `a valid token does not suspend a caller on the main actor`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        await service.signIn(validToken)
+        var others = 0
+        let other = Task { @MainActor in others += 1 }
+        for _ in 0..<1000 { _ = try await service.token() }
+        #expect(others == 0, "another task ran on the main actor in between")
+        await other.value
+        #expect(others == 1)
+    }
+
+    @Test func `ten thousand waiters are answered by one load`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        try await withThrowingTaskGroup(of: AccessToken.self) { group in
+            for _ in 0..<10_000 { group.addTask { try await service.token() } }
+            await loader.started(1)?.answer(.success(validToken))
+            for try await token in group { #expect(token == validToken) }
+        }
+        #expect(loader.loads.count == 1)
+    }
+
+    @Test func `cancelling ten thousand waiters answers all of them, and the load goes on (X1, X2)`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let answers = Answers()
+        let tasks = (0..<10_000).map { _ in
+            Task {
+                do { answers.take(.success(try await service.token())) } catch { answers.take(.failure(error)) }
+            }
+        }
+        let load = await loader.started(1)
+        for task in tasks { task.cancel() }
+        await answers.count(10_000)
+        #expect(answers.tokens.isEmpty)
+        load?.answer(.success(validToken))
+        #expect(try await service.token() == validToken)
+        #expect(loader.loads.count == 1)
+    }
+
+    @Test func `a waiter of higher priority raises the load's`() async throws {
+        let joined = Event()
+        let service = AsyncAccessTokenService(loader: loader, clock: clock) { event in
+            if event == .joined(load: 1, waiters: 2) { joined.happen() }
+        }
+        let raised = Locked<TaskPriority?>(nil)
+        loader.duringLoad { _ in
+            await joined.wait()
+            raised.withLock { $0 = Task.currentPriority }
+        }
+        let leader = Task(priority: .low) { try await service.token() }
+        let load = await loader.started(1)
+        let joiner = Task(priority: .high) { try await service.token() }
+        load?.answer(.success(validToken))
+        _ = try await (leader.value, joiner.value)
+        #expect(raised.withLock { $0 } == .high)
+    }
+
+    @Test func `loads run on the executor given`() async throws {
+        let queue = DispatchQueue(label: "loads")
+        let service = AsyncAccessTokenService(
+            loader: loader,
+            clock: clock,
+            executor: DispatchQueueExecutor(queue: queue)
+        )
+        loader.duringLoad { load in
+            dispatchPrecondition(condition: .onQueue(queue))
+            load.answer(.success(validToken))
+        }
+        #expect(try await service.token() == validToken)
+    }
+
+    @Test func `a cancelled caller's sign-out still reaches the loader`() async {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        await Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            await service.signOut()
+        }.value
+        #expect(loader.signOuts == 1)
+    }
+
+    @Test func `a cancelled caller gets a token that is there (X3)`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        await service.signIn(validToken)
+        let token = try await Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await service.token()
+        }.value
+        #expect(token == validToken)
+    }
+
+    @Test func `two services whose loaders ask each other get an error, not a deadlock (R1)`() async throws {
+        struct AskingLoader: AsyncAccessTokenLoader {
+            let ask: @Sendable () async throws -> AccessToken
+            func load(replacing old: AccessToken?) async throws -> AccessToken { try await ask() }
+        }
+        let second = Locked<AsyncAccessTokenService?>(nil)
+        let first = AsyncAccessTokenService(
+            loader: AskingLoader {
+                try await second.withLock { $0 }?.token() ?? validToken
+            },
+            clock: clock
+        )
+        second.withLock { $0 = AsyncAccessTokenService(loader: AskingLoader { try await first.token() }, clock: clock) }
+        await #expect(throws: AccessTokenError.loadAskedItsOwnService) { try await first.token() }
+        second.withLock { $0 = nil }
+    }
+
+    @Test func `an answered load leaves no timer and no reference behind`() async throws {
+        let service = WeakReference<AsyncAccessTokenService>(nil)
+        do {
+            let strong = AsyncAccessTokenService(loader: loader, clock: clock)
+            service.object = strong
+            let caller = Task { try await strong.token() }
+            await loader.started(1)?.answer(.success(validToken))
+            #expect(try await caller.value == validToken)
+            await strong.signOut()
+        }
+        #expect(clock.pendingTimers == 0)
+        await yieldUntil { service.object == nil }
+        #expect(service.object == nil)
+    }
+
+    @Test func `senseless times are corrected and reported`() async throws {
+        let events = Locked<[AccessTokenEvent]>([])
+        let service = AsyncAccessTokenService(
+            loader: loader,
+            policy: AccessTokenPolicy(leeway: .infinity, refreshAhead: .nan, loadDeadline: -1),
+            clock: clock,
+            onEvent: { event in events.withLock { $0.append(event) } }
+        )
+        await service.signOut()
+        let corrections = events.withLock { $0 }.filter { if case .policyCorrected = $0 { true } else { false } }
+        #expect(corrections.count == 3)
+    }
+
+    @Test func `the system clock's timers fire, once, and can be cancelled`() async {
+        let clock = SystemTaskClock()
+        let fired = Event()
+        _ = clock.schedule(after: 0.002) { fired.happen() }
+        await fired.wait()
+        let held = WeakReference<Event>(nil)
+        do {
+            let cancelled = Event()
+            held.object = cancelled
+            clock.schedule(after: 3600) { cancelled.happen() }.cancel()
+        }
+        // A timer that is cancelled lets go of what it would have called.
+        await yieldUntil { held.object == nil }
+        #expect(held.object == nil)
+        #expect(abs(clock.now.timeIntervalSinceNow) < 60)
+    }
+}

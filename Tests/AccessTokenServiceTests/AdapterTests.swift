@@ -1,0 +1,165 @@
+import AccessTokenContract
+import Dispatch
+import Foundation
+import Testing
+
+@Suite("Adapters, beyond the contract")
+struct AdapterTests {
+    let loader = ControlledLoader()
+    let clock = ManualClock()
+    let answers = Answers()
+
+    /// An async service of others: it cannot be cancelled, and records the order of the calls.
+    actor ForeignService: AsyncAccessTokenProviding {
+        private(set) var calls: [String] = []
+        private var waiters: [CheckedContinuation<AccessToken, Never>] = []
+        let signedOut = Event()
+
+        func token() async throws -> AccessToken {
+            calls.append("token")
+            return await withCheckedContinuation { waiters.append($0) }
+        }
+
+        func invalidate(_ rejected: AccessToken) { calls.append("invalidate") }
+
+        func signOut() {
+            calls.append("signOut")
+            signedOut.happen()
+        }
+
+        func answer(_ token: AccessToken) {
+            for waiter in waiters { waiter.resume(returning: token) }
+            waiters = []
+        }
+    }
+
+    /// A callback service of others: it cannot cancel, and what it does with handlers is up to the test.
+    final class ForeignCallbackService: AccessTokenProviding {
+        let handlers = Locked<[AccessTokenHandler]>([])
+
+        @available(*, renamed: "token()")
+        func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+            handlers.withLock { $0.append(handler) }
+            return .answered
+        }
+
+        func invalidate(_ rejected: AccessToken) {}
+        func signOut(then done: @escaping @Sendable () -> Void) { done() }
+        func takeHandlers() -> [AccessTokenHandler] {
+            handlers.withLock { handlers in
+                defer { handlers = [] }
+                return handlers
+            }
+        }
+    }
+
+    @Test func `calls reach an async service of others in the order in which they were made`() async {
+        let service = ForeignService()
+        let view = CallbackServiceView(of: service)
+        var expected: [String] = []
+        for _ in 0..<50 {
+            view.callFromLegacyCode(then: answers.take)
+            view.invalidate(validToken)
+            expected += ["token", "invalidate"]
+        }
+        view.signOut {}
+        await service.signedOut.wait()
+        #expect(await service.calls == expected + ["signOut"])
+        await service.answer(validToken)
+        await answers.count(50)
+    }
+
+    @Test func `a retrieval is cancelled at once, also with a service that cannot cancel (X1)`() async {
+        let service = ForeignService()
+        let view = CallbackServiceView(of: service)
+        let retrieval = view.callFromLegacyCode(then: answers.take)
+        retrieval.cancel()
+        await answers.count(1)
+        #expect(answers.tokens.isEmpty)
+        let signedOut = Event()
+        view.signOut { signedOut.happen() }
+        await signedOut.wait()
+        await service.answer(validToken)
+        #expect(answers.results.count == 1)
+    }
+
+    @Test func `an async caller is cancelled at once, also with a callback service that cannot cancel (X1)`() async {
+        let service = ForeignCallbackService()
+        let view = AsyncServiceView(of: service)
+        let caller = Task { try await view.token() }
+        await yieldUntil { service.handlers.withLock { !$0.isEmpty } }
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        for handler in service.takeHandlers() { handler(.success(validToken)) }
+    }
+
+    @Test func `a callback service that drops its handler fails the async caller`() async {
+        let service = ForeignCallbackService()
+        let caller = Task { try await AsyncServiceView(of: service).token() }
+        await yieldUntil { service.handlers.withLock { !$0.isEmpty } }
+        _ = service.takeHandlers()
+        await #expect(throws: AccessTokenError.loadAbandoned) { try await caller.value }
+    }
+
+    @Test func `a callback service that calls its handler twice does no harm`() async throws {
+        let service = ForeignCallbackService()
+        let caller = Task { try await AsyncServiceView(of: service).token() }
+        await yieldUntil { service.handlers.withLock { !$0.isEmpty } }
+        for handler in service.takeHandlers() {
+            handler(.success(validToken))
+            handler(.failure(AccessTokenError.signedOut))
+        }
+        #expect(try await caller.value == validToken)
+    }
+
+    @Test func `a callback loader that drops its callback fails the actor's waiters`() async {
+        let service = AsyncAccessTokenService(loader: AsyncLoaderView(of: loader), clock: clock)
+        let caller = Task { try await service.token() }
+        await loader.started(1)?.abandon()
+        await #expect(throws: AccessTokenError.loadAbandoned) { try await caller.value }
+    }
+
+    @Test func `what was invalidated through the callback view is so for the next call`() async {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let view = CallbackServiceView(of: service)
+        await service.signIn(validToken)
+        for number in 1...100 {
+            let next = AccessToken(value: "token \(number)")
+            service.currentToken.map(view.invalidate)
+            view.callFromLegacyCode(then: answers.take)
+            await loader.started(number)?.answer(.success(next))
+            await answers.count(number)
+        }
+        #expect(loader.loads.count == 100)
+    }
+
+    @Test func `both worlds share one load and one cache on one service`() async throws {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        let provider: any AsyncAccessTokenProviding = service
+        service.callFromLegacyCode(then: answers.take)
+        let caller = Task { try await provider.token() }
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(1)
+        #expect(try await caller.value == validToken)
+        #expect(loader.loads.count == 1)
+    }
+
+    @Test func `code on a legacy queue enters an actor that is pinned to it`() async {
+        actor Counter {
+            private let executor: DispatchQueueExecutor
+            nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+            private(set) var count = 0
+
+            init(queue: DispatchQueue) { executor = DispatchQueueExecutor(queue: queue) }
+            func add() { count += 1 }
+        }
+        let queue = DispatchQueue(label: "legacy")
+        let counter = Counter(queue: queue)
+        for _ in 0..<100 {
+            queue.async { counter.assumeIsolated { $0.add() } }
+            await counter.add()
+        }
+        queue.sync {}
+        #expect(await counter.count == 200)
+    }
+}

@@ -1,0 +1,257 @@
+import AccessTokenContract
+import Dispatch
+import Foundation
+import Testing
+
+@Suite("AccessTokenService, beyond the contract")
+struct QueueServiceTests {
+    let loader = ControlledLoader()
+    let clock = ManualClock()
+    let answers = Answers()
+
+    @Test(arguments: ["serial", "concurrent", "main"])
+    func `handlers are called one at a time, in order, on a queue of any kind (D2, D4)`(kind: String) async {
+        let key = DispatchSpecificKey<Bool>()
+        let queue =
+            switch kind {
+            case "serial": DispatchQueue(label: "serial")
+            case "concurrent": DispatchQueue(label: "concurrent", attributes: .concurrent)
+            default: DispatchQueue.main
+            }
+        queue.setSpecific(key: key, value: true)
+        let service = AccessTokenService(loader: loader, clock: clock, queue: queue)
+        let inside = Locked(0)
+        let order = Locked<[Int]>([])
+        let wrong = Locked(0)
+        for number in 0..<100 {
+            service.callFromLegacyCode { [answers] result in
+                let isAlone = inside.withLock { inside in
+                    inside += 1
+                    return inside == 1
+                }
+                if !isAlone || DispatchQueue.getSpecific(key: key) != true { wrong.withLock { $0 += 1 } }
+                order.withLock { $0.append(number) }
+                inside.withLock { $0 -= 1 }
+                answers.take(result)
+            }
+        }
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(100)
+        #expect(wrong.withLock { $0 } == 0)
+        #expect(order.withLock { $0 } == Array(0..<100))
+        queue.setSpecific(key: key, value: nil)
+    }
+
+    @Test func `a handler that blocks holds up neither loads nor other services' work`() async {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        let release = DispatchSemaphore(value: 0)
+        let isBlocked = Event()
+        service.signIn(validToken)
+        service.callFromLegacyCode { [answers] result in
+            isBlocked.happen()
+            release.wait()
+            answers.take(result)
+        }
+        await isBlocked.wait()
+        service.invalidate(validToken)
+        service.callFromLegacyCode(then: answers.take)
+        let load = await loader.started(1)
+        load?.answer(.success(validToken))
+        #expect(service.currentToken == validToken)
+        release.signal()
+        await answers.count(2)
+    }
+
+    @Test func `a handler may drop the last reference to its service`() async {
+        let holder = Locked<AccessTokenService?>(AccessTokenService(loader: loader, clock: clock))
+        let service = WeakReference(holder.withLock { $0 })
+        service.object?.callFromLegacyCode { [answers] result in
+            _ = holder.withLock { $0.take() }
+            answers.take(result)
+        }
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(1)
+        #expect(answers.tokens == [validToken])
+    }
+
+    @Test func `ten thousand waiters are answered by one load, in order`() async {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        let order = Locked<[Int]>([])
+        for number in 0..<10_000 {
+            service.callFromLegacyCode { [answers] result in
+                order.withLock { $0.append(number) }
+                answers.take(result)
+            }
+        }
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(10_000)
+        #expect(order.withLock { $0 } == Array(0..<10_000))
+        #expect(loader.loads.count == 1)
+    }
+
+    @Test func `a token that expired long ago reaches the waiters once, and the next call loads`() async {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        let expired = AccessToken(value: "expired", expiration: clock.now.addingTimeInterval(-86_400))
+        service.callFromLegacyCode(then: answers.take)
+        await loader.started(1)?.answer(.success(expired))
+        await answers.count(1)
+        #expect(answers.tokens == [expired])
+        #expect(service.currentToken == nil)
+        #expect(loader.loads.count == 1)
+        service.callFromLegacyCode(then: answers.take)
+        let load = await loader.started(2)
+        #expect(load?.replacing == expired)
+        load?.answer(.success(validToken))
+        await answers.count(2)
+    }
+
+    @Test func `a clock that jumps back an hour neither loads nor loses the deadline`() async {
+        let events = Locked<[AccessTokenEvent]>([])
+        let service = AccessTokenService(
+            loader: loader,
+            policy: AccessTokenPolicy(loadDeadline: 10),
+            clock: clock,
+            onEvent: { event in events.withLock { $0.append(event) } }
+        )
+        let token = AccessToken(value: "T", expiration: clock.now.addingTimeInterval(3600))
+        service.signIn(token)
+        clock.setWallClock(to: clock.now.addingTimeInterval(-3600))
+        service.callFromLegacyCode(then: answers.take)
+        await answers.count(1)
+        #expect(answers.tokens == [token])
+        #expect(loader.loads.isEmpty)
+
+        service.invalidate(token)
+        service.callFromLegacyCode(then: answers.take)
+        _ = await loader.started(1)
+        clock.setWallClock(to: clock.now.addingTimeInterval(-3600))
+        clock.advance(by: 10)
+        await answers.count(2)
+        #expect(hasFailed(answers.results[1], with: .loadTimedOut))
+        let last = Event()
+        service.signOut { last.happen() }
+        await last.wait()
+        #expect(events.withLock { $0 }.contains(.loadTimedOut(load: 1, waiters: 1, seconds: 0)))
+    }
+
+    @Test func `senseless times are corrected and reported`() async {
+        let events = Locked<[AccessTokenEvent]>([])
+        let service = AccessTokenService(
+            loader: loader,
+            policy: AccessTokenPolicy(leeway: .nan, refreshAhead: -5, loadDeadline: .infinity),
+            clock: clock,
+            onEvent: { event in events.withLock { $0.append(event) } }
+        )
+        service.callFromLegacyCode(then: answers.take)
+        await loader.started(1)?.answer(.success(AccessToken(value: "T", expiration: clock.now + 60)))
+        await answers.count(1)
+        #expect(service.currentToken != nil)
+        let corrections = events.withLock { $0 }.filter { if case .policyCorrected = $0 { true } else { false } }
+        #expect(corrections.count == 3)
+        #expect(clock.pendingTimers == 0)
+    }
+
+    @Test func `a loader that drops its callback fails the waiters at once`() async {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        service.callFromLegacyCode(then: answers.take)
+        await loader.started(1)?.abandon()
+        await answers.count(1)
+        #expect(hasFailed(answers.results[0], with: .loadAbandoned))
+    }
+
+    @Test func `a callback loader that asks its own service inside the call gets an error (R1)`() async {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        let inner = Answers()
+        loader.insideLoad { [loader] load in
+            guard load === loader.loads[0] else { return }
+            service.callFromLegacyCode(then: inner.take)
+        }
+        service.callFromLegacyCode(then: answers.take)
+        await inner.count(1)
+        #expect(hasFailed(inner.results[0], with: .loadAskedItsOwnService))
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(1)
+        #expect(loader.loads.count == 1)
+    }
+
+    @Test func `an answered load leaves no timer and no reference behind`() async {
+        let service = WeakReference<AccessTokenService>(nil)
+        let finished = Event()
+        do {
+            let strong = AccessTokenService(
+                loader: loader,
+                clock: clock,
+                onEvent: { event in
+                    if case .loadSucceeded = event { finished.happen() }
+                }
+            )
+            service.object = strong
+            strong.callFromLegacyCode(then: answers.take)
+            await loader.started(1)?.answer(.success(validToken))
+            await answers.count(1)
+            await finished.wait()
+            let signedOut = Event()
+            strong.signOut { signedOut.happen() }
+            await signedOut.wait()
+        }
+        #expect(clock.pendingTimers == 0)
+        await yieldUntil { service.object == nil }
+        #expect(service.object == nil)
+    }
+
+    @Test func `events tell who led, who joined and who was cancelled, in order`() async {
+        let events = Locked<[AccessTokenEvent]>([])
+        let service = AccessTokenService(
+            loader: loader,
+            clock: clock,
+            onEvent: { event in events.withLock { $0.append(event) } }
+        )
+        service.callFromLegacyCode(then: answers.take)
+        let load = await loader.started(1)
+        service.callFromLegacyCode(then: answers.take)
+        service.callFromLegacyCode(then: answers.take).cancel()
+        clock.advance(by: 2)
+        load?.answer(.success(validToken))
+        await answers.count(3)
+        service.callFromLegacyCode(then: answers.take)
+        service.invalidate(AccessToken(value: "another"))
+        let signedOut = Event()
+        service.signOut { signedOut.happen() }
+        await signedOut.wait()
+        #expect(
+            events.withLock { $0 } == [
+                .led(load: 1), .joined(load: 1, waiters: 2), .joined(load: 1, waiters: 3), .waiterCancelled(load: 1),
+                .loadSucceeded(load: 1, waiters: 2, seconds: 2), .answeredFromCache,
+                .ignored(.invalidationOfOtherToken), .signedOut(waiters: 0),
+            ]
+        )
+    }
+
+    @Test func `sign-out completes also if the loader drops its callback`() async {
+        struct DroppingLoader: AccessTokenLoader {
+            func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {}
+            func signOut(then done: @escaping @Sendable () -> Void) {}
+        }
+        let service = AccessTokenService(loader: DroppingLoader(), clock: clock)
+        let signedOut = Event()
+        service.signOut { signedOut.happen() }
+        await signedOut.wait()
+    }
+
+    @Test func `the system clock's timers fire, once, and can be cancelled`() async {
+        let clock = SystemDispatchClock()
+        let fired = Event()
+        _ = clock.schedule(after: 0.002) { fired.happen() }
+        await fired.wait()
+        let held = WeakReference<Event>(nil)
+        do {
+            let cancelled = Event()
+            held.object = cancelled
+            clock.schedule(after: 3600) { cancelled.happen() }.cancel()
+        }
+        // A timer that is cancelled lets go of what it would have called.
+        await yieldUntil { held.object == nil }
+        #expect(held.object == nil)
+        #expect(abs(clock.now.timeIntervalSinceNow) < 60)
+    }
+}

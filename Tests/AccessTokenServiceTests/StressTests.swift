@@ -1,0 +1,109 @@
+import AccessTokenContract
+import Dispatch
+import Foundation
+import Testing
+
+/// Everything at once from many threads: what the thread sanitizer is to look at, and a count of what must add up.
+///
+/// The rules are about sums only: which caller meets which load is left to chance here.
+@Suite("Everything at once", .serialized)
+struct StressTests {
+    /// Answers by itself, now and then with an error, and counts its loads.
+    final class BusyLoader: AccessTokenLoader, AsyncAccessTokenLoader {
+        private let counts = Locked((loads: 0, failures: 0))
+        var loads: Int { counts.withLock { $0.loads } }
+        var failures: Int { counts.withLock { $0.failures } }
+
+        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+            DispatchQueue.global().async { handler(self.next()) }
+        }
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken {
+            await Task.yield()
+            return try next().get()
+        }
+
+        func signOut(then done: @escaping @Sendable () -> Void) { done() }
+        func signOut() async {}
+
+        private func next() -> Result<AccessToken, any Error> {
+            counts.withLock { counts in
+                counts.loads += 1
+                guard counts.loads.isMultiple(of: 5) else { return .success(AccessToken(value: "\(counts.loads)")) }
+                counts.failures += 1
+                return .failure(ContractLoadError(number: counts.loads))
+            }
+        }
+    }
+
+    final class Tally: Sendable {
+        private let value = Locked(0)
+        var count: Int { value.withLock { $0 } }
+        func add() { value.withLock { $0 += 1 } }
+    }
+
+    static let rounds = 200
+
+    @Test func `on the queue service, from threads and tasks`() async {
+        let loader = BusyLoader()
+        let service = AccessTokenService(loader: loader, onEvent: { _ in })
+        await hammer(service, async: service, loader: loader, signIn: { service.signIn($0) })
+    }
+
+    @Test func `on the actor, from threads and tasks`() async {
+        let loader = BusyLoader()
+        let service = AsyncAccessTokenService(loader: loader, onEvent: { _ in })
+        await hammer(
+            CallbackServiceView(of: service),
+            async: service,
+            loader: loader,
+            signIn: { await service.signIn($0) }
+        )
+    }
+
+    private func hammer(
+        _ callback: any AccessTokenProviding,
+        async: any AsyncAccessTokenProviding,
+        loader: BusyLoader,
+        signIn: @escaping @Sendable (AccessToken) async -> Void
+    ) async {
+        let answers = Answers()
+        let invalidations = Tally()
+        await withTaskGroup(of: Void.self) { group in
+            for round in 0..<Self.rounds {
+                for caller in 0..<4 {
+                    DispatchQueue.global().async {
+                        let retrieval = callback.retrieveToken { result in
+                            answers.take(result)
+                            guard caller == 0, case .success(let token) = result else { return }
+                            invalidations.add()
+                            callback.invalidate(token)
+                        }
+                        if caller == 1 { retrieval.cancel() }
+                    }
+                    group.addTask {
+                        let task = Task {
+                            do {
+                                answers.take(.success(try await async.token()))
+                            } catch {
+                                answers.take(.failure(error))
+                            }
+                        }
+                        if caller == 2 { task.cancel() }
+                        await task.value
+                    }
+                }
+                if round.isMultiple(of: 20) {
+                    group.addTask {
+                        await async.signOut()
+                        await signIn(AccessToken(value: "session \(round)"))
+                    }
+                }
+            }
+        }
+        await answers.count(Self.rounds * 8)
+        #expect(answers.results.count == Self.rounds * 8)
+        let bound = 1 + loader.failures + invalidations.count + Self.rounds / 20
+        #expect(loader.loads <= bound)
+    }
+}
