@@ -185,7 +185,7 @@ final class Trial: Sendable {
         return start.duration(to: .now) < patience
     }
 
-    /// Lets everything come to rest that is on its way. Too short a rest can miss a bug, and never invents one.
+    /// Lets everything come to rest that is on its way; too short a rest can miss a bug, and never invents one.
     func settle() async {
         for _ in 0..<50 { await hop() }
     }

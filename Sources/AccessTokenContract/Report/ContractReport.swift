@@ -14,7 +14,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether no clause was broken. Skipped clauses do not count; the table shows them.
+    /// Whether no clause was broken; skipped ones do not count, and the table shows them.
     public var isKept: Bool { violations.isEmpty }
 
     /// A row for each clause, a line that counts them, and the violations in full.
