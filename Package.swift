@@ -50,6 +50,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "LoopbackAuthorizationServer",
+            dependencies: ["AccessTokenCore"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

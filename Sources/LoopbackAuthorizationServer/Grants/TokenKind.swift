@@ -1,0 +1,5 @@
+/// The two tokens of a pair.
+package enum TokenKind: Hashable, Sendable {
+    case access
+    case refresh
+}
