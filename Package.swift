@@ -55,6 +55,13 @@ let package = Package(
             dependencies: ["AccessTokenCore"],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "token-tour",
+            dependencies: [
+                "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "LoopbackAuthorizationServer",
+            ],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

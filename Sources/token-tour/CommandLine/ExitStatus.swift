@@ -1,0 +1,9 @@
+/// How the process ends; the numbers above 1 are those of `sysexits.h` and of shells.
+enum ExitStatus: Int32, Sendable {
+    case good = 0
+    case failed = 1
+    case usage = 64
+    case noSocket = 71
+    case noOutput = 74
+    case interrupted = 130
+}

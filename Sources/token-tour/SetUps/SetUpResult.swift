@@ -1,0 +1,22 @@
+/// What a set-up has come to after all of its rounds.
+struct SetUpResult: Sendable {
+    let name: SetUpName
+    let rounds: Int
+    /// Callers of all rounds together.
+    let callers: Int
+    /// Requests that the token endpoint counted.
+    let loads: Int
+    /// Those among them that presented a spent refresh token.
+    let reuses: Int
+    let signIns: Int
+    let sessionsLost: Int
+    let served: Int
+    let wallTime: Duration
+    /// What happened in the last round.
+    let lastRound: [Moment]
+
+    /// Whether the set-up did what a service is for.
+    var isGood: Bool {
+        sessionsLost == 0 && served == callers
+    }
+}
