@@ -62,6 +62,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "TokenTourTests",
+            dependencies: [
+                "token-tour", "LoopbackAuthorizationServer", "AccessTokenGCD", "AccessTokenAsync",
+            ],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -13,7 +13,7 @@ final class LoopbackHTTPServer: Sendable {
         var isStopped = false
     }
 
-    private static let secondsToWaitForAClient = 5
+    private static let secondsToWaitForAClient = 120
     private static let bytesToDrain = 256 * 1024
 
     /// The port that it listens on; the system chose it if 0 was asked for.

@@ -1,5 +1,6 @@
 import AccessTokenGCD
 import Foundation
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

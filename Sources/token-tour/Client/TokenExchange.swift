@@ -1,6 +1,7 @@
 import AccessTokenAsync
 import AccessTokenGCD
 import Foundation
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

@@ -16,12 +16,14 @@ struct MermaidDiagram: Sendable {
         }
     }
 
-    /// A semicolon ends a Mermaid statement, a number sign begins an entity, and a line is a statement.
+    /// In Mermaid a semicolon ends a statement, a number sign begins an entity, and two percent signs begin
+    /// a directive.
     private func escaped(_ text: String) -> String {
         var result = ""
         for character in text {
             switch character {
             case "#": result += "#35;"
+            case "%": result += "#37;"
             case ";": result += "#59;"
             case _ where character.isNewline: result += " "
             default: result.append(character)

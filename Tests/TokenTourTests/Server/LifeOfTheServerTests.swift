@@ -1,0 +1,107 @@
+import LoopbackAuthorizationServer
+import Testing
+
+@testable import token_tour
+
+@Suite("The server comes and goes without a trace")
+struct LifeOfTheServerTests {
+    @Test("Two hundred requests at the same moment are two hundred answers")
+    func parallelRequests() async throws {
+        try await withServer { server in
+            let pair = server.signIn()
+            let served = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<200 {
+                    group.addTask { try await server.status(for: pair.accessToken) }
+                }
+                return try await group.reduce(0) { count, status in count + (status == 200 ? 1 : 0) }
+            }
+            #expect(served == 200)
+        }
+    }
+
+    @Test("A stopped server listens no more, and its port is free")
+    func stop() async throws {
+        let server = try RotatingAuthorizationServer()
+        let port = server.port
+        _ = try server.answer(to: "GET /resource HTTP/1.1\r\n\r\n")
+        server.stop()
+        #expect(throws: SocketError.self) { try RawConnection(toPort: port) }
+
+        let next = try RotatingAuthorizationServer(port: port)
+        #expect(next.port == port)
+        #expect(try next.answer(to: "GET / HTTP/1.1\r\n\r\n").hasPrefix("HTTP/1.1 404 "))
+        next.stop()
+    }
+
+    @Test("Stopping twice is stopping once")
+    func stopTwice() throws {
+        let server = try RotatingAuthorizationServer()
+        server.stop()
+        server.stop()
+        #expect(throws: SocketError.self) { try RawConnection(toPort: server.port) }
+    }
+
+    @Test("A port that is taken is an error that says so, and harms nobody")
+    func takenPort() async throws {
+        try await withServer { server throws in
+            let error = #expect(throws: SocketError.self) {
+                try RotatingAuthorizationServer(port: server.port)
+            }
+            #expect(error?.call == "bind")
+            #expect(try server.answer(to: "GET / HTTP/1.1\r\n\r\n").hasPrefix("HTTP/1.1 404 "))
+        }
+    }
+
+    @Test("Port 0 gives every server a port of its own")
+    func anyPort() async throws {
+        try await withServer { one in
+            try await withServer { other in
+                #expect(one.port != 0)
+                #expect(one.port != other.port)
+            }
+        }
+    }
+
+    @Test("An answer that is under way when the server stops is sent")
+    func answerUnderWay() async throws {
+        let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
+        let server = try RotatingAuthorizationServer(latency: 0.05) { events.continuation.yield($0) }
+        let pair = server.signIn()
+        async let answer = server.exchange(pair.refreshToken)
+        var received = events.stream.makeAsyncIterator()
+        #expect(await received.next() == .tokenRequested(pair.refreshName))
+        server.stop()
+        #expect(try await answer.status == 200)
+    }
+
+    @Test("A client that says nothing does not keep the server from stopping", .timeLimit(.minutes(1)))
+    func silentClient() throws {
+        let server = try RotatingAuthorizationServer()
+        let silent = try RawConnection(toPort: server.port)
+        // Connections are accepted one after the other: by this answer the silent one has its thread.
+        _ = try server.answer(to: "GET / HTTP/1.1\r\n\r\n")
+        server.stop()
+        #expect(silent.rest().isEmpty)
+    }
+
+    @Test("Nothing that the server prints or reports has the value of a token in it")
+    func noSecrets() async throws {
+        let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
+        try await withServer(onEvent: { events.continuation.yield($0) }) { server in
+            let pair = server.signIn()
+            let next = try await server.exchange(pair.refreshToken).reply
+            _ = try await server.exchange(pair.refreshToken)
+            _ = try await server.status(for: pair.accessToken)
+            events.continuation.finish()
+            var texts = ["\(pair)", String(reflecting: pair)]
+            for await event in events.stream {
+                texts.append(String(reflecting: event))
+            }
+            #expect(texts.count == 2 + 8)
+            let secrets = [pair.accessToken, pair.refreshToken, next.accessToken, next.refreshToken]
+            for secret in secrets.compactMap(\.self) {
+                #expect(!texts.contains { $0.contains(secret) })
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import LoopbackAuthorizationServer
+import Testing
+
+@testable import token_tour
+
+@Suite("The server rotates refresh tokens")
+struct RotationTests {
+    @Test("A refresh token brings a new pair, and both access tokens are good")
+    func rotation() async throws {
+        try await withServer { server in
+            let first = server.signIn()
+            let (status, second) = try await server.exchange(first.refreshToken)
+            #expect(status == 200)
+            #expect(second.tokenType == "Bearer")
+            #expect(second.lifetime == 3600)
+            let access = try #require(second.bearerToken)
+            let refresh = try #require(second.refreshToken)
+            #expect(access != first.accessToken)
+            #expect(refresh != first.refreshToken)
+            #expect(try await server.status(for: access) == 200)
+            #expect(try await server.status(for: first.accessToken) == 200)
+            #expect(try await server.exchange(refresh).status == 200)
+            #expect(server.tally.tokenRequests == 2)
+            #expect(server.tally.reuses == 0)
+        }
+    }
+
+    @Test("Reuse revokes the family: the newest refresh token and the newest access token too")
+    func reuse() async throws {
+        try await withServer { server in
+            let first = server.signIn()
+            let second = try await server.exchange(first.refreshToken).reply
+            let access = try #require(second.bearerToken)
+            let refresh = try #require(second.refreshToken)
+
+            let reuse = try await server.exchange(first.refreshToken)
+            #expect(reuse.status == 400)
+            #expect(reuse.reply.error == "invalid_grant")
+            #expect(server.isRevoked(family: first.refreshName.family))
+            #expect(try await server.status(for: access) == 401)
+            let newest = try await server.exchange(refresh)
+            #expect(newest.status == 400)
+            #expect(newest.reply.error == "invalid_grant")
+            #expect(server.tally.reuses == 1)
+            #expect(server.tally.revokedFamilies == 1)
+        }
+    }
+
+    @Test("Reuse in one family leaves the others alone")
+    func otherFamilies() async throws {
+        try await withServer { server in
+            let (one, other) = (server.signIn(), server.signIn())
+            _ = try await server.exchange(one.refreshToken)
+            _ = try await server.exchange(one.refreshToken)
+            #expect(try await server.status(for: one.accessToken) == 401)
+            #expect(try await server.status(for: other.accessToken) == 200)
+            #expect(try await server.exchange(other.refreshToken).status == 200)
+        }
+    }
+
+    @Test("A token that the server never issued is refused, and revokes nothing")
+    func unknownToken() async throws {
+        try await withServer { server in
+            let pair = server.signIn()
+            for token in ["made up", pair.accessToken] {
+                let (status, reply) = try await server.exchange(token)
+                #expect(status == 400)
+                #expect(reply.error == "invalid_grant")
+            }
+            #expect(try await server.status(for: pair.refreshToken) == 401)
+            #expect(try await server.status(for: pair.accessToken) == 200)
+            #expect(server.tally.revokedFamilies == 0)
+        }
+    }
+
+    @Test("Of many requests with one token at the same moment one is served, and the family is lost")
+    func parallelReuse() async throws {
+        try await withServer { server in
+            let pair = server.signIn()
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { try await server.exchange(pair.refreshToken).status }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.filter { $0 == 200 }.count == 1)
+            #expect(statuses.filter { $0 == 400 }.count == 19)
+            #expect(server.tally.reuses == 19)
+            #expect(server.tally.revokedFamilies == 1)
+        }
+    }
+}
