@@ -10,7 +10,6 @@ final class LoopbackHTTPServer: Sendable {
     private struct State {
         var connections: Set<SocketDescriptor> = []
         var isStopping = false
-        var isStopped = false
     }
 
     private static let secondsToWaitForAClient = 120
@@ -58,19 +57,20 @@ final class LoopbackHTTPServer: Sendable {
     /// Calling it again does nothing more. It waits for the server's threads: do not call it from an
     /// answer.
     func stop() {
-        let open = state.withLock { state in
+        let isFirst = state.withLock { state in
+            guard !state.isStopping else { return false }
             state.isStopping = true
-            return state.connections
+            // Inside the lock, like all that is done by number: a connection that has closed gives its
+            // number to the next one, which need not be this server's.
+            for connection in state.connections {
+                connection.endReceiving()
+            }
+            return true
         }
-        wakePipe.wake()
-        for connection in open {
-            connection.endReceiving()
+        if isFirst {
+            wakePipe.wake()
         }
         threads.wait()
-        let isFirst = state.withLock { state in
-            defer { state.isStopped = true }
-            return !state.isStopped
-        }
         if isFirst {
             wakePipe.close()
         }
@@ -115,7 +115,6 @@ final class LoopbackHTTPServer: Sendable {
         }
         state.withLock { state in
             state.connections.remove(connection)
-            // Inside the lock: outside, the number could belong to a newer connection already.
             connection.close()
         }
     }

@@ -31,6 +31,7 @@ enum Help {
           1    one did
           64   the arguments make no sense
           71   the system gave the server no socket
+          74   standard output could not be written
           130  stopped by Ctrl-C
         """
     }

@@ -40,6 +40,7 @@ struct BadRequestTests {
             let pair = server.signIn()
             let answer = try server.answer(to: try #require(Self.garbage[name]))
             #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            #expect(server.tally.tokenRequests == 0)
             #expect(try await server.status(for: pair.accessToken) == 200)
         }
     }
