@@ -16,8 +16,9 @@ struct Verdict: Sendable {
                 return "\(name) kept the session and served every caller: \(loads) in \(rounds)."
             }
             let failure = result.name.isOurs ? "\(name) FAILED: it" : name
+            let silence = result.unanswered == 0 ? "" : ", \(result.unanswered) of them without an answer"
             return "\(failure) lost \(result.sessionsLost) of \(result.signIns) sessions in \(rounds), and "
-                + "left \(result.callers - result.served) of \(result.callers) callers unserved."
+                + "left \(result.callers - result.served) of \(result.callers) callers unserved\(silence)."
         }
         .joined(separator: "\n")
     }

@@ -1,57 +1,27 @@
-import AccessTokenGCD
 import Dispatch
+import Foundation
 
 /// All callers of a set-up, who call at the same moment.
 struct Crowd: Sendable {
     let callbackCallers: [CallbackCaller]
     let asyncCallers: [AsyncCaller]
 
-    /// Lets all of them call, and waits for all; the answer is how many were served.
-    func call() async -> Int {
-        async let served = callFromQueue()
-        return await callFromTasks() + served
-    }
-
-    private func callFromTasks() async -> Int {
-        await withTaskGroup(of: Bool.self) { group in
-            for caller in asyncCallers {
-                group.addTask { await caller.call() }
-            }
-            return await group.reduce(0) { count, isServed in count + (isServed ? 1 : 0) }
-        }
-    }
-
-    private func callFromQueue() async -> Int {
+    /// Lets all of them call, and waits for all, but no longer than so many seconds.
+    func call(within limit: TimeInterval) async -> RollCall.Outcome {
         await withCheckedContinuation { continuation in
-            callFromQueue { continuation.resume(returning: $0) }
-        }
-    }
-
-    private func callFromQueue(then handler: @escaping @Sendable (Int) -> Void) {
-        let served = Served()
-        let group = DispatchGroup()
-        // Held back until all of them stand in line.
-        let queue = DispatchQueue(label: "token-tour.callers", attributes: [.concurrent, .initiallyInactive])
-        for caller in callbackCallers {
-            group.enter()
-            queue.async {
-                caller.call { isServed in
-                    served.add(isServed)
-                    group.leave()
-                }
+            let roll = RollCall(of: callbackCallers.count + asyncCallers.count) { outcome in
+                continuation.resume(returning: outcome)
             }
+            // Held back until all of them stand in line.
+            let line = DispatchQueue(label: "token-tour.callers", attributes: [.concurrent, .initiallyInactive])
+            for caller in callbackCallers {
+                line.async { caller.call { isServed in roll.answer(isServed: isServed) } }
+            }
+            line.activate()
+            for caller in asyncCallers {
+                Task { roll.answer(isServed: await caller.call()) }
+            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit) { roll.close() }
         }
-        queue.activate()
-        group.notify(queue: queue) { handler(served.count) }
-    }
-}
-
-private final class Served: Sendable {
-    private let state = Locked(0)
-
-    var count: Int { state.withLock { $0 } }
-
-    func add(_ isServed: Bool) {
-        state.withLock { $0 += isServed ? 1 : 0 }
     }
 }

@@ -11,6 +11,8 @@ struct SetUpResult: Sendable {
     let signIns: Int
     let sessionsLost: Int
     let served: Int
+    /// Callers who were never told anything.
+    let unanswered: Int
     let wallTime: Duration
     /// What happened in the last round.
     let lastRound: [Moment]

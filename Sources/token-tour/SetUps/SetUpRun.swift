@@ -7,6 +7,9 @@ struct SetUpRun: Sendable {
     /// Seconds that a token request takes, as with a server that signs tokens and writes them down.
     private static let serverLatency = 0.02
 
+    /// Seconds after which a round is closed: more than any exchange may take, idle limits included.
+    private static let roundLimit = 60.0
+
     let name: SetUpName
     let rounds: Int
     let callers: Int
@@ -30,7 +33,7 @@ struct SetUpRun: Sendable {
         }
 
         var session: Int?
-        var served = 0
+        var total = RollCall.Outcome(unanswered: 0)
         var wallTime = Duration.zero
         for round in 1...rounds {
             try Task.checkCancellation()
@@ -40,7 +43,11 @@ struct SetUpRun: Sendable {
             }
             server.expireAccessTokens()
             recorder.begin()
-            wallTime += await ContinuousClock().measure { served += await crowd.call() }
+            wallTime += await ContinuousClock().measure {
+                let outcome = await crowd.call(within: Self.roundLimit)
+                total.served += outcome.served
+                total.unanswered += outcome.unanswered
+            }
         }
         let tally = server.tally
         return SetUpResult(
@@ -51,7 +58,8 @@ struct SetUpRun: Sendable {
             reuses: tally.reuses,
             signIns: tally.signIns,
             sessionsLost: tally.revokedFamilies,
-            served: served,
+            served: total.served,
+            unanswered: total.unanswered,
             wallTime: wallTime,
             lastRound: recorder.moments
         )

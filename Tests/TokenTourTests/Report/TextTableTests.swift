@@ -50,6 +50,7 @@ struct TextTableTests {
                 signIns: 5,
                 sessionsLost: 5,
                 served: 500,
+                unanswered: 0,
                 wallTime: .seconds(99),
                 lastRound: []
             )

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The verdict says who lost what, and the exit status follows it")
 struct VerdictTests {
-    private func result(_ name: SetUpName, lost: Int = 0, served: Int = 500) -> SetUpResult {
+    private func result(_ name: SetUpName, lost: Int = 0, served: Int = 500, unanswered: Int = 0) -> SetUpResult {
         SetUpResult(
             name: name,
             rounds: 5,
@@ -14,6 +14,7 @@ struct VerdictTests {
             signIns: 1 + lost,
             sessionsLost: lost,
             served: served,
+            unanswered: unanswered,
             wallTime: .milliseconds(700),
             lastRound: SampleRound.moments
         )
@@ -43,6 +44,13 @@ struct VerdictTests {
         let verdict = Verdict(results: [result(name, served: 499)])
         #expect(!verdict.isGood)
         #expect(verdict.text.contains("left 1 of 500 callers unserved"))
+    }
+
+    @Test("Callers who heard nothing are named: a lost callback is worse than an error")
+    func unanswered() {
+        let verdict = Verdict(results: [result(.both, served: 498, unanswered: 1)])
+        #expect(!verdict.isGood)
+        #expect(verdict.text.hasSuffix("left 2 of 500 callers unserved, 1 of them without an answer."))
     }
 
     @Test("The report draws one naive round and one of ours, then the table, then the verdict")

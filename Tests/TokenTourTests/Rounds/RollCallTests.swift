@@ -1,0 +1,50 @@
+import AccessTokenGCD
+import LoopbackAuthorizationServer
+import Testing
+
+@testable import token_tour
+
+@Suite("A round ends when all have answered, or when it is closed")
+struct RollCallTests {
+    @Test("With the last answer, and with all of them counted")
+    func complete() {
+        let outcomes = Locked<[RollCall.Outcome]>([])
+        let roll = RollCall(of: 3) { outcome in outcomes.withLock { $0.append(outcome) } }
+        roll.answer(isServed: true)
+        roll.answer(isServed: false)
+        #expect(outcomes.withLock { $0.isEmpty })
+        roll.answer(isServed: true)
+        #expect(outcomes.withLock { $0 } == [RollCall.Outcome(served: 2, unanswered: 0)])
+        roll.close()
+        #expect(outcomes.withLock { $0.count } == 1)
+    }
+
+    @Test("Closed before: who has not answered is counted, and what comes later is not")
+    func closed() {
+        let outcomes = Locked<[RollCall.Outcome]>([])
+        let roll = RollCall(of: 3) { outcome in outcomes.withLock { $0.append(outcome) } }
+        roll.answer(isServed: true)
+        roll.close()
+        roll.answer(isServed: true)
+        roll.answer(isServed: true)
+        #expect(outcomes.withLock { $0 } == [RollCall.Outcome(served: 1, unanswered: 2)])
+    }
+
+    @Test("A service that loses its callbacks does not keep the round from ending")
+    func silentService() async throws {
+        try await withServer { server in
+            let resource = ResourceClient(resource: server.resource)
+            let log = CallerLog(lane: .callbackCallers, recorder: RoundRecorder()) { _ in "a token" }
+            let caller = CallbackCaller(service: SilentService(), resource: resource, log: log)
+            let crowd = Crowd(callbackCallers: [caller, caller], asyncCallers: [])
+            #expect(await crowd.call(within: 0) == RollCall.Outcome(served: 0, unanswered: 2))
+        }
+    }
+}
+
+/// Takes every handler and calls none.
+private final class SilentService: AccessTokenProviding {
+    func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval { .answered }
+    func invalidate(_ rejected: AccessToken) {}
+    func signOut(then done: @escaping @Sendable () -> Void) { done() }
+}
