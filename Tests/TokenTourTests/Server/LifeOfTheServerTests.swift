@@ -7,15 +7,18 @@ import Testing
 struct LifeOfTheServerTests {
     @Test("Two hundred requests at the same moment are two hundred answers")
     func parallelRequests() async throws {
-        try await withServer { server in
-            let pair = server.signIn()
+        // Long enough for all of them to be there before the first one is answered.
+        try await withServer(latency: 0.2) { server in
+            let pairs = (0..<200).map { _ in server.signIn() }
             let served = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<200 {
-                    group.addTask { try await server.status(for: pair.accessToken) }
+                for pair in pairs {
+                    group.addTask { try await server.exchange(pair.refreshToken).status }
                 }
                 return try await group.reduce(0) { count, status in count + (status == 200 ? 1 : 0) }
             }
             #expect(served == 200)
+            #expect(server.tally.tokenRequests == 200)
+            #expect(server.tally.revokedFamilies == 0)
         }
     }
 
@@ -23,7 +26,10 @@ struct LifeOfTheServerTests {
     func stop() async throws {
         let server = try RotatingAuthorizationServer()
         let port = server.port
-        _ = try server.answer(to: "GET /resource HTTP/1.1\r\n\r\n")
+        // The server closes this connection first, so that its port stays in use for a while.
+        let connection = try RawConnection(toPort: port)
+        connection.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
+        #expect(connection.rest().hasPrefix("HTTP/1.1 404 "))
         server.stop()
         #expect(throws: SocketError.self) { try RawConnection(toPort: port) }
 
