@@ -52,13 +52,13 @@ struct TokenExchangeTests {
 
     @Test("A reply that comes after the sign-out leaves no refresh token behind")
     func lateReply() async throws {
-        let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
-        try await withServer(latency: 0.05, onEvent: { events.continuation.yield($0) }) { server in
+        let held = HeldAnswer()
+        try await withServer(onEvent: held.observe) { server in
             let (exchange, _) = signedIn(to: server)
             async let late = exchange.load(replacing: nil)
-            var received = events.stream.makeAsyncIterator()
-            _ = await received.next()
+            await held.requestHasArrived()
             await exchange.signOut()
+            held.release()
             _ = try await late
             await #expect(throws: AccessTokenError.signedOut) {
                 try await exchange.load(replacing: nil)

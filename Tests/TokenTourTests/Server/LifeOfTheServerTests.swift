@@ -77,7 +77,7 @@ struct LifeOfTheServerTests {
     @Test("An answer that is under way when the server stops is sent")
     func answerUnderWay() async throws {
         let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
-        let server = try RotatingAuthorizationServer(latency: 0.05) { events.continuation.yield($0) }
+        let server = try RotatingAuthorizationServer(latency: 0.2) { events.continuation.yield($0) }
         let pair = server.signIn()
         async let answer = server.exchange(pair.refreshToken)
         var received = events.stream.makeAsyncIterator()
