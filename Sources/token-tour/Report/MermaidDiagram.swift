@@ -25,7 +25,6 @@ struct MermaidDiagram: Sendable {
             case "#": result += "#35;"
             case "%": result += "#37;"
             case ";": result += "#59;"
-            case _ where character.isNewline: result += " "
             default: result.append(character)
             }
         }

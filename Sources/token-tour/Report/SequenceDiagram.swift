@@ -37,7 +37,9 @@ extension SequenceDiagram.Row {
             switch step {
             case .request(_, _, let text), .answer(_, _, let text), .note(_, let text): text
             }
-        return count == 1 ? text : "\(text) ×\(count)"
+        // The error of a system can have several lines, a step has one.
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return count == 1 ? line : "\(line) ×\(count)"
     }
 
     /// When, in milliseconds from the beginning of the round.

@@ -54,6 +54,13 @@ struct DiagramTests {
         #expect(String(try #require(lines.last)).contains(" \(String(error.prefix(39)))… ╌"))
     }
 
+    @Test("An error of several lines is one line", arguments: ["a\nb", "a\r\nb", "\na\n\nb\n"])
+    func severalLines(_ text: String) {
+        let diagram = SequenceDiagram([SampleRound.at(0, .answer(from: .server, to: .service, text))])
+        #expect(diagram.rows.map(\.label) == ["a b"])
+        #expect(TextDiagram(diagram).text.split(separator: "\n").count == 3)
+    }
+
     @Test("A round in which nothing happened is an empty drawing")
     func nothing() {
         #expect(TextDiagram(SequenceDiagram([])).text == "\n")
