@@ -1,10 +1,10 @@
 /// Where the lanes of a text diagram stand: as close together as the texts between them allow.
 struct DiagramLayout: Hashable, Sendable {
-    /// Room for the times, on the left of everything.
-    static let timeWidth = 11
     /// Longer texts are cut: an error of the system can be any length.
     static let longestLabel = 40
 
+    /// Room for the times, on the left of everything.
+    let timeWidth: Int
     /// The column of each lane's line.
     let columns: [Lane: Int]
     let width: Int
@@ -20,8 +20,9 @@ struct DiagramLayout: Hashable, Sendable {
             let missing = span.need - gaps[span.gaps].reduce(0, +)
             gaps[span.gaps.upperBound - 1] += max(0, missing)
         }
+        timeWidth = diagram.rows.reduce(11) { width, row in max(width, row.time.count) }
         var columns: [Lane: Int] = [:]
-        var column = Self.timeWidth + 2 + (lanes.first?.title.count ?? 0) / 2
+        var column = timeWidth + 2 + (lanes.first?.title.count ?? 0) / 2
         for (index, lane) in lanes.enumerated() {
             columns[lane] = column
             column += index < gaps.count ? gaps[index] : 0

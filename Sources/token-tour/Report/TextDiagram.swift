@@ -35,7 +35,7 @@ struct TextDiagram: Sendable {
 
     private func line(_ row: SequenceDiagram.Row) -> [Character] {
         var line = lifelines
-        line.place(row.time, at: DiagramLayout.timeWidth - row.time.count)
+        line.place(row.time, at: layout.timeWidth - row.time.count)
         let label = row.label.shortened(to: DiagramLayout.longestLabel)
         switch row.step {
         case .request(let from, let to, _): draw(label, from: from, to: to, stroke: "─", in: &line)

@@ -54,6 +54,13 @@ struct DiagramTests {
         #expect(String(try #require(lines.last)).contains(" \(String(error.prefix(39)))… ╌"))
     }
 
+    @Test("The time of a slow round is whole, however long it is")
+    func longTime() {
+        let step = Step.request(from: .service, to: .server, "POST /token, R1")
+        let diagram = SequenceDiagram([SampleRound.at(21_168, step), SampleRound.at(123_456, step)])
+        #expect(TextDiagram(diagram).text.contains("\n21168–123456 ms "))
+    }
+
     @Test("An error of several lines is one line", arguments: ["a\nb", "a\r\nb", "\na\n\nb\n"])
     func severalLines(_ text: String) {
         let diagram = SequenceDiagram([SampleRound.at(0, .answer(from: .server, to: .service, text))])
