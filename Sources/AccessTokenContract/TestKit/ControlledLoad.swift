@@ -22,7 +22,7 @@ public final class ControlledLoad: Sendable {
     public func answer(_ result: Result<AccessToken, any Error>) {
         switch result {
         case .success(let token): changes.happened("load \(number) answers \(changes.name(token))")
-        case .failure(let error): changes.happened("load \(number) answers \(error)")
+        case .failure(let error): changes.happened("load \(number) answers the error \(error)")
         }
         handler.withLock { $0 }?(result)
     }
