@@ -69,6 +69,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "AccessTokenCoreTests", dependencies: ["AccessTokenCore"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

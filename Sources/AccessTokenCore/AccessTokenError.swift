@@ -27,6 +27,11 @@ public struct AccessTokenError: Error, Hashable, Sendable {
 
     /// A loader asked, during a load, the very service that was waiting for that load (clause R1).
     public static let loadAskedItsOwnService = AccessTokenError(code: .loadAskedItsOwnService)
+
+    /// Lets a pattern match any error, as a case would: `catch AccessTokenError.signedOut`.
+    public static func ~= (pattern: AccessTokenError, error: any Error) -> Bool {
+        pattern == error as? AccessTokenError
+    }
 }
 
 extension AccessTokenError: CustomStringConvertible, LocalizedError {
