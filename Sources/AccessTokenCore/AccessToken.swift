@@ -24,7 +24,7 @@ public struct AccessToken: Hashable, Sendable, Codable {
 extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The expiration, and never the value.
     public var description: String {
-        guard let expiration else { return "AccessToken(value: <hidden>)" }
+        guard let expiration = printableExpiration else { return "AccessToken(value: <hidden>)" }
         return "AccessToken(value: <hidden>, expiration: \(expiration))"
     }
 
@@ -33,6 +33,14 @@ extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// A mirror without the value, so that `dump` prints no secret.
     public var customMirror: Mirror {
-        Mirror(self, children: ["expiration": expiration as Any], displayStyle: .struct)
+        Mirror(self, children: ["expiration": printableExpiration as Any], displayStyle: .struct)
+    }
+
+    /// The expiration, or its seconds since 2001 if it is too far away: on Linux `Date` traps when it is to describe
+    /// what is no date, and a log line about a server's nonsense must not.
+    private var printableExpiration: Any? {
+        guard let expiration else { return nil }
+        let seconds = expiration.timeIntervalSinceReferenceDate
+        return abs(seconds) <= Date.distantFuture.timeIntervalSinceReferenceDate ? expiration : seconds
     }
 }
