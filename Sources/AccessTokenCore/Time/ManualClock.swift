@@ -45,13 +45,17 @@ public final class ManualClock: AccessTokenClock {
         }
     }
 
-    /// Lets `seconds` pass (never backwards: that is ``setWallClock(to:)``): moves the wall clock and fires every timer that becomes due on the way.
+    /// Lets `seconds` pass: moves the wall clock, and fires every timer that becomes due on the way.
+    ///
+    /// It never goes backwards, which is what ``setWallClock(to:)`` is for; also not if a timer or another thread moves
+    /// the clock further meanwhile.
     public func advance(by seconds: TimeInterval) {
-        let target = state.withLock { $0.elapsed + max(0, seconds) }
+        let target = state.withLock { $0.elapsed + seconds }
         while let timer = nextTimer(until: target) { timer.action() }
         state.withLock { state in
-            state.now += target - state.elapsed
-            state.elapsed = target
+            let rest = max(0, target - state.elapsed)
+            state.now += rest
+            state.elapsed += rest
         }
     }
 
