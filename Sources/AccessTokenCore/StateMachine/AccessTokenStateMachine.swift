@@ -116,8 +116,13 @@ package struct AccessTokenStateMachine<Waiter> {
 
     /// A loader asks during its own load for the token that this load is to bring (R1).
     package mutating func refuseLoader(_ waiter: Waiter, at now: Date) -> Action<Waiter> {
-        if let cached = cachedToken, cached.isUsable(at: now) { return retrieve(waiter, cancelled: true, at: now) }
         var action = Action<Waiter>()
+        switch state {
+        case .signedOut: return retrieve(waiter, cancelled: true, at: now)
+        case .cached(let cached), .renewing(let cached, _):
+            if cached.isUsable(at: now) { return retrieve(waiter, cancelled: true, at: now) }
+        case .idle, .loading: break
+        }
         action.answer(waiter, .failure(AccessTokenError.loadAskedItsOwnService))
         report(.refusedLoader, in: &action)
         return action

@@ -1,0 +1,158 @@
+import AccessTokenCore
+
+/// The contract's clauses written down as plainly as possible, to be compared with the state machine.
+///
+/// It keeps lists of everything that ever happened, and answers each question by looking through them. It has no
+/// states, and knows nothing of how the state machine comes to its decisions.
+struct Specification {
+    struct Load: Equatable {
+        let number: Int
+        let session: Int
+        let replacing: String?
+        let startedAt: Double
+        var priority: UInt8
+        /// Answered in time, silent past its deadline, or of a session that ended.
+        var isOver = false
+    }
+
+    struct Token: Equatable {
+        let value: String
+        /// The load that brought it; at sign-in the last one before, since all of those are older.
+        let load: Int
+        let freshUntil: Double
+        let usableUntil: Double
+        /// Rejected, or expired and being replaced: not the current one any more.
+        var isGone = false
+    }
+
+    /// What decides about the future; an input that leaves it as it is, is a rare one.
+    struct Facts: Equatable {
+        var now = 0.0
+        var session = 1
+        var isSignedIn = true
+        var loads: [Load] = []
+        /// Every token that was ever the current one, in this order.
+        var held: [Token] = []
+        /// Good tokens of loads that are over, which came while a newer load was running.
+        var aside: [Token] = []
+        /// The callers that have not been answered.
+        var waiting: [Int] = []
+    }
+
+    let reportsEvents: Bool
+    var facts = Facts()
+    /// Every caller there ever was.
+    var callers = 0
+    /// What each session's tokens are, to tell whether a caller was given one of another session.
+    var sessionOfToken: [(value: String, session: Int)] = []
+
+    init(reportsEvents: Bool) { self.reportsEvents = reportsEvents }
+
+    // MARK: Questions
+
+    var current: Token? {
+        guard facts.isSignedIn, let last = facts.held.last, !last.isGone else { return nil }
+        return last
+    }
+
+    var running: Load? {
+        guard let last = facts.loads.last, !last.isOver else { return nil }
+        return last
+    }
+
+    var usable: Token? {
+        guard let current, facts.now < current.usableUntil else { return nil }
+        return current
+    }
+
+    // MARK: Inputs
+
+    mutating func expect(_ input: Input) -> Observation {
+        var expected = Observation()
+        switch input {
+        case .retrieve: retrieve(cancelled: false, &expected)
+        case .retrieveCancelled: retrieve(cancelled: true, &expected)
+        case .askByLoader: askByLoader(&expected)
+        case .cancel(let caller): cancel(caller, &expected)
+        case .finish(let load, let answer): finish(load, answer, &expected)
+        case .answerAgain(let load): expected.events = [.ignored(.repeatedAnswer(load: load))]
+        case .deadline(let load): deadline(load, &expected)
+        case .invalidate(let value): invalidate(value, &expected)
+        case .signIn: signIn(&expected)
+        case .signOut: signOut(&expected)
+        case .clock(let move): facts.now = time(after: move)
+        }
+        expected.published = current.map { token in
+            let freshUntil = running == nil ? token.freshUntil : token.usableUntil
+            return .init(
+                value: token.value,
+                freshUntil: reportsEvents ? -.infinity : freshUntil,
+                usableUntil: token.usableUntil
+            )
+        }
+        if !reportsEvents { expected.events = [] }
+        return expected
+    }
+
+    // MARK: What they have in common
+
+    /// Takes the slot from a load and answers all who wait, in the order in which they came (D1, D2).
+    mutating func end(_ load: Load?, answering outcome: Outcome, _ expected: inout Observation) {
+        guard let load else { return }
+        facts.loads[load.number - 1].isOver = true
+        expected.ended = true
+        expected.answers = facts.waiting.map { .init(caller: $0, outcome: outcome) }
+        facts.waiting = []
+    }
+
+    mutating func adoptAside(_ expected: inout Observation) {
+        guard let late = facts.aside.last else { return }
+        facts.aside = []
+        facts.held.append(late)
+        expected.events.append(.adoptedLateAnswer(load: late.load))
+    }
+
+    mutating func giveUpCurrent() {
+        guard current != nil else { return }
+        facts.held[facts.held.count - 1].isGone = true
+    }
+
+    func token(of load: Load, _ answer: Input.Answer) -> Token? {
+        switch answer {
+        case .token: token("T\(load.number)", load: load.number)
+        case .sameToken: token(facts.held.last?.value ?? "", load: load.number)
+        case .expiredToken:
+            Token(
+                value: "E\(load.number)",
+                load: load.number,
+                freshUntil: facts.now - 1,
+                usableUntil: facts.now - 1
+            )
+        case .failure: nil
+        }
+    }
+
+    func token(_ value: String, load: Int) -> Token {
+        Token(
+            value: value,
+            load: load,
+            freshUntil: facts.now + Times.freshFor,
+            usableUntil: facts.now + Times.usableFor
+        )
+    }
+
+    func time(after move: Input.ClockMove) -> Double {
+        let edges = edges
+        return switch move {
+        case .nextEdge: edges.min() ?? facts.now
+        case .pastAll: edges.max() ?? facts.now
+        case .back: facts.now - Times.backwards
+        }
+    }
+
+    /// The instants to come at which a token that still counts stops being fresh or usable.
+    var edges: [Double] {
+        ([current].compactMap(\.self) + facts.aside).flatMap { [$0.freshUntil, $0.usableUntil] }
+            .filter { facts.now < $0 }
+    }
+}
