@@ -1,0 +1,58 @@
+import AccessTokenCore
+import Foundation
+import Testing
+
+@Suite("A policy")
+struct AccessTokenPolicyTests {
+    static let century = 3_155_760_000.0
+
+    @Test("that makes sense is used as it is")
+    func sensible() {
+        for policy in [AccessTokenPolicy(), AccessTokenPolicy(leeway: 0, refreshAhead: 5, loadDeadline: nil)] {
+            #expect(policy.corrected == policy)
+            #expect(policy.corrections.isEmpty)
+        }
+    }
+
+    @Test(
+        "counts senseless times as what its documentation says",
+        arguments: [
+            (-1, 0), (-.infinity, 0), (.nan, 0), (.infinity, century), (1e300, century),
+        ] as [(Double, Double)]
+    )
+    func senselessTimes(given: Double, used: Double) {
+        let policy = AccessTokenPolicy(leeway: given, refreshAhead: given, loadDeadline: nil)
+        #expect(policy.corrected == AccessTokenPolicy(leeway: used, refreshAhead: used, loadDeadline: nil))
+    }
+
+    @Test(
+        "counts a senseless deadline as none, or as passed at once",
+        arguments: [
+            (-1, 0), (-.infinity, 0), (.nan, nil), (.infinity, nil), (1e300, century), (0, 0),
+        ] as [(Double, Double?)]
+    )
+    func senselessDeadline(given: Double, used: Double?) {
+        #expect(AccessTokenPolicy(loadDeadline: given).corrected.loadDeadline == used)
+    }
+
+    @Test("tells each correction in a sentence of its own")
+    func corrections() {
+        let policy = AccessTokenPolicy(leeway: -1, refreshAhead: .nan, loadDeadline: .infinity)
+        #expect(
+            policy.corrections == [
+                "leeway -1.0 s makes no sense and counts as 0.0 s",
+                "refreshAhead nan s makes no sense and counts as 0.0 s",
+                "loadDeadline inf s makes no sense and counts as none",
+            ]
+        )
+    }
+
+    @Test("is corrected before the state machine obeys it")
+    func machineCorrects() {
+        let policy = AccessTokenPolicy(leeway: .nan, refreshAhead: -.infinity, loadDeadline: .nan)
+        let now = ManualClock().now
+        let cached = cachedToken(lasting: 100, from: now, policy: policy)
+        #expect(cached?.usableUntil.timeIntervalSince(now) == 100)
+        #expect(cached?.freshUntil.timeIntervalSince(now) == 100)
+    }
+}

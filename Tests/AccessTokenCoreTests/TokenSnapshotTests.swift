@@ -1,0 +1,60 @@
+import AccessTokenCore
+import Foundation
+import Testing
+
+@Suite("The snapshot that callers read")
+struct TokenSnapshotTests {
+    let now = ManualClock().now
+    let policy = AccessTokenPolicy(leeway: 10, refreshAhead: 20)
+
+    @Test("is empty at first, and again when nothing is published")
+    func empty() {
+        let snapshot = TokenSnapshot()
+        #expect(snapshot.usableToken(at: now) == nil)
+        snapshot.publish(cachedToken(lasting: nil, from: now, policy: policy))
+        #expect(snapshot.usableToken(at: now) != nil)
+        #expect(snapshot.freshToken(at: now) != nil)
+        snapshot.publish(nil)
+        #expect(snapshot.usableToken(at: now) == nil)
+        #expect(snapshot.freshToken(at: now) == nil)
+    }
+
+    @Test("gives a token until the window in which its successor is loaded, that instant not included (C5)")
+    func fresh() {
+        let snapshot = TokenSnapshot()
+        snapshot.publish(cachedToken(lasting: 100, from: now, policy: policy))
+        #expect(snapshot.freshToken(at: now + 69.9)?.value == "token")
+        #expect(snapshot.freshToken(at: now + 70) == nil)
+        #expect(snapshot.usableToken(at: now + 70)?.value == "token")
+    }
+
+    @Test("gives a token until it counts as expired, that instant not included (C2)")
+    func usable() {
+        let snapshot = TokenSnapshot()
+        snapshot.publish(cachedToken(lasting: 100, from: now, policy: policy))
+        #expect(snapshot.usableToken(at: now + 89.9)?.value == "token")
+        #expect(snapshot.usableToken(at: now + 90) == nil)
+        #expect(snapshot.freshToken(at: now + 90) == nil)
+    }
+
+    @Test("sends every caller to the state machine while events are reported, and keeps the valid token readable")
+    func withEvents() {
+        var machine = AccessTokenStateMachine<Int>(policy: policy, reportsEvents: true)
+        _ = machine.signIn(AccessToken(value: "token"), at: now)
+        let snapshot = TokenSnapshot()
+        snapshot.publish(machine.publishedToken)
+        #expect(snapshot.freshToken(at: now) == nil)
+        #expect(snapshot.usableToken(at: now)?.value == "token")
+    }
+
+    @Test("gives the old token without another question while its successor is loaded behind (C5)")
+    func renewing() {
+        var machine = AccessTokenStateMachine<Int>(policy: policy, reportsEvents: false)
+        _ = machine.signIn(AccessToken(value: "token", expiration: now + 100), at: now)
+        #expect(machine.retrieve(1, at: now + 70).ticket == nil)
+        let snapshot = TokenSnapshot()
+        snapshot.publish(machine.publishedToken)
+        #expect(snapshot.freshToken(at: now + 89.9)?.value == "token")
+        #expect(snapshot.freshToken(at: now + 90) == nil)
+    }
+}
