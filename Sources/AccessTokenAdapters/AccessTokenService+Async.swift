@@ -12,11 +12,15 @@ extension AccessTokenService: AsyncAccessTokenProviding {
     /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
     public nonisolated(nonsending) func token() async throws -> AccessToken {
         if let token = freshToken { return token }
-        let asksForItself = LoadContext.isLoad(of: self)
-        let cancelled = Task.isCancelled
-        return try await tokenByCallback { handler in
-            retrieveToken(cancelled: cancelled, asksForItself: asksForItself, then: handler)
+        let loads = LoadContext.loads
+        let caller = CallerContext(isCancelled: Task.isCancelled, ownLoad: loads.flight(of: self), loads: loads)
+        guard !caller.isCancelled else {
+            // It never waits for a load, so there is nothing to cancel.
+            return try await withCheckedThrowingContinuation { continuation in
+                _ = retrieveToken(by: caller) { continuation.resume(with: $0) }
+            }
         }
+        return try await tokenByCallback { handler in retrieveToken(by: caller, then: handler) }
     }
 
     /// Ends the session (O1 and O3), and returns when the loader has forgotten it, also to a cancelled caller.

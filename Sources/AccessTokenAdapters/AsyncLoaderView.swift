@@ -1,5 +1,6 @@
 public import AccessTokenAsync
 public import AccessTokenGCD
+import Dispatch
 
 /// A callback loader, as an async service sees it.
 ///
@@ -11,13 +12,15 @@ public final class AsyncLoaderView: AsyncAccessTokenLoader {
     private let base: any AccessTokenLoader
     private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     private let loads = Locked(0)
+    /// Calls the loader one call at a time, in the order of the calls, as `AccessTokenService` does.
+    private let loading = DispatchQueue(label: "AsyncLoaderView.loading")
 
     /// Creates the async view of a callback loader.
     ///
     /// - Parameters:
     ///   - base: the loader.
-    ///   - onEvent: told of answers after the first one, which the service never sees; loads are numbered as the
-    ///     service does.
+    ///   - onEvent: told of answers after the first one, which the service never sees; loads are numbered in the
+    ///     order in which they reach the view.
     public init(of base: any AccessTokenLoader, onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil) {
         self.base = base
         self.onEvent = onEvent
@@ -35,8 +38,13 @@ public final class AsyncLoaderView: AsyncAccessTokenLoader {
             ) { result in
                 continuation.resume(with: result)
             }
-            base.load(replacing: old) { [onEvent] result in
-                if !answer(result) { onEvent?(.ignored(.repeatedAnswer(load: load))) }
+            let loads = LoadContext.loads
+            loading.async { [base, onEvent, loading] in
+                LoaderCall.inside(loads, on: loading) {
+                    base.load(replacing: old) { result in
+                        if !answer(result) { onEvent?(.ignored(.repeatedAnswer(load: load))) }
+                    }
+                }
             }
         }
     }
@@ -45,7 +53,7 @@ public final class AsyncLoaderView: AsyncAccessTokenLoader {
     public func signOut() async {
         await withCheckedContinuation { continuation in
             let finish = OneShot(abandoned: ()) { continuation.resume() }
-            base.signOut { finish(()) }
+            loading.async { [base] in base.signOut { finish(()) } }
         }
     }
 }

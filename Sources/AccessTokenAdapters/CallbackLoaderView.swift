@@ -22,10 +22,10 @@ public final class CallbackLoaderView: AccessTokenLoader {
 
     /// Obtains a new token; see ``AccessTokenLoader/load(replacing:then:)``.
     public func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-        let services = LoaderCall.service.map { LoadContext.adding($0) } ?? LoadContext.services
+        let loads = LoadContext.loads + LoaderCall.loads
         Task(executorPreference: executor) { [base] in
             do {
-                let token = try await LoadContext.$services.withValue(services) {
+                let token = try await LoadContext.$loads.withValue(loads) {
                     try await base.load(replacing: old)
                 }
                 handler(.success(token))

@@ -40,7 +40,10 @@ public final class CallbackServiceView: AccessTokenProviding {
     @discardableResult
     public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         let deliver: AccessTokenHandler = { [delivery] result in delivery.async { handler(result) } }
-        if let service { return AccessTokenRetrieval(onCancel: service.retrieveToken(then: deliver)) }
+        if let service {
+            let loads = LoadContext.loads + LoaderCall.loads
+            return AccessTokenRetrieval(onCancel: service.retrieveToken(inside: loads, then: deliver))
+        }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned), deliver)
         let task = Task(executorPreference: order) { [base] in
             do { answer(.success(try await base.token())) } catch { answer(.failure(error)) }
@@ -53,14 +56,14 @@ public final class CallbackServiceView: AccessTokenProviding {
 
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) {
-        if let service { return service.invalidateAtOnce(rejected) }
+        if let service { return service.invalidate(rejected) }
         Task(executorPreference: order) { [base] in await base.invalidate(rejected) }
     }
 
     /// Ends the session, and calls `done` on the handlers' queue; see ``AccessTokenProviding/signOut(then:)``.
     public func signOut(then done: @escaping @Sendable () -> Void) {
         let finish: @Sendable () -> Void = { [delivery] in delivery.async(execute: done) }
-        if let service { return service.signOutAtOnce(then: finish) }
+        if let service { return service.signOut(then: finish) }
         Task(executorPreference: order) { [base] in
             await base.signOut()
             finish()

@@ -15,7 +15,8 @@ import Synchronization
 ///
 /// **Concurrency** ``token()`` stays on the caller's executor, and with a valid token it does not suspend at all.
 /// Waiters are resumed in the order in which they came (D2). Loads run in tasks of the service's own, on the executor
-/// given, and are raised to the highest priority of their waiters where the platform can (macOS 26, iOS 26, Linux).
+/// given, without the task-local values of any caller, and are raised to the highest priority of their waiters where
+/// the platform can (macOS 26, iOS 26, Linux).
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
@@ -62,7 +63,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         let corrections = onEvent == nil ? [] : policy.corrections.map { Effect.report(.policyCorrected($0)) }
         decisions = Locked(Decisions(machine: machine, effects: corrections, isCarryingOut: !corrections.isEmpty))
         if !corrections.isEmpty {
-            Task(executorPreference: executor) { await self.carryOut() }
+            Task.detached(executorPreference: executor) { await self.carryOut() }
         }
     }
 
@@ -85,20 +86,36 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     /// Says that a server rejected this token (clauses I1 to I3).
-    public func invalidate(_ rejected: AccessToken) {
+    public nonisolated(nonsending) func invalidate(_ rejected: AccessToken) async {
+        decide { $0.invalidate(rejected) }
+    }
+
+    /// Says that a server rejected this token (clauses I1 to I3); for code that is not async, and counts at once.
+    public nonisolated func invalidate(_ rejected: AccessToken) {
         decide { $0.invalidate(rejected) }
     }
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
-    public func signIn(_ token: AccessToken) {
+    public nonisolated(nonsending) func signIn(_ token: AccessToken) async {
+        let now = clock.now
+        decide { $0.signIn(token, at: now) }
+    }
+
+    /// Begins a session with this token (clause O2); for code that is not async, and counts at once.
+    public nonisolated func signIn(_ token: AccessToken) {
         let now = clock.now
         decide { $0.signIn(token, at: now) }
     }
 
     /// Ends the session (clauses O1 and O3), and returns when the loader has forgotten it, also to a cancelled caller.
-    public func signOut() async {
+    ///
+    /// Wait for it before the next session's credential is stored where the loader finds it. Inside a load it returns at
+    /// once: the loader may be able to forget only when that load is over.
+    public nonisolated(nonsending) func signOut() async {
+        let isInsideLoad = LoadContext.loads.flight(of: self) != nil
         decide { $0.signOut() }
-        await forgetSession()
+        let forgetting = Task.detached(executorPreference: executor) { [loader] in await loader.signOut() }
+        if !isInsideLoad { await forgetting.value }
     }
 
     // MARK: Waiters
@@ -110,12 +127,15 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         return try await withTaskCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { continuation in
                 let now = clock.now
-                let asksForItself = LoadContext.isLoad(of: self)
-                let priority = Task.currentPriority.rawValue
+                let loads = LoadContext.loads
+                var caller = CallerContext(
+                    priority: Task.currentPriority.rawValue,
+                    ownLoad: loads.flight(of: self),
+                    loads: loads
+                )
                 decide { machine in
-                    let waiter = unsafe Waiter.task(continuation)
-                    if asksForItself { return machine.refuseLoader(waiter, at: now) }
-                    let action = machine.retrieve(waiter, cancelled: Task.isCancelled, priority: priority, at: now)
+                    caller.isCancelled = Task.isCancelled
+                    let action = unsafe machine.retrieve(.task(continuation), by: caller, at: now)
                     ticket.store(action.ticket ?? 0, ordering: .relaxed)
                     return action
                 }
@@ -125,45 +145,38 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         }
     }
 
-    /// Calls `handler` once with what ``token()`` would return or throw, on no promised thread; returns what cancels it.
+    /// Calls `handler` once with what ``token()`` would return or throw; returns what cancels it.
+    ///
+    /// - Parameters:
+    ///   - loads: those inside which the caller asks.
+    ///   - handler: only enqueues; it may be called under the lock, so that answers keep the order of the calls.
     package nonisolated func retrieveToken(
+        inside loads: [LoadID],
         then handler: @escaping @Sendable (Result<AccessToken, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
         let now = clock.now
-        let asksForItself = LoadContext.isLoad(of: self)
-        let ticket = decide { machine in
-            let waiter = Waiter.handler(handler)
-            return asksForItself ? machine.refuseLoader(waiter, at: now) : machine.retrieve(waiter, at: now)
-        }
+        let caller = CallerContext(ownLoad: loads.flight(of: self), loads: loads)
+        let ticket = decide { $0.retrieve(.handler(handler), by: caller, at: now) }
         guard let ticket else { return nil }
         return { [self] in decide { $0.cancel(ticket) } }
     }
 
-    /// ``invalidate(_:)`` for a caller that cannot wait to enter the actor.
-    package nonisolated func invalidateAtOnce(_ rejected: AccessToken) {
-        decide { $0.invalidate(rejected) }
-    }
-
-    /// ``signOut()`` for a caller that cannot wait to enter the actor.
-    package nonisolated func signOutAtOnce(then done: @escaping @Sendable () -> Void) {
+    /// ``signOut()`` for a caller that is not async.
+    package nonisolated func signOut(then done: @escaping @Sendable () -> Void) {
         decide { $0.signOut() }
-        Task(executorPreference: executor) {
-            await self.forgetSession()
+        Task.detached(executorPreference: executor) { [loader] in
+            await loader.signOut()
             done()
         }
     }
 
-    /// A load that was decided on before comes first; and the caller's cancellation does not reach the loader.
-    private func forgetSession() async {
-        carryOut()
-        await Task(executorPreference: executor) { [loader] in await loader.signOut() }.value
-    }
-
     // MARK: Decisions and effects
 
-    /// Lets the state machine decide, answers, and has the effects carried out.
+    /// Lets the state machine decide, and has the action carried out.
     ///
-    /// Tasks keep no order, so the effects wait in an array until a task on the actor has carried them out.
+    /// Tasks keep no order, so the effects wait in an array until a task on the actor has carried them out. Handlers are
+    /// given their answers under the lock, to keep their order; tasks after it, since a cancellation may hold a lock of
+    /// the task's while it waits for this one.
     @discardableResult
     private nonisolated func decide(
         _ input: (inout AccessTokenStateMachine<Waiter>) -> Action<Waiter>
@@ -173,14 +186,17 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             decisions.effects += action.effects
             let mustCarryOut = !decisions.effects.isEmpty && !decisions.isCarryingOut
             if mustCarryOut { decisions.isCarryingOut = true }
-            snapshot.publish(decisions.machine.publishedToken)
+            snapshot.publish(decisions.machine.publishedToken) {
+                guard let answer = action.answer else { return }
+                answer.waiters.forEach { $0.takeAsHandler(answer.result) }
+            }
             return (action, mustCarryOut)
         }
         if let answer = action.answer {
-            answer.waiters.forEach { $0.take(answer.result) }
+            answer.waiters.forEach { $0.takeAsTask(answer.result) }
         }
         if mustCarryOut {
-            Task(executorPreference: executor) { await self.carryOut() }
+            Task.detached(executorPreference: executor) { await self.carryOut() }
         }
         return action.ticket
     }
@@ -189,8 +205,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         while let effects = nextEffects() {
             for effect in effects {
                 switch effect {
-                case .startLoad(let flight, let old, let priority):
-                    startLoad(flight, replacing: old, priority: TaskPriority(rawValue: priority))
+                case .startLoad(let flight, let old, let caller): startLoad(flight, replacing: old, for: caller)
                 case .raisePriority(let flight, let priority):
                     raisePriority(flight, to: TaskPriority(rawValue: priority))
                 case .endFlight:
@@ -213,7 +228,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         }
     }
 
-    private func startLoad(_ flight: FlightID, replacing old: AccessToken?, priority: TaskPriority) {
+    private func startLoad(_ flight: FlightID, replacing old: AccessToken?, for caller: CallerContext) {
         setDeadline(
             loadDeadline.map { seconds in
                 clock.schedule(after: seconds) { [self] in
@@ -222,21 +237,24 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
                 }
             }
         )
-        let services = LoadContext.adding(ObjectIdentifier(self))
-        let task = Task(executorPreference: executor, priority: priority) { [self] in
-            let result: Result<AccessToken, any Error>
-            do {
-                let token = try await LoadContext.$services.withValue(services) {
-                    try await loader.load(replacing: old)
-                }
-                result = .success(token)
-            } catch {
-                result = .failure(error)
-            }
-            let now = clock.now
-            decide { $0.loadFinished(flight, result, at: now) }
+        let priority = TaskPriority(rawValue: caller.priority)
+        let loads = caller.loads + [LoadID(of: self, flight)]
+        let task = Task.detached(executorPreference: executor, priority: priority) { [self] in
+            await LoadContext.$loads.withValue(loads) { await load(flight, replacing: old) }
         }
         load = (flight, task)
+    }
+
+    private nonisolated func load(_ flight: FlightID, replacing old: AccessToken?) async {
+        guard decisions.withLock({ $0.machine.owns(flight) }) else { return }
+        let result: Result<AccessToken, any Error>
+        do {
+            result = .success(try await loader.load(replacing: old))
+        } catch {
+            result = .failure(error)
+        }
+        let now = clock.now
+        decide { $0.loadFinished(flight, result, at: now) }
     }
 
     private func raisePriority(_ flight: FlightID, to priority: TaskPriority) {

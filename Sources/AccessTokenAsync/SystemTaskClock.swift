@@ -13,6 +13,8 @@ public struct SystemTaskClock: AccessTokenClock {
 
     /// Calls `action` in a task of its own.
     public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        // A Duration traps on what it can't hold; nobody waits longer than a century.
+        let delay = min(max(0, delay), 3_155_760_000)
         let timer = Task.detached {
             // Sleeping ends early only by cancellation, which is the end of the timer as well.
             guard (try? await Task.sleep(for: .seconds(delay), clock: .suspending)) != nil else { return }

@@ -8,11 +8,12 @@ extension AsyncAccessTokenService {
         case task(UnsafeContinuation<AccessToken, any Error>)
         case handler(@Sendable (Result<AccessToken, any Error>) -> Void)
 
-        func take(_ result: Result<AccessToken, any Error>) {
-            switch self {
-            case .task(let continuation): unsafe continuation.resume(with: result)
-            case .handler(let handler): handler(result)
-            }
+        func takeAsTask(_ result: Result<AccessToken, any Error>) {
+            if case .task(let continuation) = self { unsafe continuation.resume(with: result) }
+        }
+
+        func takeAsHandler(_ result: Result<AccessToken, any Error>) {
+            if case .handler(let handler) = self { handler(result) }
         }
     }
 }

@@ -19,10 +19,11 @@ public struct AccessTokenPolicy: Hashable, Sendable {
     public var refreshAhead: TimeInterval
 
     /// A load that has not answered after this many seconds fails its waiters with
-    /// ``AccessTokenError/loadTimedOut`` (clause T1); `nil`, infinity and not-a-number mean no deadline.
+    /// ``AccessTokenError/loadTimedOut`` (clause T1); `nil` means no deadline, and so do infinity, not-a-number and all that
+    /// is not positive.
     ///
     /// The load itself is not cancelled: the server may have rotated the refresh token already, so that a late
-    /// answer is the only good one (clause T2). Negative counts as 0.
+    /// answer is the only good one (clause T2).
     public var loadDeadline: TimeInterval?
 
     /// Creates a policy; the defaults suit tokens that live for minutes or longer.
@@ -42,7 +43,7 @@ extension AccessTokenPolicy {
         func sensible(_ seconds: TimeInterval) -> TimeInterval {
             seconds.isNaN ? 0 : min(max(0, seconds), Self.longest)
         }
-        let deadline = loadDeadline.flatMap { $0.isNaN || $0 == .infinity ? nil : sensible($0) }
+        let deadline = loadDeadline.flatMap { $0 > 0 && $0 < .infinity ? sensible($0) : nil }
         return AccessTokenPolicy(
             leeway: sensible(leeway),
             refreshAhead: sensible(refreshAhead),

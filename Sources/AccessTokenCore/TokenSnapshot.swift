@@ -22,7 +22,14 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         }
     }
 
-    package borrowing func publish(_ token: CachedToken?) {
-        cached.withLock { $0 = token }
+    /// Changes the token and gives answers on their way as one step: whoever is answered sees the new token, and whoever
+    /// sees the new token comes after those who waited for it.
+    ///
+    /// - Parameter answer: only enqueues; it runs under the lock.
+    package borrowing func publish(_ token: CachedToken?, _ answer: () -> Void = {}) {
+        cached.withLock { cached in
+            cached = token
+            answer()
+        }
     }
 }

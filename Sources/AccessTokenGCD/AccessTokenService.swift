@@ -13,10 +13,11 @@ import Foundation
 /// ```
 ///
 /// **Concurrency** All methods can be called from any thread, also from inside a handler (D5). Handlers are called
-/// one at a time, in the order of the calls (D2), never before `retrieveToken` has returned (D3), on a serial queue
-/// that targets the queue given (D4): with `.main`, on the main thread; with a serial queue, excluding other work on
-/// it; with a concurrent queue, beside it. The loader and the event handler are called on a private queue, which
-/// a handler that blocks does not hold up.
+/// one at a time, in the order of the calls (D2), on a serial queue that targets the queue given (D4): with `.main`, on
+/// the main thread; with a serial queue, excluding other work on it; with a concurrent queue, beside it. They are never
+/// called from inside `retrieveToken` (D3); code on the serial queue given has returned from it before they are, while
+/// on another thread they may be called before the caller's next line. The loader and the event handler are called on
+/// private queues, which a handler that blocks does not hold up.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 public final class AccessTokenService: AccessTokenProviding {
@@ -31,6 +32,8 @@ public final class AccessTokenService: AccessTokenProviding {
 
     /// Carries out effects, in the order of the decisions.
     private let engine = DispatchQueue(label: "AccessTokenService.engine")
+    /// Calls the loader, which may block.
+    private let loading = DispatchQueue(label: "AccessTokenService.loading")
     /// Calls handlers, in the order of the decisions.
     private let delivery: DispatchQueue
 
@@ -80,8 +83,7 @@ public final class AccessTokenService: AccessTokenProviding {
             delivery.async { handler(.success(token)) }
             return .answered
         }
-        let asksForItself = LoaderCall.service == ObjectIdentifier(self)
-        return retrieveToken(cancelled: false, asksForItself: asksForItself, then: handler)
+        return retrieveToken(by: CallerContext(ownLoad: LoaderCall.loads.flight(of: self)), then: handler)
     }
 
     /// Says that a server rejected this token (clauses I1 to I3).
@@ -96,11 +98,12 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     /// Ends the session (clauses O1 and O3), and calls `done` when the loader has forgotten it.
+    ///
+    /// Wait for `done` before the next session's credential is stored where the loader finds it.
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        decide { $0.signOut() }
-        engine.async { [self] in
-            let finish = OneShot(abandoned: ()) { [delivery] in delivery.async(execute: done) }
-            loader.signOut { finish(()) }
+        decide { machine in
+            loading.async { self.forgetSession(then: done) }
+            return machine.signOut()
         }
     }
 
@@ -112,15 +115,11 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     package func retrieveToken(
-        cancelled: Bool,
-        asksForItself: Bool,
+        by caller: CallerContext,
         then handler: @escaping AccessTokenHandler
     ) -> AccessTokenRetrieval {
         let now = clock.now
-        let ticket = decide { machine in
-            if asksForItself { return machine.refuseLoader(handler, at: now) }
-            return machine.retrieve(handler, cancelled: cancelled, at: now)
-        }
+        let ticket = decide { $0.retrieve(handler, by: caller, at: now) }
         guard let ticket else { return .answered }
         return AccessTokenRetrieval { [self] in decide { $0.cancel(ticket) } }
     }
@@ -129,23 +128,25 @@ public final class AccessTokenService: AccessTokenProviding {
 
     /// Lets the state machine decide, and has the action carried out.
     ///
-    /// Queues keep the order in which they are given work, so giving it to them under the lock is all it takes to
-    /// act in the order of the decisions. Answers are on their way before callers can see the new token.
+    /// Queues keep the order in which they are given work, so giving it to them under the lock is all it takes to act in
+    /// the order of the decisions. The action itself leaves the lock: with it may go the last reference to a handler,
+    /// and what that holds may call the service on its way out.
     @discardableResult
     private func decide(
         _ input: (inout AccessTokenStateMachine<AccessTokenHandler>) -> Action<AccessTokenHandler>
     ) -> Int? {
-        machine.withLock { machine in
+        let action = machine.withLock { machine in
             let action = input(&machine)
-            if let answer = action.answer {
+            snapshot.publish(machine.publishedToken) {
+                guard let answer = action.answer else { return }
                 delivery.async { answer.waiters.forEach { handler in handler(answer.result) } }
             }
             if !action.effects.isEmpty {
                 engine.async { self.carryOut(action.effects) }
             }
-            snapshot.publish(machine.publishedToken)
-            return action.ticket
+            return action
         }
+        return action.ticket
     }
 
     private func carryOut(_ effects: [Effect]) {
@@ -169,15 +170,25 @@ public final class AccessTokenService: AccessTokenProviding {
                 }
             }
         )
+        loading.async { self.load(flight, replacing: old) }
+    }
+
+    private func load(_ flight: FlightID, replacing old: AccessToken?) {
+        guard machine.withLock({ $0.owns(flight) }) else { return }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
             let now = clock.now
             decide { $0.loadFinished(flight, result, at: now) }
         }
-        LoaderCall.by(ObjectIdentifier(self), on: engine) {
+        LoaderCall.inside([LoadID(of: self, flight)], on: loading) {
             loader.load(replacing: old) { [weak self] result in
                 if !answer(result) { self?.decide { $0.loadAnsweredAgain(flight) } }
             }
         }
+    }
+
+    private func forgetSession(then done: @escaping @Sendable () -> Void) {
+        let finish = OneShot(abandoned: ()) { [delivery] in delivery.async(execute: done) }
+        loader.signOut { finish(()) }
     }
 
     private func setDeadline(_ timer: AccessTokenTimer?) {

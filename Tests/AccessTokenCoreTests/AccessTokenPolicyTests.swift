@@ -26,9 +26,9 @@ struct AccessTokenPolicyTests {
     }
 
     @Test(
-        "counts a senseless deadline as none, or as passed at once",
+        "counts a senseless deadline as none",
         arguments: [
-            (-1, 0), (-.infinity, 0), (.nan, nil), (.infinity, nil), (1e300, century), (0, 0),
+            (-1, nil), (-.infinity, nil), (.nan, nil), (.infinity, nil), (1e300, century), (0, nil),
         ] as [(Double, Double?)]
     )
     func senselessDeadline(given: Double, used: Double?) {

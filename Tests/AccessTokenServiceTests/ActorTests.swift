@@ -114,6 +114,46 @@ struct ActorTests {
         second.withLock { $0 = nil }
     }
 
+    @Test func `a task that a load left behind is a caller like any other when the load is over`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let isOver = Event()
+        let leftBehind = Locked<Task<AccessToken, any Error>?>(nil)
+        loader.duringLoad { load in
+            guard load.number == 1 else { return load.answer(.success(validToken)) }
+            let task = Task {
+                await isOver.wait()
+                return try await service.token()
+            }
+            leftBehind.withLock { $0 = task }
+            load.answer(.failure(ContractLoadError(number: 1)))
+        }
+        await #expect(throws: ContractLoadError.self) { try await service.token() }
+        isOver.happen()
+        #expect(try await leftBehind.withLock { $0 }?.value == validToken)
+    }
+
+    @Test func `sign-out inside a load does not wait for a loader that does one thing at a time`() async {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let signedOut = Event()
+        loader.duringLoad { load in
+            await service.signOut()
+            signedOut.happen()
+            load.answer(.success(validToken))
+        }
+        await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
+        await signedOut.wait()
+    }
+
+    @Test func `code that is not async signs in and invalidates at once`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let legacyCode = { service.signIn(validToken) }
+        legacyCode()
+        #expect(service.currentToken == validToken)
+        let rejecting = { service.invalidate(validToken) }
+        rejecting()
+        #expect(service.currentToken == nil)
+    }
+
     @Test func `an answered load leaves no timer and no reference behind`() async throws {
         let service = WeakReference<AsyncAccessTokenService>(nil)
         do {

@@ -133,6 +133,78 @@ struct AdapterTests {
         #expect(loader.loads.count == 100)
     }
 
+    @Test func `the callback view answers waiters in order, also when the first calls again at once (D2)`() async {
+        for round in 1...20 {
+            let service = AsyncAccessTokenService(loader: loader, clock: clock)
+            let view = CallbackServiceView(of: service)
+            let order = Locked<[Int]>([])
+            let answers = Answers()
+            for number in 0..<100 {
+                view.callFromLegacyCode { result in
+                    order.withLock { $0.append(number) }
+                    if number == 0 {
+                        view.callFromLegacyCode { result in
+                            order.withLock { $0.append(100) }
+                            answers.take(result)
+                        }
+                    }
+                    answers.take(result)
+                }
+            }
+            await loader.started(round)?.answer(.success(validToken))
+            await answers.count(101)
+            #expect(order.withLock { $0 } == Array(0...100))
+        }
+    }
+
+    @Test func `a callback loader is called one call at a time through its view`() async throws {
+        final class SerialLoader: AccessTokenLoader {
+            private let isInside = Locked(false)
+            let overlaps = Locked(0)
+
+            func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+                visit()
+                handler(.success(validToken))
+            }
+
+            func signOut(then done: @escaping @Sendable () -> Void) {
+                visit()
+                done()
+            }
+
+            private func visit() {
+                let wasInside = isInside.withLock { isInside in
+                    defer { isInside = true }
+                    return isInside
+                }
+                if wasInside { overlaps.withLock { $0 += 1 } }
+                isInside.withLock { $0 = false }
+            }
+        }
+        let loader = SerialLoader()
+        let view = AsyncLoaderView(of: loader)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<500 {
+                group.addTask { _ = try? await view.load(replacing: nil) }
+                group.addTask { await view.signOut() }
+            }
+        }
+        #expect(loader.overlaps.withLock { $0 } == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `a cancelled caller gets a token that is there, through the async view too (X3)`(observed: Bool) async throws {
+        let ignore: @Sendable (AccessTokenEvent) -> Void = { _ in }
+        let onEvent = observed ? ignore : nil
+        let service = AccessTokenService(loader: loader, clock: clock, onEvent: onEvent)
+        service.signIn(validToken)
+        let token = try await Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await service.token()
+        }.value
+        #expect(token == validToken)
+    }
+
     @Test func `both worlds share one load and one cache on one service`() async throws {
         let service = AccessTokenService(loader: loader, clock: clock)
         let provider: any AsyncAccessTokenProviding = service

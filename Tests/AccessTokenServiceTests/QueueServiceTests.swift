@@ -62,6 +62,58 @@ struct QueueServiceTests {
         await answers.count(2)
     }
 
+    @Test func `a handler finds the token that it was handed as the current one (D5)`() async {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        let stale = Locked(0)
+        for number in 1...500 {
+            service.callFromLegacyCode { [answers] result in
+                if service.currentToken != (try? result.get()) { stale.withLock { $0 += 1 } }
+                answers.take(result)
+            }
+            await loader.started(number)?.answer(.success(AccessToken(value: "\(number)")))
+            await answers.count(number)
+            service.currentToken.map(service.invalidate)
+        }
+        #expect(stale.withLock { $0 } == 0)
+    }
+
+    @Test func `a loader that blocks hangs nobody: the next load times out as well (T1)`() async {
+        let service = AccessTokenService(loader: loader, policy: AccessTokenPolicy(loadDeadline: 10), clock: clock)
+        let release = DispatchSemaphore(value: 0)
+        loader.insideLoad { _ in release.wait() }
+        service.callFromLegacyCode(then: answers.take)
+        _ = await loader.started(1)
+        clock.advance(by: 10)
+        await answers.count(1)
+        service.callFromLegacyCode(then: answers.take)
+        await yieldUntil { clock.pendingTimers == 1 }
+        clock.advance(by: 10)
+        await answers.count(2)
+        #expect(answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) })
+        release.signal()
+        let signedOut = Event()
+        service.signOut { signedOut.happen() }
+        await signedOut.wait()
+        #expect(loader.loads.count == 1, "a load that had lost the slot was begun after all")
+    }
+
+    @Test func `a handler whose release calls the service may be released at any moment`() async {
+        final class Screen: Sendable {
+            let service: AccessTokenService
+            init(service: AccessTokenService) { self.service = service }
+            deinit { service.invalidate(validToken) }
+        }
+        let service = AccessTokenService(loader: loader, clock: clock)
+        for number in 1...2000 {
+            let screen = Screen(service: service)
+            service.callFromLegacyCode { [answers] result in
+                withExtendedLifetime(screen) { answers.take(result) }
+            }
+            await loader.started(number)?.answer(.failure(ContractLoadError(number: number)))
+        }
+        await answers.count(2000)
+    }
+
     @Test func `a handler may drop the last reference to its service`() async {
         let holder = Locked<AccessTokenService?>(AccessTokenService(loader: loader, clock: clock))
         let service = WeakReference(holder.withLock { $0 })

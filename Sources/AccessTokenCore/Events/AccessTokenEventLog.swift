@@ -11,7 +11,7 @@ public enum AccessTokenEventLog {
         label: String = "access-token"
     ) -> @Sendable (AccessTokenEvent) -> Void {
         { event in
-            // A closed standard error is no reason to fail a service.
+            // A standard error that can't be written is no reason to fail a service.
             try? FileHandle.standardError.write(contentsOf: Data("\(label): \(event)\n".utf8))
         }
     }

@@ -47,6 +47,11 @@ extension AccessTokenStateMachine {
         return action
     }
 
+    /// Whether the load still owns the slot: if not, before it was begun, nobody needs it any more.
+    package func owns(_ id: FlightID) -> Bool {
+        ownedFlight(id) != nil
+    }
+
     private func ownedFlight(_ id: FlightID) -> Flight? {
         switch state {
         case .loading(let flight), .renewing(_, let flight): flight.id == id ? flight : nil

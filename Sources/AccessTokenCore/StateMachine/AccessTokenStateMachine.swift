@@ -60,14 +60,9 @@ package struct AccessTokenStateMachine<Waiter> {
     // MARK: Callers
 
     /// A caller wants a token.
-    ///
-    /// - Parameters:
-    ///   - cancelled: the caller was cancelled already: it may have a token that is there, and start nothing (X3).
-    ///   - priority: the caller's; a load runs with the highest of its waiters'.
     package mutating func retrieve(
         _ waiter: Waiter,
-        cancelled: Bool = false,
-        priority: UInt8 = 0,
+        by caller: CallerContext = CallerContext(),
         at now: Date
     ) -> Action<Waiter> {
         var action = Action<Waiter>()
@@ -84,23 +79,28 @@ package struct AccessTokenStateMachine<Waiter> {
         case .cached(let cached) where cached.isUsable(at: now):
             action.answer(waiter, .success(cached.token))
             report(.answeredFromCache, in: &action)
-            guard !cancelled else { break }
-            let flight = startFlight(replacing: cached.token, priority: priority, at: now, in: &action)
+            guard !caller.isCancelled else { break }
+            let flight = startFlight(for: caller, replacing: cached.token, at: now, in: &action)
             state = .renewing(cached, flight)
             report(.startedBehind(load: flight.id.number), in: &action)
 
-        case _ where cancelled:
+        case .loading(let flight) where flight.id == caller.ownLoad,
+            .renewing(_, let flight) where flight.id == caller.ownLoad:
+            action.answer(waiter, .failure(AccessTokenError.loadAskedItsOwnService))
+            report(.refusedLoader, in: &action)
+
+        case _ where caller.isCancelled:
             action.answer(waiter, .failure(CancellationError()))
             report(.refusedCancelled, in: &action)
 
         case .idle(let old):
-            lead(waiter, replacing: old, priority: priority, at: now, in: &action)
+            lead(waiter, caller, replacing: old, at: now, in: &action)
 
         case .cached(let expired):
-            lead(waiter, replacing: expired.token, priority: priority, at: now, in: &action)
+            lead(waiter, caller, replacing: expired.token, at: now, in: &action)
 
         case .loading(let flight), .renewing(_, let flight):
-            join(waiter, flight, priority: priority, in: &action)
+            join(waiter, caller, flight, in: &action)
         }
         return action
     }
@@ -114,59 +114,45 @@ package struct AccessTokenStateMachine<Waiter> {
         return action
     }
 
-    /// A loader asks during its own load for the token that this load is to bring (R1).
-    package mutating func refuseLoader(_ waiter: Waiter, at now: Date) -> Action<Waiter> {
-        var action = Action<Waiter>()
-        switch state {
-        case .signedOut: return retrieve(waiter, cancelled: true, at: now)
-        case .cached(let cached), .renewing(let cached, _):
-            if cached.isUsable(at: now) { return retrieve(waiter, cancelled: true, at: now) }
-        case .idle, .loading: break
-        }
-        action.answer(waiter, .failure(AccessTokenError.loadAskedItsOwnService))
-        report(.refusedLoader, in: &action)
-        return action
-    }
-
     private mutating func lead(
         _ waiter: Waiter,
+        _ caller: CallerContext,
         replacing old: AccessToken?,
-        priority: UInt8,
         at now: Date,
         in action: inout Action<Waiter>
     ) {
         action.ticket = waiters.append(waiter)
-        let flight = startFlight(replacing: old, priority: priority, at: now, in: &action)
+        let flight = startFlight(for: caller, replacing: old, at: now, in: &action)
         state = .loading(flight)
         report(.led(load: flight.id.number), in: &action)
     }
 
     private mutating func join(
         _ waiter: Waiter,
+        _ caller: CallerContext,
         _ flight: Flight,
-        priority: UInt8,
         in action: inout Action<Waiter>
     ) {
         var flight = flight
         action.ticket = waiters.append(waiter)
-        if priority > flight.priority {
-            flight.priority = priority
-            action.effects.append(.raisePriority(flight.id, to: priority))
+        if caller.priority > flight.priority {
+            flight.priority = caller.priority
+            action.effects.append(.raisePriority(flight.id, to: caller.priority))
         }
         state = .loading(flight)
         report(.joined(load: flight.id.number, waiters: waiters.count), in: &action)
     }
 
     private mutating func startFlight(
+        for caller: CallerContext,
         replacing old: AccessToken?,
-        priority: UInt8,
         at now: Date,
         in action: inout Action<Waiter>
     ) -> Flight {
         lastLoad += 1
         let id = FlightID(sessionEpoch: sessionEpoch, number: lastLoad)
-        action.effects.append(.startLoad(id, replacing: old, priority: priority))
-        return Flight(id: id, replacing: old, startedAt: now, priority: priority)
+        action.effects.append(.startLoad(id, replacing: old, for: caller))
+        return Flight(id: id, replacing: old, startedAt: now, priority: caller.priority)
     }
 
     func report(_ event: @autoclosure () -> AccessTokenEvent, in action: inout Action<Waiter>) {

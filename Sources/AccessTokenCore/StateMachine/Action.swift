@@ -24,8 +24,8 @@ extension Action.Answer: Sendable where Waiter: Sendable {}
 
 /// Something that a shell does to the world on behalf of the state machine.
 package enum Effect: Sendable {
-    /// Ask the loader, and set the timer of the deadline if there is one.
-    case startLoad(FlightID, replacing: AccessToken?, priority: UInt8)
+    /// Set the timer of the deadline if there is one, and ask the loader, unless the load has lost the slot by then.
+    case startLoad(FlightID, replacing: AccessToken?, for: CallerContext)
     /// Let the load run with a higher priority: a caller waits for it that has one.
     case raisePriority(FlightID, to: UInt8)
     /// Cancel the timer of the deadline, and let go of what belonged to the load that owned the slot.

@@ -35,13 +35,10 @@ struct Driver {
         case .retrieve, .retrieveCancelled, .askByLoader:
             outcomes.append(nil)
             tickets.append(nil)
-            let isCancelled = input == .retrieveCancelled
-            action =
-                if input == .askByLoader {
-                    machine.refuseLoader(caller, at: now)
-                } else {
-                    machine.retrieve(caller, cancelled: isCancelled, priority: priority(ofCaller: caller), at: now)
-                }
+            var context = CallerContext(priority: priority(ofCaller: caller))
+            context.isCancelled = input == .retrieveCancelled
+            if case .askByLoader(let load) = input { context.ownLoad = flights[load - 1] }
+            action = machine.retrieve(caller, by: context, at: now)
             tickets[caller - 1] = action?.ticket
         case .cancel(let caller): action = tickets[caller - 1].map { machine.cancel($0) }
         case .finish(let load, let answer):
@@ -100,13 +97,13 @@ struct Driver {
 
     private mutating func observe(_ effect: Effect, _ seen: inout Observation) throws {
         switch effect {
-        case .startLoad(let flight, let old, let priority):
+        case .startLoad(let flight, let old, let caller):
             guard owner == nil else { throw Violation("two loads own the slot") }
             guard flight.number == flights.count + 1 else { throw Violation("a load's number skipped or used twice") }
             flights.append(flight)
             silentLoads.append(flight.number)
             owner = flight.number
-            seen.start = .init(load: flight.number, replacing: old?.value, priority: priority)
+            seen.start = .init(load: flight.number, replacing: old?.value, priority: caller.priority)
         case .raisePriority(let flight, let priority):
             guard flight.number == owner else { throw Violation("a load raised that owns nothing") }
             seen.raise = priority

@@ -106,10 +106,14 @@ struct EverySequence {
     private func inputs(_ node: Node) -> [Input] {
         let (driver, specification) = (node.driver, node.specification)
         let facts = specification.facts
-        var inputs: [Input] = [.retrieve, .retrieveCancelled, .askByLoader, .signIn, .signOut]
+        var inputs: [Input] = [.retrieve, .retrieveCancelled, .signIn, .signOut]
         if let oldest = facts.waiting.first { inputs.append(.cancel(caller: oldest)) }
         if let newest = facts.waiting.last, newest != facts.waiting.first { inputs.append(.cancel(caller: newest)) }
         if let answered = driver.lastAnsweredWaiter { inputs.append(.cancel(caller: answered)) }
+        if let running = specification.running { inputs.append(.askByLoader(load: running.number)) }
+        if let load = driver.silentLoads.first, load != specification.running?.number {
+            inputs.append(.askByLoader(load: load))
+        }
         for load in driver.silentLoads {
             inputs += [.finish(load: load, .token), .finish(load: load, .expiredToken), .finish(load: load, .failure)]
             if !facts.held.isEmpty { inputs.append(.finish(load: load, .sameToken)) }

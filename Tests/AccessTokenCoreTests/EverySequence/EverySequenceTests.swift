@@ -19,9 +19,9 @@ struct EverySequenceTests {
     @Test(
         "from the beginning",
         arguments: [
-            Extent(length: 5, rareInputs: 5, reportsEvents: false, sequences: 47_178),
-            Extent(length: 6, rareInputs: 6, reportsEvents: true, sequences: 518_685),
-            Extent(length: 8, rareInputs: 0, reportsEvents: false, sequences: 179_385),
+            Extent(length: 5, rareInputs: 5, reportsEvents: false, sequences: 34_918),
+            Extent(length: 6, rareInputs: 6, reportsEvents: true, sequences: 383_846),
+            Extent(length: 8, rareInputs: 0, reportsEvents: false, sequences: 272_808),
         ]
     )
     func fromTheBeginning(_ extent: Extent) throws {
@@ -37,7 +37,7 @@ struct EverySequenceTests {
                 length: 3,
                 rareInputs: 3,
                 reportsEvents: true,
-                sequences: 7843
+                sequences: 8830
             ),
             Extent(
                 opening: [
@@ -46,7 +46,7 @@ struct EverySequenceTests {
                 length: 3,
                 rareInputs: 3,
                 reportsEvents: true,
-                sequences: 11_180
+                sequences: 12_431
             ),
         ]
     )

@@ -2,8 +2,8 @@
 enum Input: Hashable {
     case retrieve
     case retrieveCancelled
-    /// The loader of the running load, or of a former one, asks its own service.
-    case askByLoader
+    /// Code inside a load, which may be over by now, asks the service of that load.
+    case askByLoader(load: Int)
     case cancel(caller: Int)
     case finish(load: Int, Answer)
     case answerAgain(load: Int)

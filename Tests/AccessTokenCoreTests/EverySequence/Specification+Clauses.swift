@@ -49,8 +49,8 @@ extension Specification {
         expected.start = .init(load: load.number, replacing: load.replacing, priority: load.priority)
     }
 
-    mutating func askByLoader(_ expected: inout Observation) {
-        if !facts.isSignedIn || usable != nil { return retrieve(cancelled: true, &expected) }
+    mutating func askByLoader(_ load: Int, _ expected: inout Observation) {
+        guard let running, running.number == load, usable == nil else { return retrieve(cancelled: false, &expected) }
         // R1
         callers += 1
         expected.answers = [.init(caller: callers, outcome: .askedItself)]

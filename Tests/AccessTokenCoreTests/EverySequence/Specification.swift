@@ -72,7 +72,7 @@ struct Specification {
         switch input {
         case .retrieve: retrieve(cancelled: false, &expected)
         case .retrieveCancelled: retrieve(cancelled: true, &expected)
-        case .askByLoader: askByLoader(&expected)
+        case .askByLoader(let load): askByLoader(load, &expected)
         case .cancel(let caller): cancel(caller, &expected)
         case .finish(let load, let answer): finish(load, answer, &expected)
         case .answerAgain(let load): expected.events = [.ignored(.repeatedAnswer(load: load))]

@@ -1,0 +1,44 @@
+/// What the state machine has to know of a caller.
+package struct CallerContext: Sendable {
+    /// The caller was cancelled already: it may have a token that is there, and start nothing (X3).
+    package var isCancelled: Bool
+
+    /// A load runs with the highest priority of its waiters.
+    package var priority: UInt8
+
+    /// The load of this service inside which the caller asks: that load would wait for itself (R1).
+    package var ownLoad: FlightID?
+
+    /// All loads, of this service and others, inside which the caller asks; a load that it starts is inside them too.
+    package var loads: [LoadID]
+
+    package init(
+        isCancelled: Bool = false,
+        priority: UInt8 = 0,
+        ownLoad: FlightID? = nil,
+        loads: [LoadID] = []
+    ) {
+        self.isCancelled = isCancelled
+        self.priority = priority
+        self.ownLoad = ownLoad
+        self.loads = loads
+    }
+}
+
+/// One load of one service.
+package struct LoadID: Sendable {
+    package let service: ObjectIdentifier
+    package let flight: FlightID
+
+    package init(of service: AnyObject, _ flight: FlightID) {
+        self.service = ObjectIdentifier(service)
+        self.flight = flight
+    }
+}
+
+extension [LoadID] {
+    /// The innermost load of the service, if there is one among these.
+    package func flight(of service: AnyObject) -> FlightID? {
+        last { $0.service == ObjectIdentifier(service) }?.flight
+    }
+}
