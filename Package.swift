@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "AccessTokenAsync", targets: ["AccessTokenAsync"]),
         .library(name: "AccessTokenAdapters", targets: ["AccessTokenAdapters"]),
         .library(name: "AccessTokenContract", targets: ["AccessTokenContract"]),
+        .library(name: "InterleavingExplorer", targets: ["InterleavingExplorer"]),
     ],
     targets: [
         .target(name: "AccessTokenCore", swiftSettings: settings),
@@ -70,6 +71,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "AccessTokenCoreTests", dependencies: ["AccessTokenCore"], swiftSettings: settings),
+        .target(name: "InterleavingExplorer", swiftSettings: settings),
+        .testTarget(
+            name: "InterleavingExplorerTests",
+            dependencies: ["InterleavingExplorer"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

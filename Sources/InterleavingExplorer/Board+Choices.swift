@@ -1,0 +1,63 @@
+extension Board {
+    /// How many things can happen now.
+    var candidateCount: Int {
+        // When all operations have ended, a timer that fires tells nobody anything.
+        ready.count + (unfinished.isEmpty ? 0 : dueTimers.count)
+    }
+
+    /// The ranks of the first candidates, in the order in which they came; timers last.
+    func ranks(_ width: Int) -> [Int] {
+        Array((ready.map(\.rank) + dueTimers.map { -$0.number }).prefix(width))
+    }
+
+    /// Takes a candidate out, and begins the step in the trace.
+    mutating func take(_ choice: Int, of width: Int, number: Int) -> Candidate {
+        let candidate = choice < ready.count ? ready.remove(at: choice) : takeTimer(choice - ready.count)
+        guard isRecording else { return candidate }
+        let participant = candidate.participant
+        let action =
+            switch candidate.label {
+            case .text(let text): text
+            case .job where candidate.entersActor: "an actor runs"
+            case .job: participants[participant].hasRun ? "continues" : "starts"
+            }
+        participants[participant].hasRun = true
+        let step = TraceStep(
+            number: number,
+            participant: name(of: participant),
+            action: action,
+            choice: choice,
+            width: width,
+            time: now,
+            events: []
+        )
+        steps?.append(step)
+        return candidate
+    }
+
+    /// The candidate that fires one of the timers that are due next.
+    func takeTimer(_ position: Int) -> Candidate {
+        let timer = dueTimers[position]
+        return Candidate(
+            work: .timer(timer.number),
+            participant: Board.clock,
+            label: .text(timer.label),
+            rank: -timer.number
+        )
+    }
+
+    /// Makes each suspended queue a candidate that is not one already. Returns whether there is any.
+    @discardableResult
+    mutating func offerDrains() -> Bool {
+        for queue in suspendedQueues {
+            let isOffered = ready.contains { candidate in
+                guard case .drain(let offered) = candidate.work else { return false }
+                return offered === queue
+            }
+            if !isOffered {
+                add(.drain(queue), of: queue.participant, as: .text("drains"))
+            }
+        }
+        return !suspendedQueues.isEmpty
+    }
+}

@@ -1,0 +1,147 @@
+/// What a run knows: who can run, who takes part, what has been noticed.
+struct Board: Sendable {
+    struct Participant: Sendable {
+        let name: String?
+        /// The participant that started this one, and the how-manieth of its tasks this is.
+        let parent: Int
+        let ordinal: Int
+        var started = 0
+        var hasRun = false
+    }
+
+    struct Timer: Sendable {
+        let number: Int
+        let deadline: Duration
+        let label: String
+        let fire: @Sendable () -> Void
+    }
+
+    enum Phase: Sendable {
+        case preparing, exploring, checking, over
+    }
+
+    static let scenario = 0
+    static let clock = 1
+
+    var phase = Phase.preparing
+    var ready: [Candidate] = []
+    /// What became ready during the step that runs now.
+    var fresh: [Candidate] = []
+    var isStepping = false
+    /// Whether the step that runs now has touched something that others can see.
+    var isNoticed = false
+    var participants = [
+        Participant(name: "scenario", parent: 0, ordinal: 0),
+        Participant(name: "clock", parent: 0, ordinal: 0),
+    ]
+    var tasks: [UInt64: Int] = [:]
+    /// Whom the next new task belongs to.
+    var naming: Int?
+    var current = Board.scenario
+    var unfinished: [String] = []
+    var now = Duration.zero
+    var timers: [Timer] = []
+    var effects: [String] = []
+    var failure: (kind: ScenarioFailure.Kind, message: String)?
+    var suspendedQueues: [SuspendedQueue] = []
+    var isDraining = false
+    /// The trace so far, if one is wanted.
+    var steps: [TraceStep]?
+    /// Whether what happens now belongs into the trace.
+    var isRecording = false
+    private var arrivals = 0
+
+    /// Adds a candidate at the end of the line.
+    mutating func add(
+        _ work: Candidate.Work,
+        of participant: Int,
+        as label: Candidate.Label,
+        rank: Int? = nil
+    ) {
+        arrivals += 1
+        let candidate = Candidate(
+            work: work,
+            participant: participant,
+            label: label,
+            rank: rank ?? -arrivals
+        )
+        if isStepping {
+            fresh.append(candidate)
+        } else {
+            ready.append(candidate)
+        }
+    }
+
+    /// Adds a participant that has a name of its own.
+    mutating func addParticipant(_ name: String) -> Int {
+        participants.append(Participant(name: name, parent: 0, ordinal: 0))
+        return participants.count - 1
+    }
+
+    /// Whose task this is; a task that is not known yet was started by `parent`.
+    mutating func participant(ofTask id: UInt64, startedBy parent: Int) -> Int {
+        if let known = tasks[id] {
+            return known
+        }
+        if let naming {
+            tasks[id] = naming
+            return naming
+        }
+        participants[parent].started += 1
+        participants.append(Participant(name: nil, parent: parent, ordinal: participants[parent].started))
+        tasks[id] = participants.count - 1
+        return participants.count - 1
+    }
+
+    /// The name of a participant: its own, or that of the one that started it and a number.
+    func name(of participant: Int) -> String {
+        let entry = participants[participant]
+        return entry.name ?? "\(name(of: entry.parent))/\(entry.ordinal)"
+    }
+
+    /// Adds a timer, in order of deadlines; among equal ones in order of arrival. Returns its number.
+    mutating func addTimer(
+        at deadline: Duration,
+        _ label: String,
+        _ fire: @escaping @Sendable () -> Void
+    ) -> Int {
+        arrivals += 1
+        let timer = Timer(
+            number: arrivals,
+            deadline: deadline,
+            label: label,
+            fire: fire
+        )
+        timers.insert(timer, at: timers.firstIndex { $0.deadline > deadline } ?? timers.count)
+        isNoticed = true
+        return arrivals
+    }
+
+    /// Takes a timer away, if it is still there.
+    @discardableResult
+    mutating func removeTimer(_ number: Int) -> Timer? {
+        guard let index = timers.firstIndex(where: { $0.number == number }) else { return nil }
+        isNoticed = true
+        return timers.remove(at: index)
+    }
+
+    /// The timers that are due next, which is more than one if they are due together.
+    var dueTimers: ArraySlice<Timer> {
+        guard let first = timers.first else { return [] }
+        return timers.prefix { $0.deadline <= max(first.deadline, now) }
+    }
+
+    /// Keeps the first thing that went wrong.
+    mutating func fail(_ kind: ScenarioFailure.Kind, _ message: @autoclosure () -> String) {
+        if failure == nil {
+            failure = (kind, message())
+        }
+    }
+
+    /// Adds to the step that is being recorded, if there is one.
+    mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "") {
+        guard isRecording, let last = steps?.indices.last else { return }
+        let event = TraceEvent(kind: kind, participant: name(of: participant), text: text())
+        steps?[last].events.append(event)
+    }
+}

@@ -1,0 +1,87 @@
+/// A serial queue on which each block is a step: nothing runs until the schedule says so.
+///
+/// For subjects that can be given something other than a `DispatchQueue`. As a `SerialExecutor` it also
+/// carries an actor that wants an executor of its own.
+public final class ControlledQueue: SerialExecutor {
+    /// The name in the trace.
+    public let name: String
+
+    private enum Block: Sendable {
+        case closure(String, @Sendable () -> Void)
+        case job(UnownedJob, String)
+    }
+
+    private struct State: Sendable {
+        var blocks: [Block] = []
+        var isRunning = false
+    }
+
+    private let run: ScenarioRun
+    private let participant: Int
+    private let state = Protected(State())
+
+    init(name: String, run: ScenarioRun) {
+        self.name = name
+        self.run = run
+        participant = run.board.withLock { $0.addParticipant(name) }
+    }
+
+    /// Adds a block at the end of the queue.
+    public func async(_ label: String = "runs a block", _ block: @escaping @Sendable () -> Void) {
+        append(.closure(label, block))
+    }
+
+    /// Adds a job of an actor that lives on this queue.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        append(.job(job, run.name(of: job)))
+    }
+
+    /// Whether the caller runs in a block of this queue.
+    public var isCurrent: Bool {
+        ExploringThread.isCurrent && state.withLock(\.isRunning)
+    }
+
+    /// Stops the process unless the caller runs in a block of this queue.
+    public func checkIsolated() {
+        precondition(isCurrent, "Expected to run on the controlled queue \(name)")
+    }
+
+    /// Runs the block at the head, and makes the next one a candidate.
+    func runHead() {
+        let block = state.withLock { state -> Block? in
+            guard !state.blocks.isEmpty else { return nil }
+            state.isRunning = true
+            return state.blocks.removeFirst()
+        }
+        switch block {
+        case .closure(_, let closure): closure()
+        case .job(let job, _): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        case nil: break
+        }
+        let next = state.withLock { state in
+            state.isRunning = false
+            return state.blocks.first
+        }
+        if let next {
+            offer(next)
+        }
+    }
+
+    private func append(_ block: Block) {
+        let isHead = state.withLock { state in
+            state.blocks.append(block)
+            return state.blocks.count == 1 && !state.isRunning
+        }
+        if isHead {
+            offer(block)
+        }
+    }
+
+    private func offer(_ block: Block) {
+        switch block {
+        case .closure(let label, _): run.add(.block(self), label, of: participant)
+        case .job(_, let name): run.add(.block(self), "runs \(name)", of: participant)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+/// One search through the schedules of a scenario.
+struct Exploration {
+    private let scenario: Scenario
+    private let explorer: Explorer
+    private let escapes = EscapeLog()
+    private var report: ExplorationReport
+
+    /// A schedule to try: the beginning of one that was run, and a different last digit.
+    private struct Prefix {
+        let base: [UInt8]
+        let count: Int
+        let digit: UInt8
+        let fingerprint: UInt64
+    }
+
+    init(_ scenario: Scenario, _ explorer: Explorer) {
+        self.scenario = scenario
+        self.explorer = explorer
+        report = ExplorationReport(scenario: scenario.name, mode: explorer.mode)
+        if explorer.capturesPlainTasks {
+            _ = GlobalHook.isInstalled
+        }
+    }
+
+    /// Searches in the explorer's mode.
+    consuming func search() -> ExplorationReport {
+        switch explorer.mode {
+        case .exhaustive: deepen(to: .max)
+        case .bounded(let departures): deepen(to: departures)
+        case .random(let seed, let schedules): draw(schedules, from: seed)
+        }
+        return report
+    }
+
+    /// Runs one schedule and records it.
+    func replay(_ schedule: Schedule) -> Replay {
+        let run = ScenarioRun(explorer, escapes: escapes, recording: true)
+        var chooser = PrefixChooser(digits: schedule.digits)
+        let drive = run.drive(scenario, by: &chooser)
+        if chooser.isIncomplete {
+            run.board.withLock { $0.fail(.divergedReplay, "the run ended before the schedule") }
+        }
+        let (steps, failure) = run.board.withLock { ($0.steps ?? [], $0.failure) }
+        let trace = Trace(steps: steps)
+        return Replay(
+            trace: trace,
+            failure: failure.map {
+                let schedule = Schedule(digits: drive.frames.map(\.digit))
+                return ScenarioFailure(kind: $0.kind, message: $0.message, schedule: schedule, trace: trace)
+            }
+        )
+    }
+
+    /// Tries all schedules with no departure, then all with one, and so on; each of them once.
+    private mutating func deepen(to bound: Int) {
+        var level = [Prefix(base: [], count: 0, digit: 0, fingerprint: 0)]
+        var departures = 0
+        var isCut = false
+        while !level.isEmpty {
+            var next: [Prefix] = []
+            while let prefix = level.popLast() {
+                guard report.schedules < explorer.maximumSchedules else { return }
+                var digits = Array(prefix.base.prefix(prefix.count))
+                if prefix.digit != 0 {
+                    digits.append(prefix.digit)
+                }
+                var chooser = PrefixChooser(
+                    digits: digits,
+                    expected: prefix.digit == 0 ? nil : prefix.fingerprint
+                )
+                let drive = attempt(by: &chooser)
+                isCut = isCut || drive.isTruncated
+                if report.failure != nil, explorer.stopsAtFirstFailure {
+                    return
+                }
+                let tried = drive.frames.map(\.digit)
+                func alternative(at index: Int, digit: UInt8) -> Prefix {
+                    Prefix(base: tried, count: index, digit: digit, fingerprint: drive.frames[index].fingerprint)
+                }
+                if prefix.digit != 0, drive.frames.count >= digits.count {
+                    let frame = drive.frames[digits.count - 1]
+                    // With a bound, a silent departure must not stand for others: it uses up one of them.
+                    let isRedundant = bound == .max && isRedundant(frame)
+                    if prefix.digit + 1 < frame.width, !isRedundant {
+                        level.append(alternative(at: digits.count - 1, digit: prefix.digit + 1))
+                    }
+                }
+                for (index, frame) in drive.frames.enumerated().dropFirst(digits.count)
+                where !isRedundant(frame) {
+                    if departures < bound {
+                        next.append(alternative(at: index, digit: 1))
+                    } else {
+                        isCut = true
+                    }
+                }
+            }
+            level = next
+            departures += 1
+        }
+        report.isComplete = !isCut
+    }
+
+    private func isRedundant(_ frame: Frame) -> Bool {
+        frame.isSilent && explorer.reductions.contains(.skipsSilentSteps)
+    }
+
+    /// Tries schedules by random priorities.
+    private mutating func draw(_ schedules: Int, from seed: UInt64) {
+        var choices = 20
+        for index in 0..<min(schedules, explorer.maximumSchedules) {
+            var chooser = PriorityChooser(
+                seed: seed &+ UInt64(index) &* 0x2545_f491_4f6c_dd1d,
+                demotions: index % 4,
+                choices: choices
+            )
+            let drive = attempt(by: &chooser)
+            choices = max(choices, drive.frames.count)
+            if report.failure != nil, explorer.stopsAtFirstFailure {
+                return
+            }
+        }
+    }
+
+    /// Runs one schedule; if it fails, runs it once more to see it step by step.
+    private mutating func attempt(by chooser: inout some Chooser) -> ScenarioRun.Drive {
+        let run = ScenarioRun(explorer, escapes: escapes, recording: false)
+        let drive = run.drive(scenario, by: &chooser)
+        report.schedules += 1
+        report.longestSchedule = max(report.longestSchedule, drive.steps)
+        guard let failure = run.board.withLock(\.failure) else { return drive }
+        report.failures += 1
+        if report.failure == nil {
+            let schedule = Schedule(digits: drive.frames.map(\.digit))
+            report.failure = confirm(failure, under: schedule)
+        }
+        return drive
+    }
+
+    private func confirm(
+        _ failure: (kind: ScenarioFailure.Kind, message: String),
+        under schedule: Schedule
+    ) -> ScenarioFailure {
+        let replay = replay(schedule)
+        var (kind, message) = failure
+        if kind != .escape, kind != .divergedReplay, replay.failure?.kind != kind {
+            message = """
+                \(kind) (\(message)) at first, but in the replay \(replay.failure?.kind.description ?? "no failure"): \
+                the scenario depends on something but its schedule
+                """
+            kind = .divergedReplay
+        }
+        return ScenarioFailure(kind: kind, message: message, schedule: schedule, trace: replay.trace)
+    }
+}

@@ -1,0 +1,48 @@
+/// What a job of the concurrency runtime says about itself: the one place that knows its layout.
+///
+/// Neither the kind of a job nor its task's id has a public accessor. The kind is the lowest byte of the
+/// flags, which follow four words; that is documented in the toolchain's `swift/ExecutorImpl.h`
+/// (`SwiftJob`, `swift_job_getKind`). The id comes from the runtime's own `swift_task_getJobTaskId`.
+/// A test fails when a new toolchain changes any of this.
+package enum JobLayout {
+    /// What a job is there for.
+    package enum Kind: Sendable, Hashable {
+        /// Runs a task until it suspends.
+        case task
+        /// Drains the queue of a default actor.
+        case actor
+        /// Ends a `Task.yield`: it only asks for the job of the task that yielded.
+        case hop
+        /// Something else of the runtime, such as an isolated `deinit`.
+        case other
+    }
+
+    /// The kind of a job, which must not have run yet.
+    package static func kind(of job: UnownedJob) -> Kind {
+        let flags = unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
+            .load(fromByteOffset: 4 * MemoryLayout<UInt>.size, as: UInt32.self)
+        // The reserved kinds are those of the runtime's `JobKind`: three for actors, then the hop.
+        switch flags & 0xff {
+        case 0: return .task
+        case 192...194: return .actor
+        case 195: return .hop
+        default: return .other
+        }
+    }
+
+    /// The id of the task that a job runs, or zero if it runs none. Unique in the process.
+    package static func taskID(of job: UnownedJob) -> UInt64 {
+        if let taskIDFunction {
+            return taskIDFunction(job)
+        }
+        // Slower, but public: "UnownedJob(id: 12)".
+        return UInt64(job.description.filter(\.isNumber)) ?? 0
+    }
+
+    private typealias TaskIDFunction = @convention(thin) (UnownedJob) -> UInt64
+
+    private static let taskIDFunction: TaskIDFunction? = {
+        guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_getJobTaskId") else { return nil }
+        return unsafe unsafeBitCast(symbol, to: TaskIDFunction.self)
+    }()
+}

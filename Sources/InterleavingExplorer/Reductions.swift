@@ -1,0 +1,24 @@
+/// Ways to leave out schedules that cannot differ from one that is tried.
+///
+/// They rest on this: code between two suspensions that enters no actor and marks no effect touches nothing
+/// that another task can see. Where a subject keeps state behind a lock or a queue of its own, mark its
+/// noticeable effects with ``ScenarioRun/effect(_:)``, or turn the reductions off.
+public struct Reductions: OptionSet, Sendable, Hashable {
+    /// One bit for each reduction.
+    public let rawValue: Int
+
+    /// The set with these bits.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// A task enters an actor in the step that asks for it, if that has touched nothing yet.
+    public static let entersActorsAtOnce = Reductions(rawValue: 1)
+    /// A step that only ends a task or puts it to sleep is not tried against its alternatives.
+    public static let skipsSilentSteps = Reductions(rawValue: 2)
+
+    /// Both reductions.
+    public static let all: Reductions = [.entersActorsAtOnce, .skipsSilentSteps]
+    /// Every hop a choice, every choice tried.
+    public static let none: Reductions = []
+}

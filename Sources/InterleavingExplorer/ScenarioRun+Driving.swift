@@ -1,0 +1,130 @@
+/// A moment of a run at which more than one thing could happen.
+struct Frame: Sendable {
+    let digit: UInt8
+    let width: UInt8
+    /// Whether what was chosen turned out to be silent, so that the alternatives need not be tried.
+    var isSilent = false
+    /// Stands for everything that had happened before.
+    let fingerprint: UInt64
+}
+
+extension ScenarioRun {
+    /// Runs a scenario from its setup to its checks, one step at a time.
+    func drive(_ scenario: Scenario, by chooser: inout some Chooser) -> Drive {
+        ExploringThread.run = self
+        defer { ExploringThread.run = nil }
+        var drive = Drive()
+        do {
+            try scenario.setUp(self)
+            begin()
+            explore(by: &chooser, &drive)
+            try check()
+        } catch {
+            board.withLock { $0.fail(.unexpectedError, "the setup threw \(error)") }
+        }
+        conclude()
+        return drive
+    }
+
+    /// What a run was like, as far as the search must know.
+    struct Drive {
+        var frames: [Frame] = []
+        var steps = 0
+        /// Whether there were more candidates at some moment than a digit can tell apart.
+        var isTruncated = false
+        var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
+
+        mutating func mix(_ value: Int) {
+            fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3
+        }
+    }
+
+    private func begin() {
+        let beginnings = script.withLock { script in
+            defer { script.beginnings = [] }
+            return script.beginnings
+        }
+        board.withLock { board in
+            board.phase = .exploring
+            board.isRecording = board.steps != nil
+        }
+        for beginning in beginnings {
+            beginning()
+        }
+        board.withLock { _ = $0.offerDrains() }
+    }
+
+    private func explore(by chooser: inout some Chooser, _ drive: inout Drive) {
+        let permanent = script.withLock(\.permanent)
+        var drains = 0
+        while board.withLock({ $0.failure == nil }) {
+            if let escape = escapes.first {
+                board.withLock { $0.fail(.escape, escape) }
+                return
+            }
+            let count = board.withLock(\.candidateCount)
+            if count == 0 {
+                if drains < SuspendedQueue.longestChain, board.withLock({ $0.offerDrains() }) {
+                    drains += 1
+                    continue
+                }
+                guard waitsForNothing() else { return }
+                continue
+            }
+            drive.steps += 1
+            guard drive.steps <= explorer.maximumSteps else {
+                board.withLock { $0.fail(.livelock, "still going on after \(explorer.maximumSteps) steps") }
+                return
+            }
+            let width = min(count, Schedule.radix)
+            drive.isTruncated = drive.isTruncated || count > width
+            var choice = 0
+            if width > 1 {
+                let ranks = board.withLock { $0.ranks(width) }
+                guard let chosen = chooser.choose(among: ranks, fingerprint: drive.fingerprint) else {
+                    board.withLock { $0.fail(.divergedReplay, "the choices do not fit at step \(drive.steps)") }
+                    return
+                }
+                choice = chosen
+                drive.frames.append(
+                    Frame(digit: UInt8(choice), width: UInt8(width), fingerprint: drive.fingerprint)
+                )
+            }
+            let candidate = board.withLock { $0.take(choice, of: count, number: drive.steps) }
+            drive.mix(candidate.participant)
+            drive.mix(width)
+            let isSilent = run(candidate)
+            if width > 1 {
+                drive.frames[drive.frames.count - 1].isSilent = isSilent
+            }
+            if case .drain = candidate.work, isSilent {
+                // Nothing to see: the next drain waits for another step.
+            } else {
+                drains = 0
+                board.withLock { _ = $0.offerDrains() }
+            }
+            for condition in permanent where !condition.holds() {
+                board.withLock { $0.fail(.brokenInvariant, "“\(condition.name)” does not hold") }
+            }
+        }
+    }
+
+    /// What to make of it that nothing can run: the end, an escape, or a lost waiter. Returns whether to go on.
+    private func waitsForNothing() -> Bool {
+        let waiting = board.withLock(\.unfinished)
+        guard !waiting.isEmpty else { return false }
+        if escapes.wait(for: explorer.patience) {
+            return true
+        }
+        board.withLock { board in
+            board.fail(
+                .lostWaiter,
+                """
+                nothing can run, and still waiting: \(waiting.joined(separator: ", ")) \
+                (or waiting for something that the explorer does not control, such as the main actor)
+                """
+            )
+        }
+        return false
+    }
+}

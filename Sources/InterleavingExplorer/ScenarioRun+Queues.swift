@@ -1,0 +1,37 @@
+public import Dispatch
+
+extension ScenarioRun {
+    /// A new serial queue whose every block is a step.
+    public func queue(_ name: String) -> ControlledQueue {
+        ControlledQueue(name: name, run: self)
+    }
+
+    /// Takes a serial dispatch queue of the subject under control.
+    ///
+    /// The queue is suspended, and draining it is a step. The subject needs no change; but after every step a
+    /// drain is tried, needed or not, so a ``ControlledQueue`` is cheaper. Whoever calls `queue.sync` waits
+    /// for ever. To be called in the setup, after which the run gives the queue back by itself.
+    public func control(_ queue: DispatchQueue, _ name: String = "queue") {
+        board.withLock { board in
+            let participant = board.addParticipant(name)
+            board.suspendedQueues.append(SuspendedQueue(queue, participant: participant, run: self))
+        }
+    }
+
+    /// Runs what has come to a suspended queue. Returns whether that did anything that can be seen.
+    func drain(_ queue: SuspendedQueue) {
+        board.withLock { $0.isDraining = true }
+        queue.drain()
+        board.withLock { $0.isDraining = false }
+    }
+
+    /// The name of the participant whose job this is.
+    func name(of job: UnownedJob) -> String {
+        let id = JobLayout.taskID(of: job)
+        let starter = Self.participant
+        return board.withLock { board in
+            let parent = starter ?? board.current
+            return board.name(of: id == 0 ? parent : board.participant(ofTask: id, startedBy: parent))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+extension ScenarioRun {
+    /// Adds an operation, which runs concurrently with the others.
+    ///
+    /// **Failure.** An error that it throws is a failure of the schedule, unless `mayThrow` says that the
+    /// invariants will judge it, or the scenario has cancelled the operation.
+    @discardableResult
+    public func operation<Value: Sendable>(
+        _ name: String,
+        mayThrow: Bool = false,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) -> ScenarioOperation<Value> {
+        let operation = ScenarioOperation<Value>(name: name)
+        let participant = board.withLock { board in
+            board.unfinished.append(name)
+            return board.addParticipant(name)
+        }
+        begin {
+            let task = self.startTask(of: participant) {
+                do {
+                    operation.end(.success(try await body()))
+                } catch {
+                    operation.end(.failure(error))
+                    if !mayThrow, !(operation.isCancelled && error is CancellationError) {
+                        self.board.withLock { $0.fail(.unexpectedError, "\(name) threw \(error)") }
+                    }
+                }
+                self.finish(participant)
+            }
+            operation.begin(task)
+        }
+        return operation
+    }
+
+    /// Adds a step of the scenario itself, such as a loader's answer, a cancellation or a sign-out.
+    ///
+    /// It runs once, at any moment from now on that the schedule says. Called in the setup, the step is ready
+    /// from the beginning; called by a fake inside the subject, from that moment.
+    public func step(_ name: String, _ action: @escaping @Sendable () -> Void) {
+        begin {
+            self.add(.closure(action), name)
+        }
+    }
+
+    /// Does asynchronous work at once and in one piece, before the operations begin.
+    ///
+    /// For what a subject needs first, such as a signed-in session. To be called in the setup.
+    public func prepare(_ work: @escaping @Sendable () async throws -> Void) throws {
+        try complete("the preparation", work)
+    }
+
+    /// Adds a condition that must hold when the scenario has ended.
+    ///
+    /// It may await: the scenario has ended then, and the hops of the check are no choices. An error that it
+    /// throws breaks it, and is shown.
+    public func invariant(_ name: String, _ holds: @escaping @Sendable () async throws -> Bool) {
+        script.withLock { $0.invariants.append((name, holds)) }
+    }
+
+    /// Adds a condition that must hold after every step.
+    public func always(_ name: String, _ holds: @escaping @Sendable () -> Bool) {
+        script.withLock { $0.permanent.append((name, holds)) }
+    }
+
+    /// Starts a task under control whose steps have the name of this participant.
+    func startTask(of participant: Int, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        board.withLock { $0.naming = participant }
+        defer { board.withLock { $0.naming = nil } }
+        return Self.$participant.withValue(participant) {
+            Task(executorPreference: controlledExecutor) { await body() }
+        }
+    }
+
+    func add(_ work: Candidate.Work, _ label: String, of participant: Int = Board.scenario) {
+        guard isControlling else {
+            escapes.report("“\(label)” was asked for by another thread")
+            return
+        }
+        board.withLock { $0.add(work, of: participant, as: .text(label)) }
+    }
+
+    private func finish(_ participant: Int) {
+        board.withLock { board in
+            let name = board.name(of: participant)
+            if let index = board.unfinished.firstIndex(of: name) {
+                board.unfinished.remove(at: index)
+            }
+            // Timers fire no more when all operations have ended, so this end is worth a choice.
+            if board.unfinished.isEmpty, !board.timers.isEmpty {
+                board.isNoticed = true
+            }
+            board.record(.ends, by: participant)
+        }
+    }
+
+    private func begin(_ beginning: @escaping @Sendable () -> Void) {
+        if board.withLock({ $0.phase == .preparing }) {
+            script.withLock { $0.beginnings.append(beginning) }
+        } else {
+            beginning()
+        }
+    }
+}

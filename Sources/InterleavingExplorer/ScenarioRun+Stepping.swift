@@ -1,0 +1,78 @@
+extension ScenarioRun {
+    /// Runs a candidate, and what follows it at once. Returns whether that was silent: whether nobody could
+    /// tell if it had happened or not.
+    func run(_ candidate: Candidate) -> Bool {
+        var chain = [candidate]
+        var position = 0
+        var isSilent = true
+        while position < chain.count {
+            let part = chain[position]
+            position += 1
+            board.withLock { board in
+                board.isStepping = true
+                board.current = part.participant
+                board.isNoticed = part.isNoticeable
+                if position > 1, part.entersActor {
+                    board.record(.enters, by: part.participant)
+                }
+            }
+            perform(part)
+            board.withLock { board in
+                board.isStepping = false
+                let isPure = !board.isNoticed && !part.entersActor
+                isSilent = isSilent && isPure && board.fresh.isEmpty
+                let followsAtOnce = isPure && explorer.reductions.contains(.entersActorsAtOnce)
+                for next in board.fresh {
+                    if followsAtOnce, next.follows(part, alone: board.fresh.count == 1) {
+                        chain.append(next)
+                    } else {
+                        board.ready.append(next)
+                    }
+                }
+                board.fresh.removeAll(keepingCapacity: true)
+            }
+        }
+        return isSilent
+    }
+
+    /// Runs the oldest candidates until a condition is met or nothing can run any more.
+    func runInOrder(atMost limit: Int, until isDone: () -> Bool) {
+        var steps = 0
+        while steps < limit, !isDone() {
+            let next = board.withLock { board -> Candidate? in
+                if board.ready.isEmpty {
+                    board.offerDrains()
+                }
+                if !board.ready.isEmpty {
+                    return board.take(0, of: 1, number: 0)
+                }
+                return board.timers.isEmpty ? nil : board.takeTimer(0)
+            }
+            guard let next else { return }
+            _ = run(next)
+            steps += 1
+        }
+    }
+
+    private func perform(_ candidate: Candidate) {
+        switch candidate.work {
+        case .job(let job, _, _, _):
+            unsafe job.runSynchronously(on: controlledExecutor.asUnownedTaskExecutor())
+        case .wake(let action), .closure(let action):
+            action()
+        case .block(let queue):
+            queue.runHead()
+        case .drain(let queue):
+            board.withLock { $0.isDraining = true }
+            queue.drain()
+            board.withLock { $0.isDraining = false }
+        case .timer(let number):
+            let timer = board.withLock { board in
+                let timer = board.removeTimer(number)
+                board.now = max(board.now, timer?.deadline ?? board.now)
+                return timer
+            }
+            timer?.fire()
+        }
+    }
+}

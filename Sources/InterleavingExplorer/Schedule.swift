@@ -1,0 +1,60 @@
+/// Which candidate ran at each choice, as a short string that replays a run.
+///
+/// One base-36 digit for each step at which more than one thing could run: `0` for the one that had waited
+/// longest. What follows the last digit is `0`, so zeros at the end are left out, and the schedule in
+/// first-in-first-out order is plain `0`. A schedule belongs to one scenario, one set of reductions and one
+/// build configuration, since the optimizer removes steps.
+public struct Schedule: Sendable, Hashable {
+    /// The greatest number of candidates that a digit can tell apart.
+    static let radix = 36
+
+    let digits: [UInt8]
+
+    init(digits: some Sequence<UInt8>) {
+        var digits = Array(digits)
+        while digits.last == 0 {
+            digits.removeLast()
+        }
+        self.digits = digits
+    }
+
+    /// The schedule that a string describes.
+    ///
+    /// **Failure.** `nil` if the string holds anything but `0`–`9`, `a`–`z` and `A`–`Z`.
+    public init?(_ string: some StringProtocol) {
+        var digits: [UInt8] = []
+        for character in string {
+            guard character.isASCII, let value = character.hexOrLetterValue else { return nil }
+            digits.append(value)
+        }
+        self.init(digits: digits)
+    }
+
+    /// The number of choices at which first-in-first-out order was not kept.
+    public var departures: Int {
+        digits.count { $0 != 0 }
+    }
+}
+
+extension Schedule: CustomStringConvertible {
+    /// The digits; `0` if there are none.
+    public var description: String {
+        digits.isEmpty ? "0" : digits.map { String($0, radix: Schedule.radix) }.joined()
+    }
+}
+
+extension Schedule: ExpressibleByStringLiteral {
+    /// The schedule that a literal describes, which must consist of base-36 digits.
+    public init(stringLiteral value: String) {
+        guard let schedule = Schedule(value) else {
+            preconditionFailure("\"\(value)\" is no schedule: base-36 digits are expected")
+        }
+        self = schedule
+    }
+}
+
+extension Character {
+    fileprivate var hexOrLetterValue: UInt8? {
+        Int(String(self), radix: Schedule.radix).flatMap { UInt8(exactly: $0) }
+    }
+}

@@ -1,0 +1,43 @@
+import Dispatch
+
+/// A dispatch queue of the subject that is suspended but for the steps that drain it.
+///
+/// What has come to it cannot be seen from outside, so after every step a drain is worth a choice. A drain
+/// runs what is there when it begins; what those blocks add waits for the next one, so that a decision that is
+/// split over two blocks can be interrupted.
+final class SuspendedQueue: Sendable {
+    /// Marks the queues of a run, so that their jobs are recognized while they are drained.
+    static let key = DispatchSpecificKey<ObjectIdentifier>()
+
+    /// How often a drain may follow a drain when nothing else can run: the longest chain of blocks.
+    static let longestChain = 8
+
+    let participant: Int
+    private let queue: DispatchQueue
+
+    /// Takes a queue over. It must not be suspended yet.
+    init(_ queue: DispatchQueue, participant: Int, run: ScenarioRun) {
+        self.queue = queue
+        self.participant = participant
+        queue.setSpecific(key: Self.key, value: ObjectIdentifier(run))
+        queue.suspend()
+    }
+
+    /// Runs the blocks that are there now, and returns when they have ended.
+    func drain() {
+        let done = DispatchSemaphore(value: 0)
+        // The barrier is put in line before the queue may run, so it is the same blocks every time.
+        queue.async(flags: .barrier) { [queue] in
+            queue.suspend()
+            done.signal()
+        }
+        queue.resume()
+        done.wait()
+    }
+
+    /// Gives the queue back. A suspended queue must not be released.
+    func giveBack() {
+        queue.setSpecific(key: Self.key, value: nil)
+        queue.resume()
+    }
+}

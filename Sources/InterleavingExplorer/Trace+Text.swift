@@ -1,0 +1,32 @@
+extension Trace: CustomStringConvertible {
+    /// One line for each step; a `*` marks a departure from first-in-first-out order.
+    public var description: String {
+        let width = steps.map(\.participant.count).max() ?? 0
+        let digits = String(steps.count).count
+        return steps.map { step in
+            let number = String(repeating: " ", count: digits - String(step.number).count) + String(step.number)
+            let name = step.participant.padded(to: width)
+            let line = ([step.action] + step.events.map { text(of: $0, in: step) }).joined(separator: "; ")
+            return "\(step.isDeparture ? "*" : " ")\(number)  \(name)  \(line)"
+        }
+        .joined(separator: "\n")
+    }
+
+    private func text(of event: TraceEvent, in step: TraceStep) -> String {
+        let subject = event.participant == step.participant ? "" : "\(event.participant) "
+        return switch event.kind {
+        case .enters: "an actor runs"
+        case .starts: "\(subject)starts \(event.text)"
+        case .wakes: "\(subject)wakes \(event.text)"
+        case .note: "\(subject)“\(event.text)”"
+        case .effect: "\(subject)“\(event.text)” (effect)"
+        case .ends: "\(subject)ends"
+        }
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}

@@ -1,0 +1,24 @@
+/// The recorded history of one schedule, by name.
+///
+/// ``description`` draws it as text; ``mermaid`` as a sequence diagram with the operations as participants.
+public struct Trace: Sendable, Hashable {
+    /// The steps in the order in which they ran.
+    public let steps: [TraceStep]
+
+    /// The marked effects in the order in which they happened.
+    public var effects: [String] {
+        steps.flatMap(\.events).filter { $0.kind == .effect }.map(\.text)
+    }
+
+    /// Everyone who took part, in order of appearance.
+    public var participants: [String] {
+        var names: [String] = []
+        for step in steps {
+            let others = step.events.map { $0.kind == .starts || $0.kind == .wakes ? $0.text : $0.participant }
+            for name in [step.participant] + others where !names.contains(name) {
+                names.append(name)
+            }
+        }
+        return names
+    }
+}
