@@ -5,6 +5,18 @@ extension Board {
         ready.count + (unfinished.isEmpty ? 0 : dueTimers.count)
     }
 
+    /// Whether a cancellation is waiting that would reach this participant.
+    func canBeCancelled(_ participant: Int) -> Bool {
+        ready.contains { candidate in
+            guard case .cancellation(let target, _) = candidate.work else { return false }
+            var descendant = participant
+            while descendant > target {
+                descendant = participants[descendant].parent
+            }
+            return descendant == target
+        }
+    }
+
     /// The ranks of the first candidates, in the order in which they came; timers last.
     func ranks(_ width: Int) -> [Int] {
         Array((ready.map(\.rank) + dueTimers.map { -$0.number }).prefix(width))

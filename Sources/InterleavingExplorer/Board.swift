@@ -78,8 +78,11 @@ struct Board: Sendable {
         return participants.count - 1
     }
 
-    /// Whose task this is; a task that is not known yet was started by `parent`.
+    /// Whose task this is; a task that is not known yet was started by `parent`. Zero is no task.
     mutating func participant(ofTask id: UInt64, startedBy parent: Int) -> Int {
+        if id == 0 {
+            return parent
+        }
         if let known = tasks[id] {
             return known
         }

@@ -2,17 +2,24 @@
 struct Candidate: Sendable {
     enum Work: Sendable {
         /// A job of the concurrency runtime.
-        case job(UnownedJob, JobLayout.Kind, taskID: UInt64, JobOrigin)
+        case job(ControlledJob)
         /// Only wakes whoever waits for it, and touches nothing else.
         case wake(@Sendable () -> Void)
-        /// A closure of the scenario or of the subject, which may touch anything.
+        /// A closure of the scenario, which may touch anything.
         case closure(@Sendable () -> Void)
+        /// Cancels the operation that is this participant.
+        case cancellation(of: Int, @Sendable () -> Void)
         /// The block at the head of a controlled queue.
         case block(ControlledQueue)
         /// Whatever has come to a suspended dispatch queue.
         case drain(SuspendedQueue)
         /// The timer of this number.
         case timer(Int)
+    }
+
+    enum Label: Sendable {
+        case job
+        case text(String)
     }
 
     let work: Work
@@ -23,24 +30,42 @@ struct Candidate: Sendable {
     /// What a random search gives a priority to: a task, or a single other step.
     let rank: Int
 
-    enum Label: Sendable {
-        case job
-        case text(String)
+    /// The job, if it is one.
+    var job: ControlledJob? {
+        guard case .job(let job) = work else { return nil }
+        return job
     }
 
-    /// Whether it may touch state that others can see without entering an actor.
-    var isNoticeable: Bool {
+    /// Whether it runs code that the explorer knows nothing of and that enters no actor.
+    var isOpaque: Bool {
         switch work {
-        case .job(_, let kind, _, _): kind == .other
-        case .wake: false
-        case .closure, .block, .drain, .timer: true
+        case .job, .wake: false
+        case .closure, .cancellation, .block, .drain, .timer: true
         }
     }
 
-    /// Whether it runs code of an actor.
+    /// Whether it runs code of an actor, or something of the runtime that is not known.
     var entersActor: Bool {
-        guard case .job(_, let kind, _, _) = work else { return false }
-        return kind == .actor || kind == .other
+        job.map { $0.kind == .actor || $0.kind == .other } ?? false
+    }
+
+    /// Whether others may notice it, whatever it does.
+    var isNoticeable: Bool {
+        // A group hands out results in the order in which its children end.
+        isOpaque || job?.isGroupChild == true
+    }
+
+    /// Whether others may notice that a step has made this ready.
+    ///
+    /// A new task, a hop of the same task or the end of a pause changes nothing for them. But the order in
+    /// which an actor is asked counts, and so does who wakes somebody first.
+    func isNoticedWhenReady(madeBy maker: Candidate) -> Bool {
+        guard let job else { return false }
+        switch job.kind {
+        case .task: return !job.isNew && job.taskID != maker.job?.taskID
+        case .hop: return false
+        case .actor, .other: return true
+        }
     }
 
     /// Whether it can follow at once, as a part of the same step, what asked for it.
@@ -50,18 +75,16 @@ struct Candidate: Sendable {
     /// A plain task is different: it goes on inside the actor's job when its call has returned, so its
     /// entries stay choices.
     func follows(_ asker: Candidate, alone: Bool) -> Bool {
-        guard case .job(_, let kind, let taskID, let origin) = work else { return false }
-        if kind == .actor {
-            return origin == .executor
+        guard let job else { return false }
+        if job.kind == .actor {
+            return job.origin == .executor
         }
-        // A hop, or a plain task that goes on where it was: nothing has happened yet.
-        guard alone, case .job(_, let askerKind, let askerID, let askerOrigin) = asker.work else { return false }
-        return askerKind == .hop || (origin == .hook && askerOrigin == .hook && taskID == askerID)
+        // Where nothing has happened but the asking, the answer is the same step.
+        switch asker.work {
+        case .wake: return true
+        case .job(let other) where other.kind == .hop: return true
+        case .job(let other): return alone && other.origin == .hook && other.taskID == job.taskID
+        default: return false
+        }
     }
-}
-
-/// How a job came under control.
-enum JobOrigin: Sendable {
-    case executor
-    case hook
 }

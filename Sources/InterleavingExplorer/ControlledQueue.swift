@@ -69,6 +69,8 @@ public final class ControlledQueue: SerialExecutor {
     }
 
     private func append(_ block: Block) {
+        // The order in which blocks come to a queue is noticeable, even if none of them runs yet.
+        run.board.withLock { $0.isNoticed = true }
         let isHead = state.withLock { state in
             state.blocks.append(block)
             return state.blocks.count == 1 && !state.isRunning

@@ -79,10 +79,12 @@ struct Exploration {
                 }
                 if prefix.digit != 0, drive.frames.count >= digits.count {
                     let frame = drive.frames[digits.count - 1]
-                    // With a bound, a silent departure must not stand for others: it uses up one of them.
-                    let isRedundant = bound == .max && isRedundant(frame)
-                    if prefix.digit + 1 < frame.width, !isRedundant {
+                    if prefix.digit + 1 < frame.width {
                         level.append(alternative(at: digits.count - 1, digit: prefix.digit + 1))
+                    }
+                    // Silent, so it can just as well come later: where the others go ahead, it will.
+                    if isRedundant(frame) {
+                        continue
                     }
                 }
                 for (index, frame) in drive.frames.enumerated().dropFirst(digits.count)

@@ -19,10 +19,8 @@ package enum JobLayout {
 
     /// The kind of a job, which must not have run yet.
     package static func kind(of job: UnownedJob) -> Kind {
-        let flags = unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
-            .load(fromByteOffset: 4 * MemoryLayout<UInt>.size, as: UInt32.self)
         // The reserved kinds are those of the runtime's `JobKind`: three for actors, then the hop.
-        switch flags & 0xff {
+        switch flags(of: job) & 0xff {
         case 0: return .task
         case 192...194: return .actor
         case 195: return .hop
@@ -30,13 +28,24 @@ package enum JobLayout {
         }
     }
 
-    /// The id of the task that a job runs, or zero if it runs none. Unique in the process.
+    /// Whether a job runs a child of a task group, whose end is noticed by the group.
+    package static func isGroupChild(_ job: UnownedJob) -> Bool {
+        // The runtime's `Task_IsGroupChildTask`, which is set for tasks only.
+        flags(of: job) & (0xff | 1 << 26) == 1 << 26
+    }
+
+    /// The id of the task that a job runs, which is unique in the process; zero if it runs none.
     package static func taskID(of job: UnownedJob) -> UInt64 {
         if let taskIDFunction {
             return taskIDFunction(job)
         }
         // Slower, but public: "UnownedJob(id: 12)".
         return UInt64(job.description.filter(\.isNumber)) ?? 0
+    }
+
+    private static func flags(of job: UnownedJob) -> UInt32 {
+        unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
+            .load(fromByteOffset: 4 * MemoryLayout<UInt>.size, as: UInt32.self)
     }
 
     private typealias TaskIDFunction = @convention(thin) (UnownedJob) -> UInt64

@@ -11,8 +11,11 @@ public final class ScenarioOperation<Value: Sendable>: Sendable {
 
     private let state = Protected(State())
 
-    init(name: String) {
+    let participant: Int
+
+    init(name: String, participant: Int) {
         self.name = name
+        self.participant = participant
     }
 
     /// What the operation has returned or thrown; `nil` while it has not ended.
@@ -32,10 +35,7 @@ public final class ScenarioOperation<Value: Sendable>: Sendable {
     }
 
     /// Cancels the operation's task, also before it has begun.
-    ///
-    /// Called from a step of the scenario, the moment of the cancellation is a choice like any other:
-    /// `run.step("cancel") { operation.cancel() }`.
-    public func cancel() {
+    func cancel() {
         let task = state.withLock { state in
             state.isCancelled = true
             return state.task

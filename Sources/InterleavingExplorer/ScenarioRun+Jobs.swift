@@ -22,35 +22,34 @@ extension ScenarioRun {
     }
 
     /// Takes a job that has become ready to run.
-    func accept(_ job: UnownedJob, from origin: JobOrigin) {
-        let id = JobLayout.taskID(of: job)
-        let kind = JobLayout.kind(of: job)
+    func accept(_ job: UnownedJob, from origin: ControlledJob.Origin) {
+        var job = ControlledJob(job, from: origin)
         // A drained queue works while the exploring thread waits, so its wake-ups are under control.
         let isControlled = ExploringThread.isCurrent || board.withLock(\.isDraining)
         let starter = Self.participant
-        let (who, isLate) = board.withLock { board -> (String?, Bool) in
+        let (culprit, isLate) = board.withLock { board -> (String?, Bool) in
             let parent = starter ?? board.current
-            let known = board.tasks[id] != nil
-            let participant = id == 0 ? parent : board.participant(ofTask: id, startedBy: parent)
+            job.isNew = board.tasks[job.taskID] == nil
+            let participant = board.participant(ofTask: job.taskID, startedBy: parent)
             if board.phase == .over {
-                return (board.failure == nil ? board.name(of: participant) : nil, true)
+                // Of a run that has failed anything may come late: its end was not waited for.
+                return (isControlled || board.failure != nil ? nil : board.name(of: participant), true)
             }
-            board.add(.job(job, kind, taskID: id, origin), of: participant, as: .job, rank: participant)
-            if kind == .task, board.isStepping, participant != parent {
+            board.add(.job(job), of: participant, as: .job, rank: participant)
+            if job.kind == .task, board.isStepping, participant != parent {
                 let name = board.name(of: participant)
-                board.record(known ? .wakes : .starts, by: parent, name)
+                board.record(job.isNew ? .starts : .wakes, by: parent, name)
             }
             return (isControlled ? nil : board.name(of: participant), false)
         }
         if isLate {
-            controlledExecutor.release(job)
+            controlledExecutor.release(job.job)
         }
-        // Of a run that has failed anything may come late: its end was not waited for.
-        if let who, !isControlled {
+        if let culprit {
             escapes.report(
                 """
-                \(who) was resumed by another thread\(isLate ? " after its run" : ""): something in it waits \
-                for a real timer, the main actor, or a queue or thread of its own
+                \(culprit) was resumed by another thread\(isLate ? " after its run" : ""): something in it \
+                waits for a real timer, the main actor, or a queue or thread of its own
                 """
             )
         }

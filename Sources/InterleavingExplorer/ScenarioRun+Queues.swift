@@ -18,20 +18,12 @@ extension ScenarioRun {
         }
     }
 
-    /// Runs what has come to a suspended queue. Returns whether that did anything that can be seen.
-    func drain(_ queue: SuspendedQueue) {
-        board.withLock { $0.isDraining = true }
-        queue.drain()
-        board.withLock { $0.isDraining = false }
-    }
-
     /// The name of the participant whose job this is.
     func name(of job: UnownedJob) -> String {
         let id = JobLayout.taskID(of: job)
         let starter = Self.participant
         return board.withLock { board in
-            let parent = starter ?? board.current
-            return board.name(of: id == 0 ? parent : board.participant(ofTask: id, startedBy: parent))
+            board.name(of: board.participant(ofTask: id, startedBy: starter ?? board.current))
         }
     }
 }

@@ -9,11 +9,11 @@ extension ScenarioRun {
         mayThrow: Bool = false,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> ScenarioOperation<Value> {
-        let operation = ScenarioOperation<Value>(name: name)
         let participant = board.withLock { board in
             board.unfinished.append(name)
             return board.addParticipant(name)
         }
+        let operation = ScenarioOperation<Value>(name: name, participant: participant)
         begin {
             let task = self.startTask(of: participant) {
                 do {
@@ -31,13 +31,25 @@ extension ScenarioRun {
         return operation
     }
 
-    /// Adds a step of the scenario itself, such as a loader's answer, a cancellation or a sign-out.
+    /// Adds a step of the scenario itself, such as a loader's answer or a sign-out.
     ///
     /// It runs once, at any moment from now on that the schedule says. Called in the setup, the step is ready
     /// from the beginning; called by a fake inside the subject, from that moment.
     public func step(_ name: String, _ action: @escaping @Sendable () -> Void) {
         begin {
             self.add(.closure(action), name)
+        }
+    }
+
+    /// Adds a step that cancels an operation, at any moment from now on, also before it has begun.
+    ///
+    /// To be called in the setup: that a task can be cancelled is noticeable to it from the beginning.
+    public func step<Value>(cancelling operation: ScenarioOperation<Value>) {
+        begin {
+            self.add(
+                .cancellation(of: operation.participant) { operation.cancel() },
+                "cancels \(operation.name)"
+            )
         }
     }
 

@@ -1,6 +1,8 @@
 extension ScenarioRun {
-    /// Runs a candidate, and what follows it at once. Returns whether that was silent: whether nobody could
-    /// tell if it had happened or not.
+    /// Runs a candidate, and what follows it at once.
+    ///
+    /// Returns whether that was silent: whether nobody could tell if it had happened before another step or
+    /// after it.
     func run(_ candidate: Candidate) -> Bool {
         var chain = [candidate]
         var position = 0
@@ -11,7 +13,8 @@ extension ScenarioRun {
             board.withLock { board in
                 board.isStepping = true
                 board.current = part.participant
-                board.isNoticed = part.isNoticeable
+                // A task may look whether it is cancelled, which enters no actor.
+                board.isNoticed = part.isNoticeable || board.canBeCancelled(part.participant)
                 if position > 1, part.entersActor {
                     board.record(.enters, by: part.participant)
                 }
@@ -20,12 +23,13 @@ extension ScenarioRun {
             board.withLock { board in
                 board.isStepping = false
                 let isPure = !board.isNoticed && !part.entersActor
-                isSilent = isSilent && isPure && board.fresh.isEmpty
+                isSilent = isSilent && isPure
                 let followsAtOnce = isPure && explorer.reductions.contains(.entersActorsAtOnce)
                 for next in board.fresh {
                     if followsAtOnce, next.follows(part, alone: board.fresh.count == 1) {
                         chain.append(next)
                     } else {
+                        isSilent = isSilent && !next.isNoticedWhenReady(madeBy: part)
                         board.ready.append(next)
                     }
                 }
@@ -56,9 +60,9 @@ extension ScenarioRun {
 
     private func perform(_ candidate: Candidate) {
         switch candidate.work {
-        case .job(let job, _, _, _):
-            unsafe job.runSynchronously(on: controlledExecutor.asUnownedTaskExecutor())
-        case .wake(let action), .closure(let action):
+        case .job(let job):
+            unsafe job.job.runSynchronously(on: controlledExecutor.asUnownedTaskExecutor())
+        case .wake(let action), .closure(let action), .cancellation(_, let action):
             action()
         case .block(let queue):
             queue.runHead()

@@ -34,7 +34,11 @@ public struct VirtualClock: Clock, Sendable {
 
     /// The present moment.
     public var now: Instant {
-        Instant(offset: run.board.withLock(\.now))
+        run.board.withLock { board in
+            // Whoever looks at the clock notices whether a timer has fired before.
+            board.isNoticed = true
+            return Instant(offset: board.now)
+        }
     }
 
     /// The smallest step of time.
