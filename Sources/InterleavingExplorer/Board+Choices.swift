@@ -5,8 +5,16 @@ extension Board {
         ready.count + (unfinished.isEmpty ? 0 : dueTimers.count)
     }
 
+    /// Whether a step that has marked nothing cannot have touched what others can see either.
+    func cannotTouchOthers(_ part: Candidate) -> Bool {
+        // An actor's state; the line before an actor that has been asked for already; what has come to a
+        // dispatch queue; and whether it is cancelled: a task may look at that anywhere.
+        !part.entersActor && !ready.contains(where: \.entersActor) && suspendedQueues.isEmpty
+            && !canBeCancelled(part.participant)
+    }
+
     /// Whether a cancellation is waiting that would reach this participant.
-    func canBeCancelled(_ participant: Int) -> Bool {
+    private func canBeCancelled(_ participant: Int) -> Bool {
         ready.contains { candidate in
             guard case .cancellation(let target, _) = candidate.work else { return false }
             var descendant = participant
@@ -58,7 +66,7 @@ extension Board {
         )
     }
 
-    /// Makes each suspended queue a candidate that is not one already. Returns whether there is any.
+    /// Makes each suspended queue a candidate that is not one already, and returns whether there is any.
     @discardableResult
     mutating func offerDrains() -> Bool {
         for queue in suspendedQueues {

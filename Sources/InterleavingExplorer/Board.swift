@@ -30,6 +30,8 @@ struct Board: Sendable {
     var isStepping = false
     /// Whether the step that runs now has touched something that others can see.
     var isNoticed = false
+    /// Whether the last step is known to have done anything at all.
+    var isEventful = false
     var participants = [
         Participant(name: "scenario", parent: 0, ordinal: 0),
         Participant(name: "clock", parent: 0, ordinal: 0),
@@ -37,7 +39,9 @@ struct Board: Sendable {
     var tasks: [UInt64: Int] = [:]
     /// Whom the next new task belongs to.
     var naming: Int?
+    /// Whose step runs now.
     var current = Board.scenario
+    var isInsideActor = false
     var unfinished: [String] = []
     var now = Duration.zero
     var timers: [Timer] = []
@@ -78,7 +82,9 @@ struct Board: Sendable {
         return participants.count - 1
     }
 
-    /// Whose task this is; a task that is not known yet was started by `parent`. Zero is no task.
+    /// Whose task this is.
+    ///
+    /// A task that is not known yet was started by `parent`; zero is no task, and belongs to it as well.
     mutating func participant(ofTask id: UInt64, startedBy parent: Int) -> Int {
         if id == 0 {
             return parent
@@ -102,7 +108,7 @@ struct Board: Sendable {
         return entry.name ?? "\(name(of: entry.parent))/\(entry.ordinal)"
     }
 
-    /// Adds a timer, in order of deadlines; among equal ones in order of arrival. Returns its number.
+    /// Adds a timer, in order of deadlines and then of arrival, and returns its number.
     mutating func addTimer(
         at deadline: Duration,
         _ label: String,
@@ -134,6 +140,11 @@ struct Board: Sendable {
         return timers.prefix { $0.deadline <= max(first.deadline, now) }
     }
 
+    /// Who acts at this moment: in an actor, which may serve several, the one that the current task tells.
+    func actor(telling participant: Int?) -> Int {
+        isInsideActor ? participant ?? current : current
+    }
+
     /// Keeps the first thing that went wrong.
     mutating func fail(_ kind: ScenarioFailure.Kind, _ message: @autoclosure () -> String) {
         if failure == nil {
@@ -142,7 +153,8 @@ struct Board: Sendable {
     }
 
     /// Adds to the step that is being recorded, if there is one.
-    mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "") {
+    mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "")
+    {
         guard isRecording, let last = steps?.indices.last else { return }
         let event = TraceEvent(kind: kind, participant: name(of: participant), text: text())
         steps?[last].events.append(event)

@@ -11,7 +11,7 @@ final class ControlledExecutor: TaskExecutor {
 
     private let served = Protected(Served())
 
-    /// Says whose jobs these are. The run keeps the executor, not the other way round.
+    /// Says whose jobs these are; the run keeps the executor, not the other way round.
     func serve(_ run: ScenarioRun) {
         served.withLock { $0.run = run }
     }

@@ -27,7 +27,7 @@ public final class ControlledQueue: SerialExecutor {
     }
 
     /// Adds a block at the end of the queue.
-    public func async(_ label: String = "runs a block", _ block: @escaping @Sendable () -> Void) {
+    public func async(_ label: String = "runs a block", execute block: @escaping @Sendable () -> Void) {
         append(.closure(label, block))
     }
 

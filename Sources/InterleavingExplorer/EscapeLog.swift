@@ -16,9 +16,9 @@ final class EscapeLog: Sendable {
         messages.withLock(\.first)
     }
 
-    /// Waits for the next escape. Returns whether there was one in time.
+    /// Waits for the next escape, and returns whether there was one in time.
     func wait(for patience: Duration) -> Bool {
-        let milliseconds = patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000
-        return signal.wait(timeout: .now() + .milliseconds(Int(milliseconds))) == .success
+        let seconds = patience / Duration.seconds(1)
+        return signal.wait(timeout: .now() + seconds) == .success
     }
 }

@@ -75,20 +75,27 @@ struct Exploration {
                 }
                 let tried = drive.frames.map(\.digit)
                 func alternative(at index: Int, digit: UInt8) -> Prefix {
-                    Prefix(base: tried, count: index, digit: digit, fingerprint: drive.frames[index].fingerprint)
+                    Prefix(
+                        base: tried,
+                        count: index,
+                        digit: digit,
+                        fingerprint: drive.frames[index].fingerprint
+                    )
                 }
                 if prefix.digit != 0, drive.frames.count >= digits.count {
                     let frame = drive.frames[digits.count - 1]
-                    if prefix.digit + 1 < frame.width {
+                    let visibility = reduced(frame)
+                    // Of a preparatory step others need not be tried at this place: it comes first. A silent
+                    // one can just as well come later: where others go first, it will.
+                    if visibility != .preparatory, prefix.digit + 1 < frame.width {
                         level.append(alternative(at: digits.count - 1, digit: prefix.digit + 1))
                     }
-                    // Silent, so it can just as well come later: where the others go ahead, it will.
-                    if isRedundant(frame) {
+                    if visibility == .silent {
                         continue
                     }
                 }
                 for (index, frame) in drive.frames.enumerated().dropFirst(digits.count)
-                where !isRedundant(frame) {
+                where reduced(frame) == .noticeable {
                     if departures < bound {
                         next.append(alternative(at: index, digit: 1))
                     } else {
@@ -102,8 +109,8 @@ struct Exploration {
         report.isComplete = !isCut
     }
 
-    private func isRedundant(_ frame: Frame) -> Bool {
-        frame.isSilent && explorer.reductions.contains(.skipsSilentSteps)
+    private func reduced(_ frame: Frame) -> Visibility {
+        explorer.reductions.contains(.skipsSilentSteps) ? frame.visibility : .noticeable
     }
 
     /// Tries schedules by random priorities.

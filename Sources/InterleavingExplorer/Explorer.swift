@@ -60,14 +60,17 @@ public struct Explorer: Sendable {
     }
 
     private func onExploringThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
-        let (result, done) = (Protected<Result?>(nil), DispatchSemaphore(value: 0))
+        let result = Protected<Result?>(nil)
+        let done = DispatchSemaphore(value: 0)
         ExploringThread.perform {
             let value = body()
             result.withLock { $0 = value }
             done.signal()
         }
         done.wait()
-        guard let value = result.withLock({ $0 }) else { preconditionFailure("An exploration ends with a result") }
+        guard let value = result.withLock({ $0 }) else {
+            preconditionFailure("An exploration ends with a result")
+        }
         return value
     }
 }

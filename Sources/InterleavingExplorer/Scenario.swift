@@ -5,8 +5,8 @@
 /// ```swift
 /// let scenario = Scenario("two withdrawals") { run in
 ///     let account = Account(balance: 100)
-///     run.operation("Ann") { await account.withdraw(80) }
-///     run.operation("Bob") { await account.withdraw(80) }
+///     run.operation("first") { await account.withdraw(80) }
+///     run.operation("second") { await account.withdraw(80) }
 ///     run.invariant("no overdraft") { await account.balance >= 0 }
 /// }
 /// let report = await Explorer().explore(scenario)

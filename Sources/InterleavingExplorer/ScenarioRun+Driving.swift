@@ -2,10 +2,20 @@
 struct Frame: Sendable {
     let digit: UInt8
     let width: UInt8
-    /// Whether what was chosen turned out to be silent, so that the alternatives need not be tried.
-    var isSilent = false
-    /// Stands for everything that had happened before.
+    /// What others could notice of what was chosen.
+    var visibility = Visibility.noticeable
+    /// Stands for everything that had happened before, and for what could have been chosen.
     let fingerprint: UInt64
+}
+
+/// What others could notice of a step.
+enum Visibility: Sendable {
+    /// It may have touched what others can see: its place among the other steps counts.
+    case noticeable
+    /// It has only made something ready. It may come first, as nothing else depends on its place.
+    case preparatory
+    /// It has done nothing to anybody. It may come first or last.
+    case silent
 }
 
 extension ScenarioRun {
@@ -79,10 +89,12 @@ extension ScenarioRun {
             let width = min(count, Schedule.radix)
             drive.isTruncated = drive.isTruncated || count > width
             var choice = 0
+            drive.mix(width)
             if width > 1 {
                 let ranks = board.withLock { $0.ranks(width) }
                 guard let chosen = chooser.choose(among: ranks, fingerprint: drive.fingerprint) else {
-                    board.withLock { $0.fail(.divergedReplay, "the choices do not fit at step \(drive.steps)") }
+                    let message = "the choices do not fit at step \(drive.steps)"
+                    board.withLock { $0.fail(.divergedReplay, message) }
                     return
                 }
                 choice = chosen
@@ -92,16 +104,17 @@ extension ScenarioRun {
             }
             let candidate = board.withLock { $0.take(choice, of: count, number: drive.steps) }
             drive.mix(candidate.participant)
-            drive.mix(width)
-            let isSilent = run(candidate)
+            let visibility = run(candidate)
             if width > 1 {
-                drive.frames[drive.frames.count - 1].isSilent = isSilent
+                drive.frames[drive.frames.count - 1].visibility = visibility
             }
-            if case .drain = candidate.work, isSilent {
-                // Nothing to see: the next drain waits for another step.
-            } else {
+            board.withLock { board in
+                // Nobody can tell whether blocks are left. After a drain that did nothing it takes another step.
+                if case .drain = candidate.work, !board.isEventful {
+                    return
+                }
                 drains = 0
-                board.withLock { _ = $0.offerDrains() }
+                board.offerDrains()
             }
             for condition in permanent where !condition.holds() {
                 board.withLock { $0.fail(.brokenInvariant, "“\(condition.name)” does not hold") }
@@ -109,7 +122,9 @@ extension ScenarioRun {
         }
     }
 
-    /// What to make of it that nothing can run: the end, an escape, or a lost waiter. Returns whether to go on.
+    /// Decides what it means that nothing can run: the end, an escape, or a lost waiter.
+    ///
+    /// Returns whether to go on.
     private func waitsForNothing() -> Bool {
         let waiting = board.withLock(\.unfinished)
         guard !waiting.isEmpty else { return false }

@@ -28,7 +28,7 @@ extension ScenarioRun {
         let isControlled = ExploringThread.isCurrent || board.withLock(\.isDraining)
         let starter = Self.participant
         let (culprit, isLate) = board.withLock { board -> (String?, Bool) in
-            let parent = starter ?? board.current
+            let parent = board.actor(telling: starter)
             job.isNew = board.tasks[job.taskID] == nil
             let participant = board.participant(ofTask: job.taskID, startedBy: parent)
             if board.phase == .over {

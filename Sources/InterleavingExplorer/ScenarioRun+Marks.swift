@@ -36,13 +36,17 @@ extension ScenarioRun {
     /// `await run.pause("answer")` in a fake is all that a fake network needs. It does not react to
     /// cancellation.
     public nonisolated(nonsending) func pause(_ name: String) async {
-        await withCheckedContinuation { continuation in
-            add(.wake { continuation.resume() }, name)
+        // Unchecked, since a run that has failed is left as it is, tasks that wait included.
+        await unsafe withUnsafeContinuation { continuation in
+            let wake = { @Sendable in unsafe continuation.resume() }
+            if !add(.wake(wake), name) {
+                wake()
+            }
         }
     }
 
     private func record(_ kind: TraceEvent.Kind, _ text: String) {
         let participant = Self.participant
-        board.withLock { $0.record(kind, by: participant ?? $0.current, text) }
+        board.withLock { $0.record(kind, by: $0.actor(telling: participant), text) }
     }
 }

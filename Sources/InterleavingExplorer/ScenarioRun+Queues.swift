@@ -23,7 +23,7 @@ extension ScenarioRun {
         let id = JobLayout.taskID(of: job)
         let starter = Self.participant
         return board.withLock { board in
-            board.name(of: board.participant(ofTask: id, startedBy: starter ?? board.current))
+            board.name(of: board.participant(ofTask: id, startedBy: board.actor(telling: starter)))
         }
     }
 }

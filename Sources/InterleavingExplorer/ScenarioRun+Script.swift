@@ -82,12 +82,15 @@ extension ScenarioRun {
         }
     }
 
-    func add(_ work: Candidate.Work, _ label: String, of participant: Int = Board.scenario) {
+    /// Adds something that can run from now on, if it is asked for under control; returns whether.
+    @discardableResult
+    func add(_ work: Candidate.Work, _ label: String, of participant: Int = Board.scenario) -> Bool {
         guard isControlling else {
             escapes.report("“\(label)” was asked for by another thread")
-            return
+            return false
         }
         board.withLock { $0.add(work, of: participant, as: .text(label)) }
+        return true
     }
 
     private func finish(_ participant: Int) {

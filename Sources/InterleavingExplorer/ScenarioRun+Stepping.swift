@@ -1,20 +1,20 @@
 extension ScenarioRun {
     /// Runs a candidate, and what follows it at once.
     ///
-    /// Returns whether that was silent: whether nobody could tell if it had happened before another step or
-    /// after it.
-    func run(_ candidate: Candidate) -> Bool {
+    /// Returns what others could notice of it.
+    func run(_ candidate: Candidate) -> Visibility {
         var chain = [candidate]
         var position = 0
-        var isSilent = true
+        var visibility = Visibility.silent
+        board.withLock { $0.isEventful = false }
         while position < chain.count {
             let part = chain[position]
             position += 1
             board.withLock { board in
                 board.isStepping = true
                 board.current = part.participant
-                // A task may look whether it is cancelled, which enters no actor.
-                board.isNoticed = part.isNoticeable || board.canBeCancelled(part.participant)
+                board.isInsideActor = part.entersActor
+                board.isNoticed = false
                 if position > 1, part.entersActor {
                     board.record(.enters, by: part.participant)
                 }
@@ -22,21 +22,29 @@ extension ScenarioRun {
             perform(part)
             board.withLock { board in
                 board.isStepping = false
-                let isPure = !board.isNoticed && !part.entersActor
-                isSilent = isSilent && isPure
+                board.isEventful = board.isEventful || board.isNoticed || !board.fresh.isEmpty
+                let isPure = !board.isNoticed && !part.isNoticeable && board.cannotTouchOthers(part)
+                if !isPure {
+                    visibility = .noticeable
+                }
                 let followsAtOnce = isPure && explorer.reductions.contains(.entersActorsAtOnce)
                 for next in board.fresh {
                     if followsAtOnce, next.follows(part, alone: board.fresh.count == 1) {
                         chain.append(next)
                     } else {
-                        isSilent = isSilent && !next.isNoticedWhenReady(madeBy: part)
+                        if visibility == .silent {
+                            visibility = .preparatory
+                        }
+                        if next.isNoticedWhenReady(madeBy: part) {
+                            visibility = .noticeable
+                        }
                         board.ready.append(next)
                     }
                 }
                 board.fresh.removeAll(keepingCapacity: true)
             }
         }
-        return isSilent
+        return visibility
     }
 
     /// Runs the oldest candidates until a condition is met or nothing can run any more.

@@ -21,7 +21,7 @@ public struct Schedule: Sendable, Hashable {
     /// The schedule that a string describes.
     ///
     /// **Failure.** `nil` if the string holds anything but `0`–`9`, `a`–`z` and `A`–`Z`.
-    public init?(_ string: some StringProtocol) {
+    public init?(parsing string: some StringProtocol) {
         var digits: [UInt8] = []
         for character in string {
             guard character.isASCII, let value = character.hexOrLetterValue else { return nil }
@@ -46,7 +46,7 @@ extension Schedule: CustomStringConvertible {
 extension Schedule: ExpressibleByStringLiteral {
     /// The schedule that a literal describes, which must consist of base-36 digits.
     public init(stringLiteral value: String) {
-        guard let schedule = Schedule(value) else {
+        guard let schedule = Schedule(parsing: value) else {
             preconditionFailure("\"\(value)\" is no schedule: base-36 digits are expected")
         }
         self = schedule

@@ -15,7 +15,7 @@ final class SuspendedQueue: Sendable {
     let participant: Int
     private let queue: DispatchQueue
 
-    /// Takes a queue over. It must not be suspended yet.
+    /// Takes over a queue that is not suspended yet.
     init(_ queue: DispatchQueue, participant: Int, run: ScenarioRun) {
         self.queue = queue
         self.participant = participant
@@ -35,7 +35,7 @@ final class SuspendedQueue: Sendable {
         done.wait()
     }
 
-    /// Gives the queue back. A suspended queue must not be released.
+    /// Gives the queue back, since a suspended one must not be released.
     func giveBack() {
         queue.setSpecific(key: Self.key, value: nil)
         queue.resume()

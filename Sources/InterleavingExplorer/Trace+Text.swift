@@ -4,8 +4,8 @@ extension Trace: CustomStringConvertible {
         let width = steps.map(\.participant.count).max() ?? 0
         let digits = String(steps.count).count
         return steps.map { step in
-            let number = String(repeating: " ", count: digits - String(step.number).count) + String(step.number)
-            let name = step.participant.padded(to: width)
+            let number = padding(String(step.number), to: digits) + String(step.number)
+            let name = step.participant + padding(step.participant, to: width)
             let line = ([step.action] + step.events.map { text(of: $0, in: step) }).joined(separator: "; ")
             return "\(step.isDeparture ? "*" : " ")\(number)  \(name)  \(line)"
         }
@@ -23,10 +23,7 @@ extension Trace: CustomStringConvertible {
         case .ends: "\(subject)ends"
         }
     }
-}
-
-extension String {
-    fileprivate func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
+    private func padding(_ text: String, to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count))
     }
 }

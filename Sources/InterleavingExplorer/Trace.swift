@@ -14,7 +14,10 @@ public struct Trace: Sendable, Hashable {
     public var participants: [String] {
         var names: [String] = []
         for step in steps {
-            let others = step.events.map { $0.kind == .starts || $0.kind == .wakes ? $0.text : $0.participant }
+            let others = step.events.flatMap { event in
+                event.kind == .starts || event.kind == .wakes
+                    ? [event.participant, event.text] : [event.participant]
+            }
             for name in [step.participant] + others where !names.contains(name) {
                 names.append(name)
             }

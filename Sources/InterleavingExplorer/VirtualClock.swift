@@ -46,7 +46,7 @@ public struct VirtualClock: Clock, Sendable {
         .nanoseconds(1)
     }
 
-    /// Lets time pass at once. Timers that are due by then become candidates, not earlier.
+    /// Lets time pass at once; timers that are due by then can fire from now on.
     public func advance(by duration: Duration) {
         run.board.withLock { board in
             board.now += duration
@@ -67,7 +67,10 @@ public struct VirtualClock: Clock, Sendable {
     /// Suspends the current task until a moment of virtual time.
     ///
     /// **Cancellation.** Throws `CancellationError` at once.
-    public nonisolated(nonsending) func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    public nonisolated(nonsending) func sleep(
+        until deadline: Instant,
+        tolerance: Duration? = nil
+    ) async throws {
         let sleeper = Sleeper()
         let timer = add(at: deadline.offset, "sleep ends") { sleeper.wake() }
         try await withTaskCancellationHandler {

@@ -3,32 +3,141 @@ import Testing
 
 @Suite("The search", .serialized)
 struct SearchTests {
-    private actor Account {
-        var balance = 100
-        func withdraw(_ amount: Int, _ pause: () async -> Void) async {
-            guard balance >= amount else { return }
-            await pause()
-            balance -= amount
+    /// Operations that do nothing but a number of effects each: their interleavings can be counted by hand.
+    private func effects(_ counts: [Int]) -> Scenario {
+        Scenario("independent effects") { run in
+            for (index, count) in counts.enumerated() {
+                run.operation("operation \(index)") {
+                    for number in 1...count {
+                        run.effect("\(index).\(number)")
+                        if number < count {
+                            await run.pause("next")
+                        }
+                    }
+                }
+            }
         }
     }
 
-    @Test("probe")
-    func probe() async throws {
-        let scenario = Scenario("two withdrawals") { run in
-            let account = Account()
-            run.operation("Ann") { await account.withdraw(80) { await run.pause("audit") } }
-            run.operation("Bob") { await account.withdraw(80) { await Task.yield() } }
-            run.invariant("no overdraft") { await account.balance >= 0 }
+    @Test(
+        "runs each interleaving once: the multinomial coefficient",
+        arguments: [([1], 1), ([1, 1], 2), ([1, 1, 1], 6), ([2, 2], 6), ([3, 3], 20), ([2, 2, 2], 90)]
+    )
+    func counts(counts: [Int], expected: Int) async {
+        let report = await Explorer().explore(effects(counts))
+        #expect(report.schedules == expected)
+        #expect(report.isComplete)
+    }
+
+    @Test("needs hundreds of schedules, not thousands, for an actor with three callers")
+    func reduced() async {
+        let report = await Explorer().explore(loading(.loadClears, callers: 3))
+        #expect(report.holds && report.isComplete, "\(report)")
+        #expect((50...999).contains(report.schedules), "\(report.schedules)")
+        print("three callers: \(report.schedules) schedules")
+    }
+
+    @Test("grows with the bound, each schedule counted once, and is complete when the bound cuts nothing")
+    func bounds() async {
+        var explorer = Explorer()
+        var last = 0
+        for bound in 0...6 {
+            explorer.mode = .bounded(departures: bound)
+            let report = await explorer.explore(effects([2, 2, 2]))
+            #expect(report.schedules >= last)
+            #expect(report.isComplete == (report.schedules == 90))
+            last = report.schedules
         }
-        var e = Explorer()
-        let report = await e.explore(scenario)
-        print(report)
-        print(report.failure?.trace.mermaid ?? "")
-        e.stopsAtFirstFailure = false
-        print(await e.explore(scenario))
-        e.reductions = .none
-        print(await e.explore(scenario))
-        e.mode = .random(seed: 3, schedules: 100)
-        print(await e.explore(scenario))
+        #expect(last == 90)
+        explorer.mode = .bounded(departures: 0)
+        #expect(await explorer.explore(effects([2, 2, 2])).schedules == 1)
+    }
+
+    @Test("reports a failure with the fewest departures")
+    func fewestDepartures() async {
+        let scenario = Scenario("out of order") { run in
+            for name in ["first", "second", "third"] {
+                run.operation(name) { run.effect(name) }
+            }
+            run.invariant("the third never goes first") { run.effects.first != "third" }
+        }
+        let report = await Explorer().explore(scenario)
+        #expect(report.failure?.schedule.departures == 1)
+        #expect(report.failure?.schedule.description == "2")
+    }
+
+    @Test("counts all failures if it does not stop at the first")
+    func allFailures() async {
+        var explorer = Explorer()
+        explorer.stopsAtFirstFailure = false
+        let scenario = Scenario("three at once") { run in
+            for name in ["first", "second", "third"] {
+                run.operation(name) { run.effect(name) }
+            }
+            run.invariant("the third never goes first") { run.effects.first != "third" }
+        }
+        let report = await explorer.explore(scenario)
+        #expect(report.schedules == 6)
+        #expect(report.failures == 2)
+        #expect(report.isComplete)
+        #expect(throws: ScenarioFailure.self) { try report.verify() }
+    }
+
+    @Test("says that it is not complete when it ends early")
+    func limit() async {
+        var explorer = Explorer()
+        explorer.maximumSchedules = 7
+        let report = await explorer.explore(effects([3, 3]))
+        #expect(report.schedules == 7)
+        #expect(!report.isComplete)
+    }
+
+    @Test("finds by random priorities, and finds the same again from the same seed")
+    func random() async throws {
+        let scenario = Scenario("out of order") { run in
+            for name in ["first", "second", "third"] {
+                run.operation(name) {
+                    run.effect(name)
+                    await run.pause("next")
+                    run.effect(name)
+                }
+            }
+            run.invariant("the third is not ahead") { Array(run.effects.prefix(2)) != ["third", "third"] }
+        }
+        let first = await Explorer(.random(seed: 7, schedules: 1000)).explore(scenario)
+        let second = await Explorer(.random(seed: 7, schedules: 1000)).explore(scenario)
+        #expect(first.failure != nil)
+        #expect(first.failure?.schedule == second.failure?.schedule)
+        #expect(first.schedules == second.schedules)
+        #expect(first.description.contains("seed 7"))
+        #expect(!first.isComplete)
+        let seeds = await withTaskGroup(of: Int.self) { group in
+            for seed in 1...5 {
+                group.addTask {
+                    await Explorer(.random(seed: UInt64(seed), schedules: 1000)).explore(scenario).schedules
+                }
+            }
+            return await group.reduce(into: Set<Int>()) { $0.insert($1) }
+        }
+        #expect(seeds.count > 1, "another seed, other schedules")
+    }
+
+    @Test("waits its turn when many explorations are asked for at once, also by blocking")
+    func oneAtATime() async {
+        let scenario = effects([2, 2])
+        await withTaskGroup(of: Int.self) { group in
+            for index in 0..<8 {
+                group.addTask {
+                    index.isMultiple(of: 2)
+                        ? await Explorer().explore(scenario).schedules : blocking(scenario).schedules
+                }
+            }
+            for await schedules in group {
+                #expect(schedules == 6)
+            }
+        }
+        @Sendable func blocking(_ scenario: Scenario) -> ExplorationReport {
+            Explorer().explore(scenario)
+        }
     }
 }

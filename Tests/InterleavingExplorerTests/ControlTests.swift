@@ -1,0 +1,164 @@
+import Dispatch
+import InterleavingExplorer
+import Testing
+
+@Suite("Control", .serialized)
+struct ControlTests {
+    @Test("reaches plain tasks and detached tasks inside the subject")
+    func plainTasks() async {
+        let unguarded = await Explorer().explore(loading(.unguarded, callers: 2, plainTasks: true))
+        #expect(unguarded.failure?.kind == .brokenInvariant)
+        let guarded = await Explorer().explore(loading(.loadClears, callers: 2, plainTasks: true))
+        #expect(guarded.holds && guarded.isComplete, "\(guarded)")
+        #expect(guarded.schedules > 1)
+        let journal = Journal()
+        let plain = await Explorer().explore(
+            Scenario("plain tasks") { run in
+                run.operation("first") {
+                    let task = Task { run.effect("task") }
+                    let detached = Task.detached { run.effect("detached") }
+                    await task.value
+                    await detached.value
+                }
+                run.invariant("is recorded") {
+                    journal.add(run.effects.joined(separator: " "))
+                    return true
+                }
+            }
+        )
+        #expect(plain.isComplete)
+        #expect(Set(journal.all) == ["task detached", "detached task"])
+    }
+
+    @Test("reports a plain task that gets away, if it is told not to capture it")
+    func notCaptured() async {
+        var explorer = Explorer()
+        explorer.capturesPlainTasks = false
+        let report = await explorer.explore(loading(.loadClears, callers: 2, plainTasks: true))
+        #expect(report.failure?.kind == .escape)
+    }
+
+    @Test("reports a resumption from another thread, and by whom")
+    func foreignThread() async {
+        let report = await Explorer().explore(
+            Scenario("a foreign thread") { run in
+                let isSuspended = DispatchSemaphore(value: 0)
+                run.operation("traveller") {
+                    await withCheckedContinuation { continuation in
+                        DispatchQueue.global().async {
+                            isSuspended.wait()
+                            continuation.resume()
+                        }
+                    }
+                }
+                run.operation("other") { isSuspended.signal() }
+            }
+        )
+        #expect(report.failure?.kind == .escape)
+        #expect(report.failure?.message.contains("traveller") == true)
+    }
+
+    @Test("reports a sleep in real time")
+    func realSleep() async {
+        let report = await Explorer().explore(
+            Scenario("a real sleep") { run in
+                run.operation("sleeper") { try await Task.sleep(for: .milliseconds(5)) }
+            }
+        )
+        #expect(report.failure?.kind == .escape)
+        #expect(report.failure?.message.contains("sleeper") == true)
+    }
+
+    @Test("reports a plain task that yields inside an actor, which goes past the hook")
+    func plainYield() async {
+        actor Yielding {
+            func yieldOften() async {
+                // A yield that is over before its task has been suspended cannot be told from none.
+                for _ in 1...200 {
+                    await Task.yield()
+                }
+            }
+        }
+        let report = await Explorer().explore(
+            Scenario("a plain yield") { run in
+                let yielding = Yielding()
+                run.operation("first") { await Task { await yielding.yieldOften() }.value }
+            }
+        )
+        #expect(report.failure?.kind == .escape)
+    }
+
+    @Test("reports an effect on another thread")
+    func foreignEffect() async {
+        let report = await Explorer().explore(
+            Scenario("a foreign effect") { run in
+                run.operation("first") {
+                    DispatchQueue.global().sync {
+                        Thread.run { run.effect("elsewhere") }
+                    }
+                }
+            }
+        )
+        #expect(report.failure?.kind == .escape)
+        #expect(report.failure?.message.contains("elsewhere") == true)
+    }
+
+    @Test("leaves other tasks of the process alone while it explores")
+    func bystanders() async {
+        async let report = Explorer().explore(loading(.loadClears, callers: 3))
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 1...200 {
+                group.addTask {
+                    await Task.yield()
+                    return await Task.detached { number }.value
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 20_100)
+        #expect(await report.holds)
+    }
+
+    @Test("knows the run that is under way, from inside only")
+    func current() async {
+        #expect(ScenarioRun.current == nil)
+        let report = await Explorer().explore(
+            Scenario("current") { run in
+                run.operation("first") { ScenarioRun.current?.effect("here") }
+                run.invariant("is found") { run.effects == ["here"] }
+            }
+        )
+        #expect(report.holds)
+        #expect(ScenarioRun.current == nil)
+    }
+
+    @Test("begins with what is to be prepared, in one piece")
+    func preparation() async {
+        let report = await Explorer().explore(
+            Scenario("prepared") { run in
+                let counter = Counter()
+                run.operation("first") { await counter.increment() }
+                try run.prepare {
+                    await counter.set(10)
+                    await Task.yield()
+                    await counter.increment()
+                }
+                run.invariant("preparation came first") { await counter.value == 12 }
+            }
+        )
+        #expect(report.holds && report.isComplete)
+        #expect(report.schedules == 1)
+    }
+}
+
+/// A thread that is waited for.
+private enum Thread {
+    static func run(_ body: @escaping @Sendable () -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "elsewhere").async {
+            body()
+            done.signal()
+        }
+        done.wait()
+    }
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import InterleavingExplorer
+import Testing
+
+/// Fails loudly when a new toolchain changes what `JobLayout` reads out of a job.
+@Suite("The layout of a job", .serialized)
+struct JobLayoutTests {
+    /// Notes what it can read of each job, then runs it.
+    private final class Reader: TaskExecutor {
+        struct Entry: Sendable {
+            let kind: JobLayout.Kind
+            let taskID: UInt64
+            let isGroupChild: Bool
+            let description: String
+        }
+
+        let entries = Shared<[Entry]>([])
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            let entry = Entry(
+                kind: JobLayout.kind(of: job),
+                taskID: JobLayout.taskID(of: job),
+                isGroupChild: JobLayout.isGroupChild(job),
+                description: job.description
+            )
+            entries.withLock { $0.append(entry) }
+            (self as any TaskExecutor).run(job)
+        }
+    }
+
+    private actor Cell {
+        func touch() {}
+    }
+
+    private func entries(_ body: @escaping @Sendable () async -> Void) async -> [Reader.Entry] {
+        let reader = Reader()
+        await Task(executorPreference: reader) { await body() }.value
+        return reader.entries.withLock { $0 }
+    }
+
+    @Test("gives the id of a task, which agrees with its public description")
+    func identity() async {
+        let entries = await entries { await Task.yield() }
+        let tasks = entries.filter { $0.kind == .task }
+        #expect(!tasks.isEmpty)
+        for task in tasks {
+            #expect(task.taskID != 0)
+            #expect(task.description.contains("\(task.taskID)"))
+        }
+        #expect(Set(tasks.map(\.taskID)).count == 1)
+    }
+
+    @Test("tells the jobs of tasks, actors and yields apart")
+    func kinds() async {
+        let cell = Cell()
+        #expect(await entries {}.map(\.kind) == [.task])
+        #expect(await entries { await cell.touch() }.map(\.kind) == [.task, .actor, .task])
+        #expect(await entries { await Task.yield() }.map(\.kind) == [.task, .hop, .task])
+    }
+
+    @Test("tells the children of a task group from other tasks")
+    func groupChildren() async {
+        let entries = await entries {
+            async let child: Void = {}()
+            await child
+            await withTaskGroup { $0.addTask {} }
+            await Task {}.value
+        }
+        #expect(entries.count { $0.isGroupChild } == 1)
+        #expect(entries.count { $0.kind == .task && !$0.isGroupChild } >= 2)
+        #expect(entries.allSatisfy { !$0.isGroupChild || $0.kind == .task })
+    }
+}
+
+extension TaskExecutor {
+    fileprivate func run(_ job: UnownedJob) {
+        let executor = unsafe asUnownedTaskExecutor()
+        Shared<Void>.queue.async { unsafe job.runSynchronously(on: executor) }
+    }
+}

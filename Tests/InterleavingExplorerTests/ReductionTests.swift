@@ -1,0 +1,172 @@
+import InterleavingExplorer
+import Testing
+
+/// The reductions must not lose an outcome: what can happen at all can happen in what is left.
+@Suite("The reductions", .serialized)
+struct ReductionTests {
+    /// A scenario that reports what came out of it.
+    private typealias Script = @Sendable (ScenarioRun, Journal) -> Void
+
+    private func outcomes(_ script: @escaping Script, _ reductions: Reductions) async -> (Set<String>, Int) {
+        let seen = Shared<Set<String>>([])
+        let scenario = Scenario("outcomes") { run in
+            let journal = Journal()
+            script(run, journal)
+            run.invariant("is recorded") {
+                _ = seen.withLock { $0.insert(journal.all.sorted().joined(separator: ", ")) }
+                return true
+            }
+        }
+        var explorer = Explorer()
+        explorer.reductions = reductions
+        explorer.maximumSchedules = 60_000
+        let report = await explorer.explore(scenario)
+        #expect(report.holds, "\(report)")
+        #expect(report.isComplete, "\(report)")
+        return (seen.withLock { $0 }, report.schedules)
+    }
+
+    private func compare(outcomes expected: Int, _ script: @escaping Script) async {
+        let (all, many) = await outcomes(script, .none)
+        for reductions in [Reductions.entersActorsAtOnce, .skipsSilentSteps, .all] {
+            let (left, few) = await outcomes(script, reductions)
+            #expect(left == all, "\(reductions)")
+            #expect(few <= many)
+        }
+        #expect(all.count == expected, "\(all)")
+    }
+
+    private actor Cell {
+        var text = ""
+
+        func add(_ more: String) -> String {
+            text += more
+            return text
+        }
+
+        func addTwice(_ more: String) async -> String {
+            text += more
+            await Task.yield()
+            text += more
+            return text
+        }
+    }
+
+    @Test("keep every order in which an actor can be entered")
+    func actorEntries() async {
+        await compare(outcomes: 6) { run, journal in
+            let cell = Cell()
+            for name in ["a", "b"] {
+                run.operation(name) {
+                    let first = await cell.add(name)
+                    // Without something in between, the compiler makes one visit of the two.
+                    run.note("between")
+                    let second = await cell.add(name)
+                    journal.add("\(name) saw \(first) and \(second)")
+                }
+            }
+        }
+    }
+
+    @Test("keep what an actor's own suspension lets in")
+    func actorSuspensions() async {
+        await compare(outcomes: 6) { run, journal in
+            let cell = Cell()
+            run.operation("a") { journal.add("a saw \(await cell.addTwice("a"))") }
+            run.operation("b") { journal.add("b saw \(await cell.addTwice("b"))") }
+        }
+    }
+
+    @Test("keep what happens between two actors")
+    func twoActors() async {
+        actor Front {
+            let back: Cell
+            var log = ""
+            init(_ back: Cell) { self.back = back }
+            func pass(_ name: String) async -> String {
+                log += name
+                let seen = await back.add(name)
+                return "\(seen)/\(log)"
+            }
+        }
+        await compare(outcomes: 4) { run, journal in
+            let back = Cell()
+            let front = Front(back)
+            for name in ["a", "b"] {
+                run.operation(name) { journal.add("\(name) saw \(await front.pass(name))") }
+            }
+        }
+    }
+
+    @Test("keep the order in which the children of a group end")
+    func groups() async {
+        await compare(outcomes: 6) { run, journal in
+            run.operation("group") {
+                let order = await withTaskGroup(of: String.self) { group in
+                    for name in ["a", "b", "c"] {
+                        group.addTask {
+                            await Task.yield()
+                            return name
+                        }
+                    }
+                    return await group.reduce("", +)
+                }
+                journal.add(order)
+            }
+        }
+    }
+
+    @Test("keep every moment at which a task can be cancelled")
+    func cancellations() async {
+        await compare(outcomes: 4) { run, journal in
+            let cell = Cell()
+            let operation = run.operation("a") {
+                let before = Task.isCancelled
+                let text = await cell.add(Task.isCancelled ? "cancelled" : "")
+                let between = Task.isCancelled
+                await Task.yield()
+                journal.add("\(before) \(between) \(Task.isCancelled) “\(text)”")
+            }
+            run.operation("b") { _ = await cell.add("") }
+            run.step(cancelling: operation)
+        }
+    }
+
+    @Test("keep the order of marked effects, of timers, and of blocks on a queue")
+    func effects() async {
+        await compare(outcomes: 4) { run, journal in
+            run.operation("a") {
+                run.effect("a")
+                try await run.clock.sleep(for: .seconds(1))
+                run.effect("a")
+            }
+            run.operation("b") {
+                await run.pause("b")
+                run.effect(run.clock.now.offset == .zero ? "b before" : "b after")
+                journal.add(run.effects.joined(separator: " "))
+            }
+        }
+        await compare(outcomes: 2) { run, journal in
+            let queue = run.queue("queue")
+            run.operation("a") { queue.async { journal.add("a \(journal.all.count)") } }
+            run.operation("b") { queue.async { journal.add("b \(journal.all.count)") } }
+        }
+    }
+
+    @Test("keep who wakes a shared task's callers, and what they do then")
+    func sharedTask() async {
+        await compare(outcomes: 2) { run, journal in
+            let cell = Cell()
+            let task = Task(executorPreference: run.executor) {
+                await run.pause("answer")
+                return await cell.add("t")
+            }
+            for name in ["a", "b"] {
+                run.operation(name) {
+                    _ = await task.value
+                    journal.add("\(name) saw \(await cell.add(name))")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import InterleavingExplorer
+import Testing
+
+@Suite("A schedule", .serialized)
+struct ReplayTests {
+    private var faulty: Scenario {
+        Scenario("two withdrawals with a check in between") { run in
+            let account = Account(balance: 100)
+            run.operation("first") {
+                await account.withdraw(80) { await run.pause("approval") }
+                run.note("first is done")
+            }
+            run.operation("second") {
+                await run.pause("walk")
+                await account.withdraw(80) {}
+            }
+            run.invariant("no overdraft") { await account.balance >= 0 }
+        }
+    }
+
+    @Test("that failed fails again, step by step the same, from its string")
+    func replay() async throws {
+        let report = await Explorer().explore(faulty)
+        let failure = try #require(report.failure)
+        let schedule = try #require(Schedule(parsing: failure.schedule.description))
+        for _ in 1...3 {
+            let replay = await Explorer().replay(schedule, of: faulty)
+            #expect(replay.failure?.kind == .brokenInvariant)
+            #expect(replay.failure?.schedule == failure.schedule)
+            #expect(replay.trace == failure.trace)
+            #expect(!replay.trace.steps.isEmpty)
+        }
+    }
+
+    @Test("that holds is recorded as well")
+    func good() async {
+        let scenario = Scenario("one operation") { run in
+            run.operation("first") { run.note("here") }
+        }
+        let replay = await Explorer().replay("0", of: scenario)
+        #expect(replay.failure == nil)
+        #expect(replay.trace.description == " 1  first  starts; “here”; ends")
+    }
+
+    @Test("that asks for a choice which is not there has diverged")
+    func diverged() async {
+        for schedule: Schedule in ["9", "00000000000000000001"] {
+            let replay = await Explorer().replay(schedule, of: faulty)
+            #expect(replay.failure?.kind == .divergedReplay)
+        }
+    }
+
+    @Test("of a scenario that depends on something else is found to diverge")
+    func unsteady() async {
+        let runs = Shared(0)
+        let report = await Explorer().explore(
+            Scenario("unsteady") { run in
+                let number = runs.withLock { runs in
+                    runs += 1
+                    return runs
+                }
+                run.operation("first") { run.effect("first") }
+                run.operation("second") { run.effect("second") }
+                if number > 1 {
+                    run.operation("third") { run.effect("third") }
+                }
+            }
+        )
+        #expect(report.failure?.kind == .divergedReplay)
+        let once = await Explorer().explore(
+            Scenario("broken only once") { run in
+                let number = runs.withLock { runs in
+                    defer { runs = -1 }
+                    return runs
+                }
+                run.operation("first") {}
+                run.invariant("holds the second time") { number == -1 }
+            }
+        )
+        #expect(once.failure?.kind == .divergedReplay)
+        #expect(once.failure?.message.contains("holds the second time") == true)
+    }
+
+    @Test("is written in base 36, without the zeros at its end")
+    func strings() {
+        #expect(Schedule(parsing: "0101")?.description == "0101")
+        #expect(Schedule(parsing: "0100")?.description == "01")
+        #expect(Schedule(parsing: "")?.description == "0")
+        #expect(Schedule(parsing: "Zz0a")?.description == "zz0a")
+        #expect(Schedule(parsing: "0z01")?.departures == 2)
+        #expect(Schedule(parsing: "01 1") == nil)
+        #expect(Schedule(parsing: "-1") == nil)
+        #expect(Schedule(parsing: "é") == nil)
+    }
+}
