@@ -38,7 +38,7 @@ extension Board {
         let action =
             switch candidate.label {
             case .text(let text): text
-            case .job where candidate.entersActor: "an actor runs"
+            case .job where candidate.entersActor: TraceStep.actorAction
             case .job: participants[participant].hasRun ? "continues" : "starts"
             }
         participants[participant].hasRun = true

@@ -1,7 +1,7 @@
 /// One search through the schedules of a scenario.
 struct Exploration {
     private let scenario: Scenario
-    private let explorer: Explorer
+    private var explorer: Explorer
     private let escapes = EscapeLog()
     private var report: ExplorationReport
 
@@ -138,6 +138,10 @@ struct Exploration {
         report.longestSchedule = max(report.longestSchedule, drive.steps)
         guard let failure = run.board.withLock(\.failure) else { return drive }
         report.failures += 1
+        if failure.kind == .lostWaiter {
+            // Nothing came from outside the first time; more of them need not be waited for.
+            explorer.patience = .zero
+        }
         if report.failure == nil {
             let schedule = Schedule(digits: drive.frames.map(\.digit))
             report.failure = confirm(failure, under: schedule)

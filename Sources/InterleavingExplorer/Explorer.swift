@@ -7,6 +7,10 @@ import Dispatch
 /// print(report)                     // how many schedules; the one that fails, step by step
 /// ```
 ///
+/// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, and
+/// what goes through the ``ScenarioRun``. What is not is reported as an escape, as soon as it resumes
+/// anybody: the main actor, `Task.sleep`, threads and queues of the subject, a plain task that yields inside an actor.
+///
 /// **Concurrency.** Schedules run one at a time on a thread that belongs to no pool, and one exploration at a
 /// time in a process; others wait their turn. Code between two suspensions counts as atomic: data races of
 /// nonisolated code are for the thread sanitizer.
@@ -19,8 +23,8 @@ public struct Explorer: Sendable {
     public var maximumSchedules = 100_000
     /// A schedule of more steps than this is a livelock.
     public var maximumSteps = 2_000
-    /// How long, in real time, to wait for a sign of an escape before a deadlock is called one.
-    public var patience = Duration.milliseconds(200)
+    /// How long, in real time, to wait for a sign of an escape before the first deadlock is called one.
+    public var patience = Duration.seconds(1)
     /// Whether the search ends with the first failure; if not, the report counts all of them.
     public var stopsAtFirstFailure = true
     /// Whether plain `Task {}` and `Task.detached` are captured; if not, they run on the process-wide pool.

@@ -24,8 +24,7 @@ extension ScenarioRun {
     /// Takes a job that has become ready to run.
     func accept(_ job: UnownedJob, from origin: ControlledJob.Origin) {
         var job = ControlledJob(job, from: origin)
-        // A drained queue works while the exploring thread waits, so its wake-ups are under control.
-        let isControlled = ExploringThread.isCurrent || board.withLock(\.isDraining)
+        let isControlled = isControlling
         let starter = Self.participant
         let (culprit, isLate) = board.withLock { board -> (String?, Bool) in
             let parent = board.actor(telling: starter)

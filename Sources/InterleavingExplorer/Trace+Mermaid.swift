@@ -1,32 +1,47 @@
 extension Trace {
     /// The source of a Mermaid `sequenceDiagram`, with the operations as participants.
     ///
-    /// An arrow says who made whom ready, a note over a participant what it did. Steps that departed from
-    /// first-in-first-out order are marked: they are what the schedule is about.
+    /// A note over a participant says what it does, with the number of the step; an arrow says whom that makes
+    /// ready, and `an actor` stands for all of them. Steps ahead of their turn are marked: they are what the
+    /// schedule is about.
     public var mermaid: String {
-        var lines = ["sequenceDiagram", "    autonumber"]
         let names = participants
-        for (index, name) in names.enumerated() {
-            lines.append("    participant p\(index) as \(name.escaped)")
-        }
         func id(_ name: String) -> String {
             "p\(names.firstIndex(of: name) ?? 0)"
         }
+        var lines = names.map { "participant \(id($0)) as \($0.escaped)" }
+        if steps.contains(where: \.runsActor) {
+            lines.append("participant actors as an actor")
+        }
         for step in steps {
             let mark = step.isDeparture ? " (ahead of its turn)" : ""
-            lines.append("    Note over \(id(step.participant)): \(step.action.escaped)\(mark)")
+            let place = step.isActorOnly ? "actors" : id(step.participant)
+            lines.append("Note over \(place): \(step.number) \(step.action.escaped)\(mark)")
             for event in step.events {
                 let participant = id(event.participant)
                 switch event.kind {
-                case .enters: lines.append("    \(participant)->>\(participant): an actor runs")
-                case .starts: lines.append("    \(participant)->>\(id(event.text)): starts")
-                case .wakes: lines.append("    \(participant)-->>\(id(event.text)): wakes")
-                case .note, .effect: lines.append("    Note over \(participant): \(event.text.escaped)")
-                case .ends: lines.append("    Note over \(participant): ends")
+                case .enters: lines.append("\(participant)->>actors: runs")
+                case .starts: lines.append("\(participant)->>\(id(event.text)): starts")
+                case .wakes: lines.append("\(participant)-->>\(id(event.text)): wakes")
+                case .note, .effect: lines.append("Note over \(participant): \(event.text.escaped)")
+                case .ends: lines.append("Note over \(participant): ends")
                 }
             }
         }
-        return lines.joined(separator: "\n")
+        return (["sequenceDiagram"] + lines.map { "    \($0)" }).joined(separator: "\n")
+    }
+}
+
+extension TraceStep {
+    /// What a step is called that does nothing but let an actor run.
+    static let actorAction = "an actor runs"
+
+    fileprivate var isActorOnly: Bool {
+        action == Self.actorAction
+    }
+
+    fileprivate var runsActor: Bool {
+        isActorOnly || events.contains { $0.kind == .enters }
     }
 }
 

@@ -116,16 +116,33 @@ struct ReductionTests {
         }
     }
 
+    @Test("keep the order in which values come to somebody who waits for them")
+    func streams() async {
+        await compare(outcomes: 2) { run, journal in
+            let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+            run.operation("reader") {
+                for await name in stream.prefix(2) {
+                    journal.add("\(journal.all.count) \(name)")
+                }
+            }
+            run.operation("a") { continuation.yield("a") }
+            run.operation("b") { continuation.yield("b") }
+        }
+    }
+
     @Test("keep every moment at which a task can be cancelled")
     func cancellations() async {
-        await compare(outcomes: 4) { run, journal in
+        await compare(outcomes: 5) { run, journal in
             let cell = Cell()
             let operation = run.operation("a") {
-                let before = Task.isCancelled
-                let text = await cell.add(Task.isCancelled ? "cancelled" : "")
-                let between = Task.isCancelled
+                var seen = [Task.isCancelled]
                 await Task.yield()
-                journal.add("\(before) \(between) \(Task.isCancelled) “\(text)”")
+                seen.append(Task.isCancelled)
+                _ = await cell.add("")
+                seen.append(Task.isCancelled)
+                await Task.yield()
+                seen.append(Task.isCancelled)
+                journal.add(seen.map { $0 ? "cancelled" : "not" }.joined(separator: ", "))
             }
             run.operation("b") { _ = await cell.add("") }
             run.step(cancelling: operation)
@@ -145,6 +162,10 @@ struct ReductionTests {
                 run.effect(run.clock.now.offset == .zero ? "b before" : "b after")
                 journal.add(run.effects.joined(separator: " "))
             }
+        }
+        await compare(outcomes: 2) { run, journal in
+            run.operation("a") { try await run.clock.sleep(for: .seconds(1)) }
+            run.operation("b") { journal.add(run.clock.now.offset == .zero ? "before" : "after") }
         }
         await compare(outcomes: 2) { run, journal in
             let queue = run.queue("queue")

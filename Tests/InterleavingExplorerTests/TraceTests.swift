@@ -16,11 +16,63 @@ struct TraceTests {
 
     @Test("tells by name what ran, who woke whom, and what was not in order")
     func text() async {
-        let replay = await Explorer().replay("01", of: scenario)
-        #expect(replay.failure == nil)
-        #expect(replay.trace.participants.contains("first/1"), "the task that the first operation started")
-        #expect(replay.trace.steps.contains { $0.isDeparture })
-        print(replay.trace)
-        print(replay.trace.mermaid)
+        let trace = await Explorer().replay("01", of: scenario).trace
+        #expect(
+            trace.description == """
+                 1  first     starts; an actor runs; starts first/1
+                *2  first/1   starts; an actor runs; first “asks; the #1 server”
+                 3  second    starts; an actor runs
+                 4  scenario  server answers; wakes first/1; an actor runs
+                 5  first/1   continues; wakes second; wakes first
+                 6  second    continues; an actor runs
+                 7  first     continues; an actor runs
+                 8  second    continues; ends
+                 9  first     continues; ends
+                """
+        )
+        #expect(trace.steps.map(\.choice).contains(1))
+    }
+
+    @Test("is drawn as a sequence diagram with the operations as participants")
+    func mermaid() async {
+        let trace = await Explorer().replay("01", of: scenario).trace
+        #expect(
+            trace.mermaid.hasPrefix(
+                """
+                sequenceDiagram
+                    participant p0 as first
+                    participant p1 as first/1
+                    participant p2 as second
+                    participant p3 as scenario
+                    participant actors as an actor
+                    Note over p0: 1 starts
+                    p0->>actors: runs
+                    p0->>p1: starts
+                    Note over p1: 2 starts (ahead of its turn)
+                    p1->>actors: runs
+                    Note over p0: asks#59; the #35;1 server
+                    Note over p2: 3 starts
+                    p2->>actors: runs
+                    Note over p3: 4 server answers
+                    p3-->>p1: wakes
+                    p1->>actors: runs
+                """
+            )
+        )
+    }
+
+    @Test("holds the effects in order, and the time of each step")
+    func history() async {
+        let scenario = Scenario("a timer") { run in
+            run.operation("first") {
+                run.effect("begins")
+                try await run.clock.sleep(for: .seconds(2))
+                run.effect("ends")
+            }
+        }
+        let trace = await Explorer().replay("0", of: scenario).trace
+        #expect(trace.effects == ["begins", "ends"])
+        #expect(trace.participants == ["first", "clock"])
+        #expect(trace.steps.map(\.time) == [.zero, .zero, .seconds(2)])
     }
 }
