@@ -143,10 +143,29 @@ struct Exploration {
             explorer.patience = .zero
         }
         if report.failure == nil {
-            let schedule = Schedule(digits: drive.frames.map(\.digit))
-            report.failure = confirm(failure, under: schedule)
+            var digits = drive.frames.map(\.digit)
+            if case .random = explorer.mode {
+                digits = shorten(digits, failing: failure.kind)
+            }
+            report.failure = confirm(failure, under: Schedule(digits: digits))
         }
         return drive
+    }
+
+    /// Takes back every departure of a schedule, the last first, without which it fails as well.
+    private func shorten(_ digits: [UInt8], failing kind: ScenarioFailure.Kind) -> [UInt8] {
+        var digits = digits
+        for index in digits.indices.reversed() where digits[index] != 0 {
+            var shorter = digits
+            shorter[index] = 0
+            let run = ScenarioRun(explorer, escapes: escapes, recording: false)
+            var chooser = PrefixChooser(digits: Schedule(digits: shorter).digits)
+            _ = run.drive(scenario, by: &chooser)
+            if run.board.withLock({ $0.failure?.kind }) == kind, !chooser.isIncomplete {
+                digits = shorter
+            }
+        }
+        return digits
     }
 
     private func confirm(
@@ -161,6 +180,8 @@ struct Exploration {
                 the scenario depends on something but its schedule
                 """
             kind = .divergedReplay
+        } else if let confirmed = replay.failure, confirmed.kind == kind {
+            message = confirmed.message
         }
         return ScenarioFailure(kind: kind, message: message, schedule: schedule, trace: replay.trace)
     }

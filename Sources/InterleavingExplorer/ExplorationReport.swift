@@ -14,7 +14,7 @@ public struct ExplorationReport: Sendable {
     public internal(set) var isComplete = false
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0
-    /// The first failure, which has the fewest departures of all unless schedules were drawn at random.
+    /// The first failure, which has the fewest departures of all unless schedules were drawn.
     public internal(set) var failure: ScenarioFailure?
 
     /// Whether no schedule failed.

@@ -11,8 +11,9 @@ public enum SearchMode: Sendable, Hashable {
     case bounded(departures: Int)
     /// So many schedules by task priorities drawn from the seed, which change now and then.
     ///
-    /// The same seed gives the same schedules. Probabilistic concurrency testing: a bug that needs few
-    /// ordering constraints is found with a probability that does not fall with the number of schedules.
+    /// The same seed gives the same schedules; departures that a failure does not need are taken back.
+    /// Probabilistic concurrency testing: a bug that needs few ordering constraints is found with a
+    /// probability that does not fall with the number of schedules.
     case random(seed: UInt64, schedules: Int)
 
     /// Random with a seed that is drawn now; the report shows it.

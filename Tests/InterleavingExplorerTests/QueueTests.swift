@@ -114,6 +114,28 @@ struct QueueTests {
         print("suspended queue: \(fixed)")
     }
 
+    @Test("of Dispatch lets in other steps between a block and the one that it adds, or none")
+    func chains() async {
+        let seen = Journal()
+        let report = await Explorer().explore(
+            Scenario("a chain") { run in
+                let queue = DispatchQueue(label: "subject")
+                run.control(queue)
+                queue.async {
+                    run.effect("1")
+                    queue.async { run.effect("2") }
+                }
+                run.step("something else") { run.effect("x") }
+                run.invariant("is recorded") {
+                    seen.add(run.effects.joined(separator: " "))
+                    return true
+                }
+            }
+        )
+        #expect(report.holds && report.isComplete, "\(report)")
+        #expect(Set(seen.all) == ["1 2 x", "1 x 2", "x 1 2"])
+    }
+
     @Test("runs its blocks one at a time, in the order in which they came")
     func order() async {
         let report = await Explorer().explore(
