@@ -25,9 +25,9 @@ extension Board {
         }
     }
 
-    /// The ranks of the first candidates, in the order in which they came; timers last.
-    func ranks(_ width: Int) -> [Int] {
-        Array((ready.map(\.rank) + dueTimers.map { -$0.number }).prefix(width))
+    /// The keys of the first candidates, in the order in which they came; timers last.
+    func keys(_ width: Int) -> [Candidate.Key] {
+        Array((ready.map(\.key) + dueTimers.map(\.key)).prefix(width))
     }
 
     /// Takes a candidate out, and begins the step in the trace.
@@ -62,7 +62,7 @@ extension Board {
             work: .timer(timer.number),
             participant: Board.clock,
             label: .text(timer.label),
-            rank: -timer.number
+            key: timer.key
         )
     }
 

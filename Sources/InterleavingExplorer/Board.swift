@@ -14,6 +14,10 @@ struct Board: Sendable {
         let deadline: Duration
         let label: String
         let fire: @Sendable () -> Void
+
+        var key: Candidate.Key {
+            Candidate.Key(rank: -number, arrival: number)
+        }
     }
 
     enum Phase: Sendable {
@@ -47,6 +51,8 @@ struct Board: Sendable {
     var timers: [Timer] = []
     var effects: [String] = []
     var failure: (kind: ScenarioFailure.Kind, message: String)?
+    /// Whether the run was not followed to its end.
+    var isAbandoned = false
     var suspendedQueues: [SuspendedQueue] = []
     var isDraining = false
     /// The trace so far, if one is wanted.
@@ -67,7 +73,7 @@ struct Board: Sendable {
             work: work,
             participant: participant,
             label: label,
-            rank: rank ?? -arrivals
+            key: Candidate.Key(rank: rank ?? -arrivals, arrival: arrivals)
         )
         if isStepping {
             fresh.append(candidate)

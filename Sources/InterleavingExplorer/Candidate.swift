@@ -27,8 +27,15 @@ struct Candidate: Sendable {
     let participant: Int
     /// What the trace says of it.
     let label: Label
-    /// What a random search gives a priority to: a task, or a single other step.
-    let rank: Int
+    let key: Key
+
+    /// What a search knows a candidate by.
+    struct Key: Sendable {
+        /// What has a priority in a random search: a task, or a single other step.
+        let rank: Int
+        /// The how-manieth thing it is that has become ready in its run.
+        let arrival: Int
+    }
 
     /// The job, if it is one.
     var job: ControlledJob? {

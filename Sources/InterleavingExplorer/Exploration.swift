@@ -5,14 +5,6 @@ struct Exploration {
     private let escapes = EscapeLog()
     private var report: ExplorationReport
 
-    /// A schedule to try: the beginning of one that was run, and a different last digit.
-    private struct Prefix {
-        let base: [UInt8]
-        let count: Int
-        let digit: UInt8
-        let fingerprint: UInt64
-    }
-
     init(_ scenario: Scenario, _ explorer: Explorer) {
         self.scenario = scenario
         self.explorer = explorer
@@ -53,20 +45,20 @@ struct Exploration {
 
     /// Tries all schedules with no departure, then all with one, and so on; each of them once.
     private mutating func deepen(to bound: Int) {
-        var level = [Prefix(base: [], count: 0, digit: 0, fingerprint: 0)]
+        let reduces = explorer.reductions.contains(.skipsSilentSteps)
+        var level = [Prefix()]
         var departures = 0
         var isCut = false
         while !level.isEmpty {
             var next: [Prefix] = []
             while let prefix = level.popLast() {
                 guard report.schedules < explorer.maximumSchedules else { return }
-                var digits = Array(prefix.base.prefix(prefix.count))
-                if prefix.digit != 0 {
-                    digits.append(prefix.digit)
-                }
+                // With a bound, what is asleep might have been tried with more departures than it needs.
+                let asleep = bound == .max && reduces ? prefix.asleep : []
                 var chooser = PrefixChooser(
-                    digits: digits,
-                    expected: prefix.digit == 0 ? nil : prefix.fingerprint
+                    digits: prefix.digits,
+                    expected: prefix.fingerprint,
+                    asleep: asleep
                 )
                 let drive = attempt(by: &chooser)
                 isCut = isCut || drive.isTruncated
@@ -74,30 +66,22 @@ struct Exploration {
                     return
                 }
                 let tried = drive.frames.map(\.digit)
-                func alternative(at index: Int, digit: UInt8) -> Prefix {
-                    Prefix(
-                        base: tried,
-                        count: index,
-                        digit: digit,
-                        fingerprint: drive.frames[index].fingerprint
-                    )
-                }
-                if prefix.digit != 0, drive.frames.count >= digits.count {
-                    let frame = drive.frames[digits.count - 1]
-                    let visibility = reduced(frame)
+                if let frame = prefix.last(of: drive.frames) {
+                    let visibility = reduces ? frame.visibility : .noticeable
                     // Of a preparatory step others need not be tried at this place: it comes first. A silent
                     // one can just as well come later: where others go first, it will.
-                    if visibility != .preparatory, prefix.digit + 1 < frame.width {
-                        level.append(alternative(at: digits.count - 1, digit: prefix.digit + 1))
+                    if visibility != .preparatory, let sibling = prefix.sibling(after: frame, in: tried) {
+                        level.append(sibling)
                     }
                     if visibility == .silent {
                         continue
                     }
                 }
-                for (index, frame) in drive.frames.enumerated().dropFirst(digits.count)
-                where reduced(frame) == .noticeable {
+                for (index, frame) in drive.frames.enumerated().dropFirst(prefix.digits.count)
+                where !reduces || frame.visibility == .noticeable {
+                    guard let branch = Prefix(tried, frame, at: index) else { continue }
                     if departures < bound {
-                        next.append(alternative(at: index, digit: 1))
+                        next.append(branch)
                     } else {
                         isCut = true
                     }
@@ -107,10 +91,6 @@ struct Exploration {
             departures += 1
         }
         report.isComplete = !isCut
-    }
-
-    private func reduced(_ frame: Frame) -> Visibility {
-        explorer.reductions.contains(.skipsSilentSteps) ? frame.visibility : .noticeable
     }
 
     /// Tries schedules by random priorities.
@@ -134,6 +114,9 @@ struct Exploration {
     private mutating func attempt(by chooser: inout some Chooser) -> ScenarioRun.Drive {
         let run = ScenarioRun(explorer, escapes: escapes, recording: false)
         let drive = run.drive(scenario, by: &chooser)
+        if drive.isPruned {
+            return drive
+        }
         report.schedules += 1
         report.longestSchedule = max(report.longestSchedule, drive.steps)
         guard let failure = run.board.withLock(\.failure) else { return drive }

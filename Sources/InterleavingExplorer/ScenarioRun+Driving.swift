@@ -1,13 +1,3 @@
-/// A moment of a run at which more than one thing could happen.
-struct Frame: Sendable {
-    let digit: UInt8
-    let width: UInt8
-    /// What others could notice of what was chosen.
-    var visibility = Visibility.noticeable
-    /// Stands for everything that had happened before, and for what could have been chosen.
-    let fingerprint: UInt64
-}
-
 /// What others could notice of a step.
 enum Visibility: Sendable {
     /// It may have touched what others can see: its place among the other steps counts.
@@ -28,11 +18,13 @@ extension ScenarioRun {
             try scenario.setUp(self)
             begin()
             explore(by: &chooser, &drive)
-            try check()
+            if !drive.isPruned {
+                try check()
+            }
         } catch {
             board.withLock { $0.fail(.unexpectedError, "the setup threw \(error)") }
         }
-        conclude()
+        conclude(drive)
         return drive
     }
 
@@ -42,6 +34,8 @@ extension ScenarioRun {
         var steps = 0
         /// Whether there were more candidates at some moment than a digit can tell apart.
         var isTruncated = false
+        /// Whether the run was given up because it can show nothing new.
+        var isPruned = false
         var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
 
         mutating func mix(_ value: Int) {
@@ -88,23 +82,34 @@ extension ScenarioRun {
             }
             let width = min(count, Schedule.radix)
             drive.isTruncated = drive.isTruncated || count > width
-            var choice = 0
             drive.mix(width)
+            let keys = board.withLock { $0.keys(width) }
+            let choice: Int
+            switch chooser.choose(among: keys, fingerprint: drive.fingerprint) {
+            case .take(let position):
+                choice = position
+            case .diverge:
+                let message = "the choices do not fit at step \(drive.steps)"
+                board.withLock { $0.fail(.divergedReplay, message) }
+                return
+            case .prune:
+                drive.isPruned = true
+                return
+            }
             if width > 1 {
-                let ranks = board.withLock { $0.ranks(width) }
-                guard let chosen = chooser.choose(among: ranks, fingerprint: drive.fingerprint) else {
-                    let message = "the choices do not fit at step \(drive.steps)"
-                    board.withLock { $0.fail(.divergedReplay, message) }
-                    return
-                }
-                choice = chosen
                 drive.frames.append(
-                    Frame(digit: UInt8(choice), width: UInt8(width), fingerprint: drive.fingerprint)
+                    Frame(
+                        digit: UInt8(choice),
+                        arrivals: keys.map(\.arrival),
+                        asleep: chooser.asleep,
+                        fingerprint: drive.fingerprint
+                    )
                 )
             }
             let candidate = board.withLock { $0.take(choice, of: count, number: drive.steps) }
             drive.mix(candidate.participant)
             let visibility = run(candidate)
+            chooser.stepEnded(visibility)
             if width > 1 {
                 drive.frames[drive.frames.count - 1].visibility = visibility
             }

@@ -47,9 +47,12 @@ extension ScenarioRun {
     }
 
     /// Lets tasks that are left come to their ends as far as they can, and gives everything back.
-    func conclude() {
-        board.withLock { $0.isRecording = false }
-        if board.withLock({ $0.failure != nil }) {
+    func conclude(_ drive: Drive) {
+        board.withLock { board in
+            board.isRecording = false
+            board.isAbandoned = drive.isPruned || board.failure != nil
+        }
+        if board.withLock(\.isAbandoned) {
             runInOrder(atMost: 1000) { false }
         }
         let queues = board.withLock { board in

@@ -31,8 +31,8 @@ extension ScenarioRun {
             job.isNew = board.tasks[job.taskID] == nil
             let participant = board.participant(ofTask: job.taskID, startedBy: parent)
             if board.phase == .over {
-                // Of a run that has failed anything may come late: its end was not waited for.
-                return (isControlled || board.failure != nil ? nil : board.name(of: participant), true)
+                // Of an abandoned run anything may come late: its end was not waited for.
+                return (isControlled || board.isAbandoned ? nil : board.name(of: participant), true)
             }
             board.add(.job(job), of: participant, as: .job, rank: participant)
             if job.kind == .task, board.isStepping, participant != parent {
