@@ -69,23 +69,17 @@ struct ControlTests {
         #expect(report.failure?.message.contains("sleeper") == true)
     }
 
-    @Test("reports a plain task that yields inside an actor, which goes past the hook")
-    func plainYield() async {
-        actor Yielding {
-            func yieldOften() async {
-                // A yield that is over before its task has been suspended cannot be told from none.
-                for _ in 1...200 {
-                    await Task.yield()
-                }
-            }
-        }
+    @Test("reports a plain task that sleeps in real time")
+    func plainSleep() async {
         let report = await Explorer().explore(
-            Scenario("a plain yield") { run in
-                let yielding = Yielding()
-                run.operation("first") { await Task { await yielding.yieldOften() }.value }
+            Scenario("a plain task sleeps") { run in
+                run.operation("first") {
+                    try await Task { try await Task.sleep(for: .milliseconds(5)) }.value
+                }
             }
         )
         #expect(report.failure?.kind == .escape)
+        #expect(report.failure?.message.contains("first/1") == true)
     }
 
     @Test("reports an effect on another thread")

@@ -180,13 +180,13 @@ struct ReductionTests {
         }
     }
 
-    @Test("lose no outcome of programs drawn at random", arguments: 1...60)
+    @Test("lose no outcome of programs drawn at random", arguments: 1...40)
     func randomPrograms(seed: Int) async {
         let program = RandomProgram(seed: UInt64(seed))
-        let (all, many) = await outcomes(program.script, .none, atMost: 600)
-        guard many < 600 else { return }
+        let (all, many) = await outcomes(program.script, .none, atMost: 300)
+        guard many < 300 else { return }
         for reductions in [Reductions.entersActorsAtOnce, .skipsSilentSteps, .all] {
-            let (left, _) = await outcomes(program.script, reductions, atMost: 600)
+            let (left, _) = await outcomes(program.script, reductions, atMost: 300)
             #expect(left == all, "\(program) \(reductions)")
         }
     }
