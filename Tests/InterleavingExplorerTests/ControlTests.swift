@@ -4,6 +4,13 @@ import Testing
 
 @Suite("Control", .serialized)
 struct ControlTests {
+    /// For sleeps that are long enough not to be over before their task has been suspended.
+    private var patient: Explorer {
+        var explorer = Explorer()
+        explorer.patience = .seconds(30)
+        return explorer
+    }
+
     @Test("reaches plain tasks and detached tasks inside the subject")
     func plainTasks() async {
         let unguarded = await Explorer().explore(loading(.unguarded, callers: 2, plainTasks: true))
@@ -60,9 +67,9 @@ struct ControlTests {
 
     @Test("reports a sleep in real time")
     func realSleep() async {
-        let report = await Explorer().explore(
+        let report = await patient.explore(
             Scenario("a real sleep") { run in
-                run.operation("sleeper") { try await Task.sleep(for: .milliseconds(5)) }
+                run.operation("sleeper") { try await Task.sleep(for: .milliseconds(500)) }
             }
         )
         #expect(report.failure?.kind == .escape)
@@ -71,10 +78,10 @@ struct ControlTests {
 
     @Test("reports a plain task that sleeps in real time")
     func plainSleep() async {
-        let report = await Explorer().explore(
+        let report = await patient.explore(
             Scenario("a plain task sleeps") { run in
                 run.operation("first") {
-                    try await Task { try await Task.sleep(for: .milliseconds(5)) }.value
+                    try await Task { try await Task.sleep(for: .milliseconds(500)) }.value
                 }
             }
         )
