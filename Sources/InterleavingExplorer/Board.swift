@@ -159,8 +159,7 @@ struct Board: Sendable {
     }
 
     /// Adds to the step that is being recorded, if there is one.
-    mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "")
-    {
+    mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "") {
         guard isRecording, let last = steps?.indices.last else { return }
         let event = TraceEvent(kind: kind, participant: name(of: participant), text: text())
         steps?[last].events.append(event)
