@@ -39,7 +39,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private var deadline: AccessTokenTimer?
     private var load: (flight: FlightID, task: Task<Void, Never>)?
 
-    /// Creates a service that is signed in and has no token: the first call loads, unless ``signIn(_:)`` comes first.
+    /// Creates a service that is signed in and has no token: the first call loads, unless `signIn(_:)` comes first.
     ///
     /// - Parameters:
     ///   - loader: obtains new tokens.
