@@ -93,17 +93,23 @@ extension AccessTokenContract {
             intent: "handlers do what comes next, and what comes next often needs a token"
         ) { trial in
             let token = trial.token("T1")
-            let again = Locked<Caller?>(nil)
+            let again = CallerList()
+            let present = Locked<AccessToken?>(nil)
             let caller = trial.call { _ in
-                let caller = trial.call("the handler")
-                again.withLock { $0 = caller }
+                present.withLock { $0 = trial.currentToken }
+                again.append(trial.call("the handler"))
             }
             try await trial.load(1).answer(.success(token))
             try await trial.expect(caller, gets: token)
-            _ = await trial.wait { again.withLock { $0 } != nil }
-            guard let inner = again.withLock({ $0 }) else { return }
-            try await trial.expect(inner, gets: token)
+            _ = await trial.wait { !again.callers.isEmpty }
+            for inner in again.callers { try await trial.expect(inner, gets: token) }
             try trial.expectLoads(1)
+            guard trial.features.contains(.currentToken) else { return }
+            try trial.expect(
+                present.withLock { $0 } == token,
+                "the handler to find T1 as the current token",
+                observed: "another one, or none"
+            )
         },
 
         ContractClause(

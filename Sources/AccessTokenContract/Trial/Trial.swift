@@ -85,6 +85,10 @@ final class Trial: Sendable {
         _ = service.withLock { $0.take() }
     }
 
+    var currentToken: AccessToken? {
+        service.withLock { $0?.currentToken }?()
+    }
+
     /// A token that lives for so many seconds from now; `nil` lives until it is rejected.
     func token(_ name: String, life: Double? = 3600) -> AccessToken {
         let expiration = life.map { fixture.clock.now.addingTimeInterval($0) }
@@ -170,8 +174,7 @@ final class Trial: Sendable {
 
     /// Waits until the subject tells that `token` is the present one.
     func waitUntilPresent(_ token: AccessToken) async {
-        let currentToken = service.withLock { $0?.currentToken }
-        while currentToken?()?.value != token.value, await hasTime() {}
+        while currentToken?.value != token.value, await hasTime() {}
     }
 
     /// Waits until the subject has set the timer of a deadline.
