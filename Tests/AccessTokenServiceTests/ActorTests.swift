@@ -154,6 +154,39 @@ struct ActorTests {
         #expect(service.currentToken == nil)
     }
 
+    @Test func `a load whose session ended before it was begun is not begun`() async {
+        let queue = DispatchQueue(label: "loads")
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+        let service = AsyncAccessTokenService(
+            loader: loader,
+            clock: clock,
+            executor: DispatchQueueExecutor(queue: queue)
+        )
+        queue.suspend()
+        // An immediate task runs until it waits, before its maker goes on.
+        let caller = Task.immediate { try await service.token() }
+        let signingOut = Task.immediate { await service.signOut() }
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.value }
+        queue.resume()
+        await signingOut.value
+        #expect(loader.loads.isEmpty)
+    }
+
+    @Test func `a load sees no task-local value of the caller that led it`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let seen = Locked<String?>(nil)
+        loader.duringLoad { load in
+            seen.withLock { $0 = Request.id }
+            load.answer(.success(validToken))
+        }
+        try await Request.$id.withValue("the leader's") { _ = try await service.token() }
+        #expect(seen.withLock { $0 } == "nobody's")
+    }
+
+    enum Request {
+        @TaskLocal static var id = "nobody's"
+    }
+
     @Test func `an answered load leaves no timer and no reference behind`() async throws {
         let service = WeakReference<AsyncAccessTokenService>(nil)
         do {
