@@ -77,6 +77,12 @@ let package = Package(
             dependencies: ["InterleavingExplorer"],
             swiftSettings: settings
         ),
+        .executableTarget(name: "race-gallery", dependencies: ["InterleavingExplorer"], swiftSettings: settings),
+        .testTarget(
+            name: "RaceGalleryTests",
+            dependencies: ["race-gallery", "InterleavingExplorer"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,81 @@
+import InterleavingExplorer
+
+/// An actor with a custom serial executor.
+enum PinnedExecutor {
+    private static let title = "Two withdrawals of 80 from an actor on a serial queue"
+
+    static let exhibit = Exhibit(
+        name: "serial-executor",
+        title: title,
+        story: """
+            A custom serial executor says where an actor runs, not that a method runs in one piece: at an await the \
+            queue goes on with its next job, as every actor does. What it does give is the order of the queue, and a \
+            way in for code that is on the queue already.
+            """,
+        invariants: ["no overdraft"],
+        versions: [
+            .wrongFix(
+                "queue-alone",
+                breaks: "no overdraft",
+                "pins the actor to a queue, and awaits as before",
+                scenario { account, approve in await account.withdraw(80, approval: approve) }
+            ),
+            .fix(
+                "one-job",
+                "awaits first, then checks and acts in one job",
+                scenario { account, approve in
+                    await approve()
+                    await account.withdraw(80)
+                }
+            ),
+            .fix(
+                "one-block",
+                "checks and acts in one block of the queue",
+                scenario { account, approve in
+                    await approve()
+                    account.queue.async("withdraws") {
+                        account.assumeIsolated { $0.withdraw(80) }
+                    }
+                }
+            ),
+        ]
+    )
+
+    private static func scenario(
+        _ withdraw: @escaping @Sendable (PinnedAccount, @escaping @Sendable () async -> Void) async -> Void
+    ) -> Scenario {
+        Scenario(title) { run in
+            let account = PinnedAccount(run.queue("queue"))
+            for name in ["first", "second"] {
+                run.operation(name) {
+                    await withdraw(account) { await run.pause("approved") }
+                }
+            }
+            run.invariant("no overdraft") { await account.balance >= 0 }
+        }
+    }
+}
+
+/// An account on a queue; in an app that would be a `DispatchSerialQueue`.
+private actor PinnedAccount {
+    nonisolated let queue: ControlledQueue
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
+    private(set) var balance = 100
+
+    init(_ queue: ControlledQueue) {
+        self.queue = queue
+    }
+
+    func withdraw(_ amount: Int, approval: @Sendable () async -> Void) async {
+        guard balance >= amount else { return }
+        note("sees \(balance): enough")
+        await approval()
+        balance -= amount
+        note("takes \(amount): \(balance) left")
+    }
+
+    func withdraw(_ amount: Int) {
+        guard balance >= amount else { return }
+        balance -= amount
+    }
+}

@@ -1,0 +1,128 @@
+import InterleavingExplorer
+
+/// The asynchronous work is moved out of the actor, so that no method of it awaits.
+enum WorkOutside {
+    private static let title = "Two callers, and an actor whose methods are all synchronous"
+
+    static let exhibit = Exhibit(
+        name: "work-outside",
+        title: title,
+        story: """
+            An actor that never awaits cannot be interrupted. But if its callers look, work and store, the gap has \
+            only moved from the actor to them. The look must be a claim as well: one synchronous step that answers \
+            what to do, so that only one of them is told to work. This package's own state machine is made so.
+            """,
+        invariants: ["the work is done once", "both have the result"],
+        versions: [
+            .faulty(
+                "look-work-store",
+                breaks: "the work is done once",
+                "callers look, work and store",
+                scenario { results, work in
+                    if let result = await results.result {
+                        return result
+                    }
+                    note("finds nothing")
+                    let result = await work()
+                    await results.store(result)
+                    return result
+                }
+            ),
+            .wrongFix(
+                "late-waiter",
+                breaks: "lost waiter",
+                "claims in one step, but begins to wait in another",
+                scenario { results, work in
+                    switch await results.claim() {
+                    case .use(let result):
+                        return result
+                    case .work:
+                        let result = await work()
+                        await results.store(result)
+                        return result
+                    case .wait:
+                        note("is told to wait")
+                        return await results.wait()
+                    }
+                }
+            ),
+            .fix(
+                "claim",
+                "one step claims the work, or waits, or has the result",
+                scenario { results, work in
+                    if let result = await results.claimOrWait() {
+                        return result
+                    }
+                    let result = await work()
+                    await results.store(result)
+                    return result
+                }
+            ),
+        ]
+    )
+
+    private static func scenario(
+        _ retrieve: @escaping @Sendable (Results, @escaping @Sendable () async -> Int) async -> Int
+    ) -> Scenario {
+        Scenario(title) { run in
+            let results = Results()
+            let callers = ["first", "second"].map { name in
+                run.operation(name) {
+                    await retrieve(results) {
+                        run.effect("works")
+                        await run.pause("work is done")
+                        return 1
+                    }
+                }
+            }
+            run.invariant("the work is done once") { run.effects == ["works"] }
+            run.invariant("both have the result") { callers.allSatisfy { $0.value == 1 } }
+        }
+    }
+}
+
+private actor Results {
+    /// What a caller is to do.
+    enum Claim: Sendable {
+        case use(Int)
+        case work
+        case wait
+    }
+
+    private(set) var result: Int?
+    private var isClaimed = false
+    private var waiters: [CheckedContinuation<Int, Never>] = []
+
+    func claim() -> Claim {
+        if let result {
+            return .use(result)
+        }
+        defer { isClaimed = true }
+        return isClaimed ? .wait : .work
+    }
+
+    /// Wrong on its own: the result may have come since the claim.
+    func wait() async -> Int {
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    /// The result, at once or when it comes; `nil` for the one who is to work.
+    ///
+    /// From the claim to the waiter's place in the line there is no suspension.
+    func claimOrWait() async -> Int? {
+        switch claim() {
+        case .use(let result): result
+        case .work: nil
+        case .wait: await wait()
+        }
+    }
+
+    func store(_ result: Int) {
+        self.result = result
+        note("stores the result")
+        for waiter in waiters {
+            waiter.resume(returning: result)
+        }
+        waiters = []
+    }
+}

@@ -1,0 +1,40 @@
+import InterleavingExplorer
+
+/// What the explorer has found out about a version.
+struct Finding: Sendable {
+    let version: Version
+    let report: ExplorationReport
+
+    /// Whether that is what was expected.
+    ///
+    /// A version that holds must hold under all schedules; one that breaks must break the invariant it is known for.
+    var isExpected: Bool {
+        guard let breaks = version.breaks else { return report.holds && report.isComplete }
+        guard let failure = report.failure else { return false }
+        return failure.message.contains("“\(breaks)”") || failure.kind.description == breaks
+    }
+
+    /// The verdict in words.
+    var verdict: String {
+        let schedules = "\(report.schedules) schedule\(report.schedules == 1 ? "" : "s")"
+        guard let failure = report.failure else {
+            guard report.isComplete else { return "holds under \(schedules), but there are more" }
+            return report.schedules == 1 ? "holds under the only schedule" : "holds under all \(schedules)"
+        }
+        let searched = report.isComplete ? schedules : "the first \(schedules)"
+        return "breaks under \(report.failures) of \(searched), first \(failure.schedule)"
+    }
+}
+
+extension Version {
+    /// Runs the version under every schedule.
+    func explore() async -> Finding {
+        var explorer = Explorer()
+        if breaks != nil {
+            // How many fail says how rarely a test by luck would see it; for that it need not be all of them.
+            explorer.stopsAtFirstFailure = false
+            explorer.maximumSchedules = 2_000
+        }
+        return Finding(version: self, report: await explorer.explore(scenario))
+    }
+}
