@@ -1,1 +1,112 @@
+import InterleavingExplorer
 import Testing
+
+@testable import race_gallery
+
+@Suite("In the gallery")
+struct VerdictTests {
+    @Test("a version that is known to be wrong breaks the invariant it is known for", arguments: Entry.breaking)
+    func breaks(entry: Entry) async throws {
+        let finding = try #require(await entry.finding())
+        #expect(finding.isExpected, "\(finding.report)")
+        #expect(finding.report.failures >= 1)
+        #expect(entry.version.origin != .fix)
+    }
+
+    @Test("a fix holds under all schedules", arguments: Entry.holding)
+    func holds(entry: Entry) async throws {
+        let finding = try #require(await entry.finding())
+        #expect(finding.isExpected, "\(finding.report)")
+        #expect(finding.report.holds && finding.report.isComplete)
+        // Where callers await one line after the other there is nothing to interleave.
+        #expect(finding.report.schedules > 1 || entry.testDescription == "log await-each")
+        #expect(entry.version.origin == .fix)
+    }
+
+    @Test("a fix holds as well where nothing is left out, as far as that can be tried", arguments: Entry.holding)
+    func unreduced(entry: Entry) async {
+        var explorer = Explorer()
+        explorer.reductions = .none
+        explorer.maximumSchedules = 500
+        let report = await explorer.explore(entry.version.scenario)
+        #expect(report.holds, "\(report)")
+    }
+
+    @Test("the schedule that is printed breaks the version again, from its string", arguments: Entry.breaking)
+    func replay(entry: Entry) async throws {
+        let failure = try #require(await entry.finding()?.report.failure)
+        let options = try Options([entry.exhibit.name, entry.version.name, "--replay", "\(failure.schedule)"])
+        guard case .replay(let schedule, let version, _) = options.command else {
+            Issue.record("not a replay: \(options)")
+            return
+        }
+        let replay = await Explorer().replay(schedule, of: version.scenario)
+        #expect(replay.failure?.kind == failure.kind)
+        #expect(replay.failure?.message == failure.message)
+        #expect(replay.trace == failure.trace)
+    }
+
+    @Test("every exhibit has a version that breaks and one that holds, under names of their own")
+    func names() {
+        #expect(Set(Gallery.exhibits.map(\.name)).count == Gallery.exhibits.count)
+        for exhibit in Gallery.exhibits {
+            #expect(Set(exhibit.versions.map(\.name)).count == exhibit.versions.count)
+            #expect(exhibit.versions.contains { $0.breaks == nil })
+            #expect(exhibit.versions.contains { $0.breaks != nil })
+            for name in [exhibit.name] + exhibit.versions.map(\.name) {
+                #expect(name.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil, "\(name)")
+            }
+            for broken in exhibit.versions.compactMap(\.breaks) {
+                #expect(exhibit.invariants.contains(broken) || broken == "lost waiter")
+            }
+        }
+    }
+
+    @Test("a verdict that is not as expected is told from one that is")
+    func surprises() async {
+        let (good, bad) = (scenario(holds: true), scenario(holds: false))
+        #expect(await Version.fix("a", "", good).explore().isExpected)
+        #expect(await !Version.fix("a", "", bad).explore().isExpected)
+        #expect(await Version.faulty("a", breaks: "it", "", bad).explore().isExpected)
+        #expect(await !Version.faulty("a", breaks: "it", "", good).explore().isExpected)
+        #expect(await !Version.faulty("a", breaks: "something else", "", bad).explore().isExpected)
+    }
+
+    @Test("the last line counts, and names what is not as expected")
+    func summary() async {
+        let wrong = Version.fix("wrong", "", scenario(holds: false))
+        let right = Version.fix("right", "", scenario(holds: true))
+        let exhibit = Exhibit(name: "x", title: "", story: "", invariants: [], versions: [])
+        let bad = Summary(findings: [(exhibit, [await wrong.explore(), await right.explore()])])
+        #expect(!bad.isGood)
+        #expect(bad.text == "1 exhibit, 2 versions, 2 schedules: 1 broken, 1 hold. NOT AS EXPECTED: x wrong.")
+        let good = Summary(findings: [(exhibit, [await right.explore()])])
+        #expect(good.isGood)
+        #expect(good.text.hasSuffix("Every verdict is as expected."))
+    }
+
+    @Test("a replay is as expected unless a fix fails or the schedule does not fit")
+    func replays() async {
+        func report(_ version: Version, _ schedule: Schedule) async -> ReplayReport {
+            ReplayReport(
+                exhibit: BankAccount.exhibit,
+                version: version,
+                schedule: schedule,
+                replay: await Explorer().replay(schedule, of: version.scenario),
+                isMermaid: false
+            )
+        }
+        let bad = scenario(holds: false)
+        #expect(await report(.faulty("a", breaks: "it", "", bad), "0").isExpected)
+        #expect(await !report(.fix("a", "", bad), "0").isExpected)
+        #expect(await report(.fix("a", "", scenario(holds: true)), "0").isExpected)
+        #expect(await !report(BankAccount.exhibit.versions[0], "9").isExpected)
+    }
+
+    private func scenario(holds: Bool) -> Scenario {
+        Scenario("one step") { run in
+            run.operation("first") {}
+            run.invariant("it") { holds }
+        }
+    }
+}

@@ -23,7 +23,7 @@ public struct ScenarioFailure: Error, Sendable {
     public let kind: Kind
     /// Which invariant, operation or job it is about.
     public let message: String
-    /// What replays it: pass it to ``Explorer/replay(_:of:)``.
+    /// What replays it: pass it to `Explorer.replay(_:of:)`.
     public let schedule: Schedule
     /// The steps that led to it, by name.
     public let trace: Trace

@@ -1,0 +1,48 @@
+import InterleavingExplorer
+import Testing
+
+// snippet: explorer
+actor TicketOffice {
+    private var seats = 1
+    private(set) var sold = 0
+
+    func sell(checkingCard check: @Sendable () async -> Void) async {
+        guard seats > 0 else { return }
+        await check()  // meanwhile the actor lets in the next caller
+        seats -= 1
+        sold += 1
+    }
+}
+
+let twoCustomers = Scenario("two customers, one seat") { run in
+    let office = TicketOffice()
+    for name in ["first", "second"] {
+        run.operation(name) { await office.sell { await run.pause("card is good") } }
+    }
+    run.invariant("no seat is sold twice") { await office.sold <= 1 }
+}
+
+func checkTicketOffice() async throws {
+    try await Explorer().explore(twoCustomers).verify()
+}
+// end snippet
+
+@Suite("The example in the README")
+struct ReadmeExample {
+    @Test("finds the bug, and prints what the README says")
+    func finds() async throws {
+        let failure = try #require(await #expect(throws: ScenarioFailure.self) { try await checkTicketOffice() })
+        #expect(
+            failure.description == """
+                broken invariant: “no seat is sold twice” does not hold
+                schedule 0, 0 departures from first-in-first-out order (marked with *)
+                 1  first     starts; an actor runs
+                 2  second    starts; an actor runs
+                 3  scenario  card is good; wakes first; an actor runs
+                 4  scenario  card is good; wakes second; an actor runs
+                 5  first     continues; ends
+                 6  second    continues; ends
+                """
+        )
+    }
+}

@@ -1,0 +1,31 @@
+import InterleavingExplorer
+import Testing
+
+@testable import race_gallery
+
+/// A version with its exhibit, as the argument of a test.
+struct Entry: Sendable, CustomTestStringConvertible {
+    let exhibit: Exhibit
+    let version: Version
+
+    var testDescription: String { "\(exhibit.name) \(version.name)" }
+
+    static let all = Gallery.exhibits.flatMap { exhibit in
+        exhibit.versions.map { Entry(exhibit: exhibit, version: $0) }
+    }
+    static let breaking = all.filter { $0.version.breaks != nil }
+    static let holding = all.filter { $0.version.breaks == nil }
+
+    /// What the explorer finds, explored once for all tests.
+    func finding() async -> Finding? {
+        await Self.findings.value[testDescription]
+    }
+
+    private static let findings = Task {
+        var findings: [String: Finding] = [:]
+        for entry in all {
+            findings[entry.testDescription] = await entry.version.explore()
+        }
+        return findings
+    }
+}

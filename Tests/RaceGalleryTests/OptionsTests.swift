@@ -1,0 +1,89 @@
+import InterleavingExplorer
+import Testing
+
+@testable import race_gallery
+
+@Suite("Arguments are understood or refused by name")
+struct OptionsTests {
+    @Test("Without arguments all exhibits are shown; with a name one, with a version one of it")
+    func shown() throws {
+        guard case .show(let all) = try Options([]).command else {
+            Issue.record("nothing is shown")
+            return
+        }
+        #expect(all.map(\.name) == Gallery.exhibits.map(\.name))
+        guard case .show(let one) = try Options(["wallet", "--mermaid"]).command else {
+            Issue.record("nothing is shown")
+            return
+        }
+        #expect(one.map(\.name) == ["wallet"])
+        #expect(try Options(["wallet", "--mermaid"]).isMermaid)
+        guard case .show(let version) = try Options(["wallet", "two-calls"]).command else {
+            Issue.record("nothing is shown")
+            return
+        }
+        #expect(version.flatMap(\.versions).map(\.name) == ["two-calls"])
+    }
+
+    @Test("A schedule follows its option, or an equals sign", arguments: [["--replay", "01"], ["--replay=01"]])
+    func replay(option: [String]) throws {
+        guard case .replay(let schedule, let version, let exhibit) = try Options(["log", "stream"] + option).command
+        else {
+            Issue.record("nothing is replayed")
+            return
+        }
+        #expect(schedule == "01")
+        #expect(version.name == "stream")
+        #expect(exhibit.name == "log")
+    }
+
+    @Test(
+        "What makes no sense is refused",
+        arguments: [
+            (["--fast"], .unknownOption("--fast")),
+            (["--mermaid=yes"], .unknownOption("--mermaid=yes")),
+            (["wall"], .unknownExhibit("wall")),
+            ([""], .unknownExhibit("")),
+            (
+                ["rollback", "chain"],
+                .unknownVersion("chain", exhibit: "rollback", known: ["snapshot", "compensation"])
+            ),
+            (["log", "stream", "more"], .tooMany("more")),
+            (["log", "stream", "--replay"], .missingSchedule),
+            (["log", "stream", "--replay="], .missingSchedule),
+            (["log", "stream", "--replay", "0-1"], .badSchedule("0-1")),
+            (["--replay", "0"], .replayOfNothing),
+            (["log", "--replay", "0"], .replayOfNothing),
+            (["--list", "log"], .nothingBesides("--list")),
+            (["--help", "--list"], .nothingBesides("--list")),
+        ] as [([String], UsageError)]
+    )
+    func refused(_ arguments: [String], _ expected: UsageError) {
+        #expect(throws: expected) { try Options(arguments) }
+        #expect(!expected.description.isEmpty)
+    }
+
+    @Test("The help names every option, the list every exhibit and version, and both fit a terminal")
+    func help() throws {
+        for option in ["NAME", "VERSION", "--replay SCHEDULE", "--mermaid", "--list", "--help"] {
+            #expect(Help.text.contains("  \(option) "))
+        }
+        for entry in Entry.all {
+            #expect(Help.list.contains("\(entry.exhibit.name): \(entry.exhibit.title)"))
+            #expect(Help.list.contains("  \(entry.version.name) "))
+        }
+        for line in "\(Help.text)\n\(Help.list)".split(separator: "\n") {
+            #expect(line.count <= 100, "\(line)")
+        }
+        for arguments in [["--help"], ["-h"]] {
+            guard case .help = try Options(arguments).command else {
+                Issue.record("no help for \(arguments)")
+                return
+            }
+        }
+        guard case .list = try Options(["--list"]).command else {
+            Issue.record("no list")
+            return
+        }
+    }
+}
