@@ -48,6 +48,21 @@ let package = Package(
             name: "AccessTokenContractTests",
             dependencies: [
                 "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract",
+                "PublishedBugs",
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "PublishedBugs",
+            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
+            path: "Tests/PublishedBugs",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "InterleavingTests",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters",
+                "InterleavingExplorer", "PublishedBugs",
             ],
             swiftSettings: settings
         ),

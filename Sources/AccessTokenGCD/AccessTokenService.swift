@@ -31,9 +31,9 @@ public final class AccessTokenService: AccessTokenProviding {
     private let deadline = Locked<AccessTokenTimer?>(nil)
 
     /// Carries out effects, in the order of the decisions.
-    private let engine = DispatchQueue(label: "AccessTokenService.engine")
+    private let engine: DispatchQueue
     /// Calls the loader, which may block.
-    private let loading = DispatchQueue(label: "AccessTokenService.loading")
+    private let loading: DispatchQueue
     /// Calls handlers, in the order of the decisions.
     private let delivery: DispatchQueue
 
@@ -45,16 +45,39 @@ public final class AccessTokenService: AccessTokenProviding {
     ///   - clock: wall clock and timers.
     ///   - queue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
     ///   - onEvent: told what happens, on a private serial queue.
-    public init(
+    public convenience init(
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
         clock: any AccessTokenClock = SystemDispatchClock(),
         queue: DispatchQueue = .global(),
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) {
+        self.init(
+            loader: loader,
+            policy: policy,
+            clock: clock,
+            queue: queue,
+            engine: DispatchQueue(label: "AccessTokenService.engine"),
+            loading: DispatchQueue(label: "AccessTokenService.loading"),
+            onEvent: onEvent
+        )
+    }
+
+    /// Takes the private queues as well, which must be serial: whoever holds them decides what comes before what.
+    package init(
+        loader: any AccessTokenLoader,
+        policy: AccessTokenPolicy,
+        clock: any AccessTokenClock,
+        queue: DispatchQueue,
+        engine: DispatchQueue,
+        loading: DispatchQueue,
+        onEvent: (@Sendable (AccessTokenEvent) -> Void)?
+    ) {
         self.loader = loader
         self.loadDeadline = policy.corrected.loadDeadline
         self.clock = clock
+        self.engine = engine
+        self.loading = loading
         self.onEvent = onEvent
         machine = Locked(AccessTokenStateMachine(policy: policy, reportsEvents: onEvent != nil))
         delivery = DispatchQueue(label: "AccessTokenService.delivery", target: queue)

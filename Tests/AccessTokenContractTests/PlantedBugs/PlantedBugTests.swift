@@ -1,4 +1,5 @@
 import AccessTokenContract
+import PublishedBugs
 import Testing
 
 @Suite("Planted bugs are caught by their clauses")

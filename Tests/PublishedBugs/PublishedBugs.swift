@@ -1,14 +1,16 @@
-import AccessTokenContract
+package import AccessTokenAsync
+package import AccessTokenCore
+package import AccessTokenGCD
 
 /// The first version of "Avoiding race conditions in Swift": no queue yet, and a load for each caller.
-final class FirstVersionService: AccessTokenProviding {
+package final class FirstVersionService: AccessTokenProviding {
     private let loader: any AccessTokenLoader
     private let token = Locked<AccessToken?>(nil)
 
-    init(loader: any AccessTokenLoader) { self.loader = loader }
+    package init(loader: any AccessTokenLoader) { self.loader = loader }
 
     @available(*, renamed: "token()")
-    func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+    package func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         if let token = token.withLock({ $0 }) {
             handler(.success(token))
             return .answered
@@ -20,12 +22,12 @@ final class FirstVersionService: AccessTokenProviding {
         return .answered
     }
 
-    func invalidate(_ rejected: AccessToken) { token.withLock { $0 = nil } }
-    func signOut(then done: @escaping @Sendable () -> Void) { done() }
+    package func invalidate(_ rejected: AccessToken) { token.withLock { $0 = nil } }
+    package func signOut(then done: @escaping @Sendable () -> Void) { done() }
 }
 
 /// The last version of the same article: a queue, pending handlers, and a `[weak self]` that loses them.
-final class WeakSelfService: AccessTokenProviding {
+package final class WeakSelfService: AccessTokenProviding {
     private struct State {
         var token: AccessToken?
         var pendingHandlers: [AccessTokenHandler] = []
@@ -34,10 +36,10 @@ final class WeakSelfService: AccessTokenProviding {
     private let loader: any AccessTokenLoader
     private let state = Locked(State())
 
-    init(loader: any AccessTokenLoader) { self.loader = loader }
+    package init(loader: any AccessTokenLoader) { self.loader = loader }
 
     @available(*, renamed: "token()")
-    func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+    package func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         let isFirst = state.withLock { state in
             state.pendingHandlers.append(handler)
             return state.pendingHandlers.count == 1
@@ -47,8 +49,8 @@ final class WeakSelfService: AccessTokenProviding {
         return .answered
     }
 
-    func invalidate(_ rejected: AccessToken) {}
-    func signOut(then done: @escaping @Sendable () -> Void) { done() }
+    package func invalidate(_ rejected: AccessToken) {}
+    package func signOut(then done: @escaping @Sendable () -> Void) { done() }
 
     private func handle(_ result: Result<AccessToken, any Error>) {
         let handlers = state.withLock { state in
@@ -60,36 +62,36 @@ final class WeakSelfService: AccessTokenProviding {
 }
 
 /// An actor, and therefore safe, as many believe: others come in while it awaits the load.
-actor UnguardedActor: AsyncAccessTokenProviding {
+package actor UnguardedActor: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader
     private var cached: AccessToken?
 
-    init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
+    package init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
 
-    func token() async throws -> AccessToken {
+    package func token() async throws -> AccessToken {
         if let cached { return cached }
         let new = try await loader.load(replacing: nil)
         cached = new
         return new
     }
 
-    func invalidate(_ rejected: AccessToken) { cached = nil }
-    func signOut() {}
+    package func invalidate(_ rejected: AccessToken) { cached = nil }
+    package func signOut() {}
 }
 
 /// One shared task, which every caller clears when it is done with its answer: also when a newer one is there by then.
-actor DeferClearingActor: AsyncAccessTokenProviding {
+package actor DeferClearingActor: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader
     private let save: @Sendable (AccessToken) async -> Void
     private var cached: AccessToken?
     private var tokenTask: Task<AccessToken, any Error>?
 
-    init(loader: any AsyncAccessTokenLoader, save: @escaping @Sendable (AccessToken) async -> Void) {
+    package init(loader: any AsyncAccessTokenLoader, save: @escaping @Sendable (AccessToken) async -> Void) {
         self.loader = loader
         self.save = save
     }
 
-    func token() async throws -> AccessToken {
+    package func token() async throws -> AccessToken {
         if let cached { return cached }
         defer { tokenTask = nil }
         let task = tokenTask ?? Task { [loader] in try await loader.load(replacing: nil) }
@@ -100,49 +102,35 @@ actor DeferClearingActor: AsyncAccessTokenProviding {
         return new
     }
 
-    func invalidate(_ rejected: AccessToken) { cached = nil }
-    func signOut() {}
-}
-
-/// A keychain that is done with the first caller's token at once, and with the others' when a second load is running.
-actor SlowKeychain {
-    private let loader: ControlledLoader
-    private var first: AccessToken?
-
-    init(loader: ControlledLoader) { self.loader = loader }
-
-    func save(_ token: AccessToken) async {
-        let isFirstOfAll = first == nil
-        first = first ?? token
-        if token == first, !isFirstOfAll { _ = await loader.started(2, patience: .seconds(30)) }
-    }
+    package func invalidate(_ rejected: AccessToken) { cached = nil }
+    package func signOut() {}
 }
 
 /// One shared task, which stays when it has failed: every later caller gets the first error.
-actor NeverClearingActor: AsyncAccessTokenProviding {
+package actor NeverClearingActor: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader
     private var tokenTask: Task<AccessToken, any Error>?
 
-    init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
+    package init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
 
-    func token() async throws -> AccessToken {
+    package func token() async throws -> AccessToken {
         let task = tokenTask ?? Task { [loader] in try await loader.load(replacing: nil) }
         tokenTask = task
         return try await task.value
     }
 
-    func invalidate(_ rejected: AccessToken) { tokenTask = nil }
-    func signOut() {}
+    package func invalidate(_ rejected: AccessToken) { tokenTask = nil }
+    package func signOut() {}
 }
 
 /// One shared task, which the cancellation of any of its waiters cancels for all of them.
-actor CancelForwardingActor: AsyncAccessTokenProviding {
+package actor CancelForwardingActor: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader
     private var tokenTask: Task<AccessToken, any Error>?
 
-    init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
+    package init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
 
-    func token() async throws -> AccessToken {
+    package func token() async throws -> AccessToken {
         let task = tokenTask ?? Task { [loader] in try await loader.load(replacing: nil) }
         tokenTask = task
         return try await withTaskCancellationHandler {
@@ -152,19 +140,19 @@ actor CancelForwardingActor: AsyncAccessTokenProviding {
         }
     }
 
-    func invalidate(_ rejected: AccessToken) { tokenTask = nil }
-    func signOut() {}
+    package func invalidate(_ rejected: AccessToken) { tokenTask = nil }
+    package func signOut() {}
 }
 
 /// The load runs in the task of its first caller, and ends with it; those who joined fail with it.
-actor LeadersTaskActor: AsyncAccessTokenProviding {
+package actor LeadersTaskActor: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader
     private var isLoading = false
     private var waiters: [CheckedContinuation<AccessToken, any Error>] = []
 
-    init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
+    package init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
 
-    func token() async throws -> AccessToken {
+    package func token() async throws -> AccessToken {
         guard !isLoading else {
             return try await withCheckedThrowingContinuation { waiters.append($0) }
         }
@@ -176,20 +164,20 @@ actor LeadersTaskActor: AsyncAccessTokenProviding {
         return try result.get()
     }
 
-    func invalidate(_ rejected: AccessToken) {}
-    func signOut() {}
+    package func invalidate(_ rejected: AccessToken) {}
+    package func signOut() {}
 }
 
 /// Sign-out clears the token, and the load that is running brings it back.
-actor LateAnswerActor: AsyncAccessTokenProviding {
+package actor LateAnswerActor: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader
     private var cached: AccessToken?
     private var isSignedOut = false
     private var tokenTask: Task<AccessToken, any Error>?
 
-    init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
+    package init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
 
-    func token() async throws -> AccessToken {
+    package func token() async throws -> AccessToken {
         if let cached { return cached }
         if isSignedOut { throw AccessTokenError.signedOut }
         let task = tokenTask ?? Task { try await load() }
@@ -199,9 +187,9 @@ actor LateAnswerActor: AsyncAccessTokenProviding {
         return new
     }
 
-    func invalidate(_ rejected: AccessToken) { cached = nil }
+    package func invalidate(_ rejected: AccessToken) { cached = nil }
 
-    func signOut() async {
+    package func signOut() async {
         cached = nil
         isSignedOut = true
         await loader.signOut()

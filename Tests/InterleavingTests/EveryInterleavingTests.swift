@@ -1,0 +1,50 @@
+import InterleavingExplorer
+import Testing
+
+@Suite("The contract under every interleaving", .serialized)
+struct EveryInterleavingTests {
+    @Test(arguments: Subject.own)
+    func `is kept by`(_ subject: Subject) async {
+        for scenario in ContractScenario.all {
+            let explorer = Explorer(subject.mode(for: scenario))
+            let report = await explorer.explore(Scenario(scenario, with: subject))
+            print("\(subject) | \(scenario) | \(scenario.clauses.joined(separator: " ")) | \(report.tally)")
+            #expect(report.holds, "\(report)")
+            #expect(report.schedules > 1, "\(report)")
+            if case .exhaustive = report.mode {
+                #expect(report.isComplete, "\(report)")
+            } else {
+                #expect(report.schedules < explorer.maximumSchedules, "the bound is all that ends it: \(report)")
+            }
+        }
+    }
+
+    @Test func `has a scenario for every clause that depends on it`() {
+        let clauses = [
+            "S1", "S2", "S3", "F1", "F2", "I1", "I2", "I3", "O1", "O2", "O3", "X1", "X2", "X3", "D1", "D2", "D5",
+            "D6", "T1", "T2",
+        ]
+        let shown = Set(ContractScenario.all.flatMap(\.clauses))
+        #expect(clauses.filter { !shown.contains($0) } == [])
+    }
+
+    /// What a `DispatchQueue` that nobody can hold runs, runs when it likes; the explorer says so.
+    @Test func `is out of reach behind a private queue, and that is reported`() async {
+        var explorer = Explorer()
+        // Ends with the first sign of the escape.
+        explorer.patience = .seconds(60)
+        let scenario = Scenario(.named("two callers"), with: .actorWithCallbackLoader)
+        let report = await explorer.explore(scenario)
+        #expect(report.failure?.kind == .escape, "\(report)")
+        for (name, reason) in Subject.outOfReach {
+            print("not under control: \(name), because \(reason)")
+        }
+    }
+}
+
+extension ExplorationReport {
+    /// The number of schedules, and whether these were all.
+    var tally: String {
+        isComplete ? "all \(schedules) schedules" : "\(schedules) schedules, \(mode)"
+    }
+}

@@ -1,0 +1,72 @@
+/// What happened while a scenario was played, in the order in which it happened: all that a rule can see.
+struct History: Sendable {
+    /// One call of one of the parts that ask for a token.
+    struct Call: Hashable, Sendable, CustomStringConvertible {
+        let caller: Int
+        let number: Int
+
+        var description: String { "caller \(caller + 1)" + (number > 0 ? ", call \(number + 1)" : "") }
+    }
+
+    /// What a caller was told.
+    enum Answer: Hashable, Sendable {
+        case token(String)
+        case error(ofLoad: Int)
+        case signedOut
+        case timedOut
+        case cancelled
+        case unknownError(String)
+    }
+
+    enum Entry: Hashable, Sendable {
+        /// Comes before the call is made.
+        case asks(Call, isCancelled: Bool)
+        /// Comes when the caller sees the answer.
+        case answered(Call, Answer)
+        /// Comes when the loader is called; loads count from 1.
+        case loadStarts(Int)
+        /// Comes before the answer is given to the service; a load without a token has failed.
+        case loadAnswers(Int, token: String?, isCancelled: Bool)
+        /// Comes before a token is rejected.
+        case rejects(String)
+        /// Comes after the call that rejected a token has returned.
+        case rejected(String)
+        case signsOut
+        case signsIn(String)
+        case deadlinePasses
+        case dropsTheService
+    }
+
+    var entries: [Entry] = []
+    /// Whether callers are handlers, which see their answers in the order in which they are given; a task that is
+    /// resumed runs when its executor likes.
+    var isByHandlers = false
+    /// The callers that may be told that they were cancelled.
+    var cancelledCallers: Set<Int> = []
+    /// The value of the token that the service has in the end; `nil` if that cannot be seen.
+    var finalToken: String??
+}
+
+extension History: CustomStringConvertible {
+    var description: String {
+        entries.map { "\($0)" }.joined(separator: "\n")
+    }
+}
+
+extension History.Entry: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .asks(let call, let isCancelled): "\(call) asks\(isCancelled ? ", being cancelled" : "")"
+        case .answered(let call, let answer): "\(call) is told \(answer)"
+        case .loadStarts(let load): "load \(load) starts"
+        case .loadAnswers(let load, let token?, _): "load \(load) brings \(token)"
+        case .loadAnswers(let load, nil, let isCancelled): "load \(load) \(isCancelled ? "is cancelled" : "fails")"
+        case .rejects(let token): "rejects \(token)"
+        case .rejected(let token): "has rejected \(token)"
+        case .signsOut: "signs out"
+        case .signsIn(let token): "signs in with \(token)"
+        case .deadlinePasses: "the deadline passes"
+        case .dropsTheService: "drops the service"
+        }
+    }
+}

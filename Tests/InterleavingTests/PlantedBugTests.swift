@@ -1,0 +1,36 @@
+import InterleavingExplorer
+import Testing
+
+@Suite("Bugs that are a matter of order", .serialized)
+struct PlantedBugTests {
+    private var explorer: Explorer {
+        var explorer = Explorer()
+        explorer.patience = .milliseconds(20)
+        return explorer
+    }
+
+    @Test(arguments: PlantedBug.all)
+    func `are found, with a schedule that shows them again`(_ bug: PlantedBug) async throws {
+        let scenario = Scenario(bug.scenario, with: bug.subject)
+        let report = await explorer.explore(scenario)
+        let failure = try #require(report.failure, "\(bug) must be found in “\(bug.scenario)”: \(report)")
+        let replay = await explorer.replay(failure.schedule, of: scenario)
+        #expect(replay.failure?.message == failure.message)
+        #expect(replay.trace == failure.trace)
+        if let clause = bug.clause {
+            #expect(failure.kind == .brokenInvariant && failure.message.contains(clause), "\(failure)")
+        } else {
+            #expect(failure.kind == .lostWaiter, "\(failure)")
+        }
+        print("found: \(bug) | \(bug.scenario) | schedule \(failure.schedule) | the \(report.schedules)th")
+    }
+
+    @Test(arguments: Set(PlantedBug.small.map(\.scenario.name)).sorted())
+    func `are not found where nothing is planted`(_ scenario: String) async {
+        var explorer = explorer
+        explorer.mode = .bounded(departures: 3)
+        let report = await explorer.explore(Scenario(.named(scenario), with: PlantedBug.withoutBug))
+        #expect(report.holds, "\(report)")
+        print("sound: \(scenario) | \(report.schedules)")
+    }
+}

@@ -1,0 +1,50 @@
+import AccessTokenCore
+import Dispatch
+import Foundation
+import InterleavingExplorer
+
+/// A run of the explorer: every moment that a stage leaves open is a choice of the schedule.
+struct ExploredStage: Stage {
+    let run: ScenarioRun
+
+    var executor: any TaskExecutor { run.executor }
+    var clock: any AccessTokenClock { ScenarioClock(clock: run.clock) }
+
+    func queue(_ name: String, target: DispatchQueue?) -> DispatchQueue {
+        let queue = DispatchQueue(label: name, target: target)
+        // What targets a controlled queue is under control with it.
+        if target == nil { run.control(queue, name) }
+        return queue
+    }
+
+    func notice(_ text: String) {
+        run.effect(text)
+    }
+
+    nonisolated(nonsending) func pause(_ name: String) async {
+        await run.pause(name)
+    }
+
+    func step(_ name: String, _ action: @escaping @Sendable () -> Void) {
+        run.step(name, action)
+    }
+
+    func part(_ name: String, isCancelled: Bool, _ body: @escaping @Sendable () async -> Void) {
+        let operation = run.operation(name) { await body() }
+        if isCancelled { run.step(cancelling: operation) }
+    }
+}
+
+/// The virtual time of a run, as services see it.
+private struct ScenarioClock: AccessTokenClock {
+    let clock: VirtualClock
+
+    var now: Date {
+        Date(timeIntervalSince1970: 1_800_000_000).addingTimeInterval(clock.now.offset / .seconds(1))
+    }
+
+    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        let timer = clock.schedule(after: .seconds(delay), "the deadline passes", action)
+        return AccessTokenTimer { timer.cancel() }
+    }
+}

@@ -1,0 +1,26 @@
+import AccessTokenCore
+import Dispatch
+
+/// Where a scenario is played: under every interleaving in turn, or under whichever comes.
+protocol Stage: Sendable {
+    /// Where the tasks of a subject run.
+    var executor: any TaskExecutor { get }
+
+    /// Has no time but that of its timers.
+    var clock: any AccessTokenClock { get }
+
+    /// A serial queue for a subject, which may target another one of them.
+    func queue(_ name: String, target: DispatchQueue?) -> DispatchQueue
+
+    /// Says that the present step touches something that others can see.
+    func notice(_ text: String)
+
+    /// Suspends for as long as the stage likes.
+    nonisolated(nonsending) func pause(_ name: String) async
+
+    /// Does something once, at any moment from now on.
+    func step(_ name: String, _ action: @escaping @Sendable () -> Void)
+
+    /// Starts a task that takes part, and cancels it at any moment if that is wanted.
+    func part(_ name: String, isCancelled: Bool, _ body: @escaping @Sendable () async -> Void)
+}
