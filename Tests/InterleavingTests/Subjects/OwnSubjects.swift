@@ -28,7 +28,14 @@ extension Subject {
         )
     }
 
-    static let queue = Subject("the queue service", isByHandlers: true) { surroundings in
+    static let queue = Subject(
+        "the queue service",
+        isByHandlers: true,
+        reach: .everySchedule(butIn: [
+            "three callers", "four callers", "two callers, both cancelled", "sign-out beside two callers",
+            "a late answer for two", "cancellation, sign-out and deadline",
+        ])
+    ) { surroundings in
         let service = queueService(surroundings, surroundings.loader)
         return Service(
             provider: .callback(service),
@@ -38,11 +45,11 @@ extension Subject {
     }
 
     static let queueApart = Subject(
-        "the queue service, each queue by itself",
+        "the queue service, delivering by itself",
         isByHandlers: true,
-        reach: .bounded(departures: 3)
+        reach: .bounded(departures: 2)
     ) { surroundings in
-        let service = queueService(surroundings, surroundings.loader, areApart: true)
+        let service = queueService(surroundings, surroundings.loader, isApart: true)
         return Service(
             provider: .callback(service),
             signIn: { service.signIn($0) },
@@ -50,7 +57,17 @@ extension Subject {
         )
     }
 
-    static let queueAsAsync = Subject("the queue service as async, with an async loader") { surroundings in
+    static let queueAsAsync = Subject(
+        "the queue service as async, with an async loader",
+        reach: .everySchedule(butIn: [
+            "three callers", "four callers", "an error, and two who ask again", "errors only",
+            "two callers, one of them cancelled", "two callers, both cancelled",
+            "an error for a caller and a cancelled one", "a rejection beside a caller", "a late rejection",
+            "two who reject the same", "two who reject the same and ask again", "sign-out beside two callers",
+            "sign-in beside a sign-out", "a silent load, and the next", "a late answer", "a late answer for two",
+            "a deadline for two", "an error, and then silence", "cancellation, sign-out and deadline",
+        ])
+    ) { surroundings in
         let loader = CallbackLoaderView(of: surroundings.loader, executor: surroundings.stage.executor)
         let service = queueService(surroundings, loader)
         return Service(
@@ -60,7 +77,11 @@ extension Subject {
         )
     }
 
-    static let actorAsCallback = Subject("the actor as callback", isByHandlers: true) { surroundings in
+    static let actorAsCallback = Subject(
+        "the actor as callback",
+        isByHandlers: true,
+        reach: .bounded(departures: 2)
+    ) { surroundings in
         let service = actorService(surroundings)
         let queue = surroundings.stage.queue("queue", target: nil)
         return Service(
@@ -70,7 +91,10 @@ extension Subject {
         )
     }
 
-    static let actorAsCallbackAsAsync = Subject("the actor as callback as async") { surroundings in
+    static let actorAsCallbackAsAsync = Subject(
+        "the actor as callback as async",
+        reach: .bounded(departures: 2)
+    ) { surroundings in
         let service = actorService(surroundings)
         let queue = surroundings.stage.queue("queue", target: nil)
         return Service(
@@ -101,21 +125,22 @@ extension Subject {
 
     /// The queue service on unmodified queues, the private ones included.
     ///
-    /// - Parameter areApart: whether each queue is drained by itself. If not, all go through one, so that their
-    ///   blocks run in the order in which they came.
+    /// - Parameter isApart: whether handlers are delivered by a queue of their own. If not, all queues go through
+    ///   one, so that their blocks run in the order in which they came.
     private static func queueService(
         _ surroundings: Surroundings,
         _ loader: any AccessTokenLoader,
-        areApart: Bool = false
+        isApart: Bool = false
     ) -> AccessTokenService {
         let queue = surroundings.stage.queue("queue", target: nil)
+        let inner = isApart ? surroundings.stage.queue("private queues", target: nil) : queue
         return AccessTokenService(
             loader: loader,
             policy: surroundings.policy,
             clock: surroundings.clock,
             queue: queue,
-            engine: surroundings.stage.queue("engine", target: areApart ? nil : queue),
-            loading: surroundings.stage.queue("loading", target: areApart ? nil : queue),
+            engine: surroundings.stage.queue("engine", target: inner),
+            loading: surroundings.stage.queue("loading", target: inner),
             onEvent: nil
         )
     }
