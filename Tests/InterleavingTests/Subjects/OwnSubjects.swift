@@ -65,7 +65,8 @@ extension Subject {
             "an error for a caller and a cancelled one", "a rejection beside a caller", "a late rejection",
             "two who reject the same", "two who reject the same and ask again", "sign-out beside two callers",
             "sign-in beside a sign-out", "a silent load, and the next", "a late answer", "a late answer for two",
-            "a deadline for two", "an error, and then silence", "cancellation, sign-out and deadline",
+            "a deadline for two", "an error, and then silence", "cancellation, answer and deadline",
+            "cancellation, sign-out and deadline",
         ])
     ) { surroundings in
         let loader = CallbackLoaderView(of: surroundings.loader, executor: surroundings.stage.executor)

@@ -1,0 +1,67 @@
+import AccessTokenCore
+import InterleavingExplorer
+import Testing
+
+/// The services decide under a lock, which an explorer does not see: what leaves schedules out must lose no outcome.
+@Suite("What is left out", .serialized)
+struct SoundnessTests {
+    @Test(
+        arguments: [
+            "two callers", "a caller that is cancelled", "sign-out during a load", "sign-in during a load",
+            "a deadline", "an error, and asking again", "the last reference goes",
+        ]
+    )
+    func `would have shown nothing new on the actor`(_ name: String) async {
+        let reduced = await outcomes(name, reductions: .all)
+        // With two parts that act, every hop as a choice would be some hundred thousand schedules.
+        let isSmall = ContractScenario.named(name).parts.count == 1
+        let full = await outcomes(name, reductions: isSmall ? .none : .entersActorsAtOnce)
+        #expect(reduced.seen == full.seen)
+        #expect(reduced.schedules <= full.schedules)
+        print("outcomes: \(name) | \(full.seen.count) in \(reduced.schedules) and in \(full.schedules) schedules")
+    }
+
+    private func outcomes(_ name: String, reductions: Reductions) async -> (seen: Set<String>, schedules: Int) {
+        let seen = Outcomes()
+        var explorer = Explorer()
+        explorer.reductions = reductions
+        let report = await explorer.explore(
+            Scenario(name) { run in
+                let play = Play(.named(name), with: .actor, on: ExploredStage(run: run))
+                play.begin()
+                run.invariant("is collected") {
+                    seen.add(play.history.outcome)
+                    return true
+                }
+            }
+        )
+        #expect(report.isComplete, "\(report)")
+        return (seen.all, report.schedules)
+    }
+}
+
+/// The outcomes of many runs.
+private final class Outcomes: Sendable {
+    private let seen = Locked<Set<String>>([])
+
+    var all: Set<String> { seen.withLock { $0 } }
+
+    func add(_ outcome: String) {
+        seen.withLock { _ = $0.insert(outcome) }
+    }
+}
+
+extension History {
+    /// What everybody was told in the end, however it came to that.
+    fileprivate var outcome: String {
+        let told = entries.compactMap { entry -> String? in
+            guard case .answered = entry else { return nil }
+            return entry.description
+        }
+        let loads = entries.count { entry in
+            guard case .loadStarts = entry else { return false }
+            return true
+        }
+        return "\(told.sorted().joined(separator: ", ")); \(loads) loads; in the end \((finalToken ?? nil) ?? "none")"
+    }
+}
