@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "AccessTokenGCD", targets: ["AccessTokenGCD"]),
         .library(name: "AccessTokenAsync", targets: ["AccessTokenAsync"]),
         .library(name: "AccessTokenAdapters", targets: ["AccessTokenAdapters"]),
+        .library(name: "AccessTokenOAuth", targets: ["AccessTokenOAuth"]),
         .library(name: "AccessTokenContract", targets: ["AccessTokenContract"]),
         .library(name: "InterleavingExplorer", targets: ["InterleavingExplorer"]),
     ],
@@ -30,6 +31,11 @@ let package = Package(
         .target(
             name: "AccessTokenAdapters",
             dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AccessTokenOAuth",
+            dependencies: ["AccessTokenCore", "AccessTokenAsync"],
             swiftSettings: settings
         ),
         .target(
@@ -64,6 +70,15 @@ let package = Package(
                 "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters",
                 "InterleavingExplorer", "PublishedBugs",
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AccessTokenOAuthTests",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenAsync", "AccessTokenGCD", "AccessTokenAdapters", "AccessTokenOAuth",
+                "LoopbackAuthorizationServer",
+            ],
+            resources: [.copy("Resources/vectors.json")],
             swiftSettings: settings
         ),
         .target(

@@ -18,17 +18,18 @@ extension SocketDescriptor {
         }
     }
 
-    /// Sends all of the bytes, or as many as the peer takes.
+    /// Sends all of the bytes, or as many as the peer takes; says whether it took all.
     ///
     /// A peer that is gone must not end the process: no signal is raised.
-    func send(_ bytes: [UInt8]) {
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
         #if canImport(Darwin)
         setOption(SO_NOSIGPIPE, to: 1)
         let flags: Int32 = 0
         #else
         let flags = Int32(MSG_NOSIGNAL)
         #endif
-        unsafe bytes.withUnsafeBytes { buffer in
+        return unsafe bytes.withUnsafeBytes { buffer in
             var rest = unsafe buffer[...]
             while unsafe !rest.isEmpty {
                 let part = unsafe UnsafeRawBufferPointer(rebasing: rest)
@@ -42,9 +43,10 @@ extension SocketDescriptor {
                 if sent > 0 {
                     unsafe rest = unsafe rest.dropFirst(sent)
                 } else if sent == 0 || errno != EINTR {
-                    return
+                    return false
                 }
             }
+            return true
         }
     }
 }

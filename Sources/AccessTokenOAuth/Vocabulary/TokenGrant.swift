@@ -1,0 +1,93 @@
+/// What a client exchanges for an access token at the token endpoint (RFC 6749, sections 4 and 6).
+///
+/// It never prints a secret.
+public struct TokenGrant: Hashable, Sendable {
+    private static let verifierCharacters = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8
+    )
+
+    let type: String
+    private let own: [FormParameter]
+
+    private init(type: String, _ parameters: [FormParameter?]) {
+        self.type = type
+        own = parameters.compactMap(\.self)
+    }
+
+    /// A refresh token (RFC 6749, section 6).
+    ///
+    /// - Parameters:
+    ///   - token: the refresh token; with rotation it can be used once.
+    ///   - scope: leave it out. A server may take what is not named here away for ever.
+    public static func refreshToken(_ token: String, scope: String? = nil) -> TokenGrant {
+        TokenGrant(
+            type: "refresh_token",
+            [FormParameter("refresh_token", token, isSecret: true), scope.map { FormParameter("scope", $0) }]
+        )
+    }
+
+    /// The client's own authority, with no user (RFC 6749, section 4.4).
+    public static func clientCredentials(scope: String? = nil) -> TokenGrant {
+        TokenGrant(type: "client_credentials", [scope.map { FormParameter("scope", $0) }])
+    }
+
+    /// The code that the user's browser brought back (RFC 6749, section 4.1.3), with PKCE (RFC 7636, section 4.5).
+    ///
+    /// The app opens the browser: it makes the verifier, sends the challenge of it (method `S256`) with the
+    /// authorization request, and compares `state`, and `iss` where the server sends it (RFC 9700, section 2.1).
+    ///
+    /// - Parameters:
+    ///   - code: the code, which can be used once.
+    ///   - redirectURI: the one of the authorization request, to the letter; `nil` if that request had none.
+    ///   - codeVerifier: 43 to 128 characters, each a letter, a digit, `-`, `.`, `_` or `~`.
+    /// - Throws: ``OAuthError/invalidCodeVerifier`` if the verifier is not of that form.
+    public static func authorizationCode(
+        _ code: String,
+        redirectURI: String?,
+        codeVerifier: String
+    ) throws(OAuthError) -> TokenGrant {
+        guard (43...128).contains(codeVerifier.utf8.count), codeVerifier.utf8.allSatisfy(verifierCharacters.contains)
+        else { throw .invalidCodeVerifier }
+        return TokenGrant(
+            type: "authorization_code",
+            [
+                FormParameter("code", code, isSecret: true), redirectURI.map { FormParameter("redirect_uri", $0) },
+                FormParameter("code_verifier", codeVerifier, isSecret: true),
+            ]
+        )
+    }
+
+    /// Any other grant, by its URI (RFC 6749, section 4.5), such as token exchange (RFC 8693) or a JSON Web Token
+    /// (RFC 7523).
+    ///
+    /// - Parameters:
+    ///   - type: the value of `grant_type`.
+    ///   - parameters: in the order in which they are to be sent. A name may come more than once only where the
+    ///     grant's own specification says so. All values count as secrets.
+    public static func extensionGrant(_ type: String, parameters: KeyValuePairs<String, String>) -> TokenGrant {
+        TokenGrant(type: type, parameters.map { FormParameter($0.key, $0.value, isSecret: true) })
+    }
+
+    /// The same grant with more parameters, such as `resource` (RFC 8707) or a vendor's `audience`.
+    public func adding(_ parameters: KeyValuePairs<String, String>) -> TokenGrant {
+        TokenGrant(type: type, own + parameters.map { FormParameter($0.key, $0.value) })
+    }
+
+    /// The parameters of the request body but for the client's.
+    var parameters: [FormParameter] {
+        [FormParameter("grant_type", type)] + own
+    }
+}
+
+extension TokenGrant: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The type of the grant, and never a secret.
+    public var description: String { "TokenGrant(\(type))" }
+
+    /// The same as `description`: debuggers and test failures print no secrets either.
+    public var debugDescription: String { description }
+
+    /// A mirror without the parameters, so that `dump` prints no secret.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["type": type], displayStyle: .struct)
+    }
+}
