@@ -26,6 +26,9 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
         self.onReply = onReply
     }
 
+    /// Whether the reply is there.
+    var isSettled: Bool { state.withLock { $0.reply != nil } }
+
     /// Takes the reply; only the first one counts.
     func settle(_ reply: Reply) {
         let (waits, isFirst, isLate) = state.withLock { state in

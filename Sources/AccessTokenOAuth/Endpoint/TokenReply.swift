@@ -12,6 +12,10 @@ struct TokenReply: Sendable {
     /// Every refresh token that came.
     var refreshToken: String? { (try? result.get())?.refreshToken ?? rescuedRefreshToken }
 
+    var error: OAuthError? {
+        if case .failure(let error) = result { error } else { nil }
+    }
+
     init(_ result: Result<TokenResponse, OAuthError>, rescuing refreshToken: String? = nil) {
         self.result = result
         rescuedRefreshToken = refreshToken

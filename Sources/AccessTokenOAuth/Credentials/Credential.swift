@@ -1,0 +1,74 @@
+public import AccessTokenCore
+public import Foundation
+
+/// What keeps a session alive: an access token, and the refresh token for the next one (RFC 6749, section 1.5).
+///
+/// It never prints a secret. `Codable` does write them, because that is how a credential is stored; store it only where
+/// secrets belong.
+public struct Credential: Hashable, Sendable, Codable {
+    /// The access token that came last; `nil` if only the refresh token is known.
+    public let accessToken: AccessToken?
+
+    /// The refresh token to use next; `nil` for grants that give none.
+    public let refreshToken: String?
+
+    /// What the access token is good for, in the server's words; `nil` means what was asked for.
+    public let scope: String?
+
+    /// When the access token came, by the clock of the machine that exchanged it.
+    public let obtained: Date?
+
+    /// Creates a credential, for one that the app has stored elsewhere up to now.
+    public init(
+        accessToken: AccessToken? = nil,
+        refreshToken: String?,
+        scope: String? = nil,
+        obtained: Date? = nil
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.scope = scope
+        self.obtained = obtained
+    }
+
+    /// Creates the credential that a response makes out of the present one.
+    ///
+    /// What the server does not send anew stays as it was (RFC 6749, sections 5.1 and 6).
+    ///
+    /// - Parameters:
+    ///   - response: the token endpoint's.
+    ///   - old: the credential whose refresh token was sent; `nil` at the start of a session.
+    ///   - now: when the response came.
+    public init(_ response: TokenResponse, renewing old: Credential? = nil, at now: Date = .now) {
+        self.init(
+            accessToken: response.accessToken,
+            refreshToken: response.refreshToken ?? old?.refreshToken,
+            scope: response.scope ?? old?.scope,
+            obtained: now
+        )
+    }
+
+    /// Whether the access token can be handed out; the leeway never uses up more than half of its life (clause C4).
+    func isUsable(at now: Date, leeway: TimeInterval) -> Bool {
+        guard let accessToken else { return false }
+        guard let expiration = accessToken.expiration else { return true }
+        let life = obtained.map { max(0, expiration.timeIntervalSince($0)) } ?? .infinity
+        return now < expiration.addingTimeInterval(-min(leeway, life / 2))
+    }
+}
+
+extension Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What there is, and never a secret.
+    public var description: String {
+        let access = accessToken.map { "\($0)" } ?? "none"
+        return "Credential(\(access), refreshToken: \(refreshToken == nil ? "none" : "<hidden>"))"
+    }
+
+    /// The same as `description`: debuggers and test failures print no secrets either.
+    public var debugDescription: String { description }
+
+    /// A mirror without the refresh token, so that `dump` prints no secret.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["accessToken": accessToken as Any, "scope": scope as Any], displayStyle: .struct)
+    }
+}

@@ -1,0 +1,67 @@
+import AccessTokenCore
+import Foundation
+
+extension OAuthLoader {
+    /// The exchange of a refresh token: the one that was sent and may still be answered, or a new one.
+    ///
+    /// To send the same refresh token a second time while the first request is under way is what servers take for theft.
+    func exchange(
+        of refreshToken: String,
+        in record: CredentialRecord
+    ) async throws -> OutstandingExchange<TokenReply> {
+        let now = endpoint.clock.now
+        let present = memory.withLock { $0.outstanding }
+        // A server that trickles could keep it under way for ever.
+        if let present, present.refreshToken == refreshToken,
+            now.timeIntervalSince(present.start) < endpoint.deadline * 4
+        {
+            return present.exchange
+        }
+        let exchange = try await endpoint.start(.refreshToken(refreshToken)) { [self] reply, isLate in
+            forgetOutstanding(refreshToken)
+            if isLate {
+                Task { await self.keepLate(reply, of: refreshToken, replacing: record) }
+            }
+        }
+        memory.withLock { memory in
+            memory.outstanding = LoaderMemory.Outstanding(refreshToken: refreshToken, exchange: exchange, start: now)
+        }
+        if exchange.isSettled { forgetOutstanding(refreshToken) }
+        return exchange
+    }
+
+    /// What the server handed out, if it did, together with what it left as it was.
+    func credential(from reply: TokenReply, renewing old: Credential?) -> Credential? {
+        switch reply.result {
+        case .success(let response):
+            Credential(response, renewing: old, at: endpoint.clock.now)
+        case .failure:
+            reply.rescuedRefreshToken.map { Credential(refreshToken: $0, scope: old?.scope) }
+        }
+    }
+
+    private func forgetOutstanding(_ refreshToken: String) {
+        memory.withLock { memory in
+            if memory.outstanding?.refreshToken == refreshToken { memory.outstanding = nil }
+        }
+    }
+
+    /// Saves what came after nobody waited any more, unless something newer is there.
+    private func keepLate(_ reply: TokenReply, of refreshToken: String, replacing record: CredentialRecord) async {
+        guard let credential = credential(from: reply, renewing: record.credential) else {
+            if reply.error?.requiresSignIn == true { memory.withLock { $0.refused = refreshToken } }
+            return
+        }
+        memory.withLock { $0.unsaved = LoaderMemory.Unsaved(credential: credential, base: record.version) }
+        do {
+            let present = try await store.update { current in
+                current?.version == record.version ? .replace(credential) : .keep
+            }
+            forgetUnsaved(on: record.version)
+            // Of a session that has ended nothing is left behind. (In a newer record it may be that record's family.)
+            if present == nil { await revoke(credential) }
+        } catch {
+            onUnheardError?(error)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import AccessTokenAsync
+import AccessTokenCore
+import Foundation
+
+extension OAuthLoader {
+    /// What one look at the record came to, inside the exclusion.
+    private enum Outcome: Sendable {
+        case answer(AccessToken)
+        case failure(any Error)
+        /// The record was brought up to date, or changed under our hands: look again.
+        case again
+    }
+
+    /// An outcome, and what it makes of the record.
+    private struct Turn: Sendable {
+        let change: CredentialChange
+        let outcome: Outcome
+        let base: Int?
+
+        init(_ change: CredentialChange, _ outcome: Outcome, on record: CredentialRecord?) {
+            self.change = change
+            self.outcome = outcome
+            base = record?.version
+        }
+    }
+
+    /// A save of what was not saved, a rotation by a peer, an exchange, and one to spare.
+    private static let mostTurns = 4
+    /// Attempts to save what the server issued, before the error goes to the callers.
+    private static let mostSaves = 3
+
+    func transact(replacing old: AccessToken?) async throws -> AccessToken {
+        var failedSaves = 0
+        var brought: AccessToken?
+        for _ in 0..<(Self.mostTurns + Self.mostSaves) {
+            let last = Locked<Turn?>(nil)
+            var failure: (any Error)?
+            do {
+                try await store.update { [brought] record in
+                    let turn = await self.turn(with: record, replacing: old, brought: brought)
+                    last.withLock { $0 = turn }
+                    return turn.change
+                }
+            } catch {
+                failure = error
+            }
+            let turn = last.withLock { $0 }
+            if case .answer(let token) = turn?.outcome { brought = token }
+            if let failure {
+                if turn == nil, let token = await tokenOfPeer(replacing: old) { return token }
+                // The exchange is not repeated: what it brought stays in memory, for the next turn or the next load.
+                failedSaves += 1
+                guard failedSaves < Self.mostSaves, memory.withLock({ $0.unsaved != nil }) else { throw failure }
+                continue
+            }
+            guard let turn else { continue }
+            if turn.change != .keep { forgetUnsaved(on: turn.base) }
+            switch turn.outcome {
+            case .answer(let token): return token
+            case .failure(let error): throw error
+            case .again: continue
+            }
+        }
+        throw CredentialStoreError.busy
+    }
+
+    /// Decides, inside the exclusion, what becomes of the record, and what the callers are told.
+    ///
+    /// It throws nothing, so that an error of the update is an error of the store.
+    private func turn(
+        with record: CredentialRecord?,
+        replacing old: AccessToken?,
+        brought: AccessToken?
+    ) async -> Turn {
+        if let unsaved = unsaved(on: record?.version) {
+            // A token that this very load brought is its answer, however short it lives.
+            let token = unsaved.accessToken.flatMap { $0 == brought ? $0 : nil }
+            return Turn(.replace(unsaved), token.map { .answer($0) } ?? .again, on: record)
+        }
+        if let token = adoptable(record, replacing: old) { return Turn(.keep, .answer(token), on: record) }
+        do {
+            if let record, let refreshToken = record.credential.refreshToken {
+                guard memory.withLock({ $0.refused != refreshToken }) else { return refused(record) }
+                return await settle(try await exchange(of: refreshToken, in: record), record)
+            }
+            guard let grant else { return Turn(.keep, .failure(AccessTokenError.signedOut), on: record) }
+            return await settle(try await endpoint.start(grant) { _, _ in }, record)
+        } catch {
+            return Turn(.keep, .failure(error), on: record)
+        }
+    }
+
+    private func settle(_ exchange: OutstandingExchange<TokenReply>, _ record: CredentialRecord?) async -> Turn {
+        guard let reply = await exchange.reply(within: endpoint.deadline, by: endpoint.clock) else {
+            return Turn(.keep, .failure(OAuthError.timedOut), on: record)
+        }
+        if let credential = credential(from: reply, renewing: record?.credential) {
+            memory.withLock { $0.unsaved = LoaderMemory.Unsaved(credential: credential, base: record?.version) }
+            switch reply.result {
+            case .success(let response): return Turn(.replace(credential), .answer(response.accessToken), on: record)
+            case .failure(let error): return Turn(.replace(credential), .failure(error), on: record)
+            }
+        }
+        guard case .failure(let error) = reply.result, error.requiresSignIn, let record else {
+            return Turn(.keep, .failure(reply.error ?? .timedOut), on: record)
+        }
+        memory.withLock { $0.refused = record.credential.refreshToken }
+        // A peer may have rotated it all the same, in a store whose exclusion can be lost.
+        if let present = try? await store.load(), present.version != record.version {
+            return Turn(.keep, .again, on: record)
+        }
+        return refused(record, with: error)
+    }
+
+    /// The refresh token that was sent is no good any more; a record with another one never comes here.
+    private func refused(_ record: CredentialRecord, with error: OAuthError = .refused("invalid_grant")) -> Turn {
+        Turn(.remove, grant == nil ? .failure(error) : .again, on: record)
+    }
+
+    /// Whoever is inside and does not let us in may have written what we want; without the exclusion, nothing is sent.
+    private func tokenOfPeer(replacing old: AccessToken?) async -> AccessToken? {
+        adoptable(try? await store.load(), replacing: old)
+    }
+
+    /// By value: what a store makes of a date need not be equal to the last digit.
+    private func adoptable(_ record: CredentialRecord?, replacing old: AccessToken?) -> AccessToken? {
+        guard let credential = record?.credential, credential.accessToken?.value != old?.value,
+            credential.isUsable(at: endpoint.clock.now, leeway: leeway)
+        else { return nil }
+        return credential.accessToken
+    }
+
+    private func unsaved(on version: Int?) -> Credential? {
+        memory.withLock { memory in
+            // In the place of anything newer it would do harm.
+            if memory.unsaved?.base != version { memory.unsaved = nil }
+            return memory.unsaved?.credential
+        }
+    }
+
+    func forgetUnsaved(on version: Int?) {
+        memory.withLock { memory in
+            if memory.unsaved?.base == version { memory.unsaved = nil }
+        }
+    }
+}

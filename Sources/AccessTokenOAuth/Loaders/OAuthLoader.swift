@@ -1,0 +1,84 @@
+public import AccessTokenAsync
+public import AccessTokenCore
+public import Foundation
+
+/// Loads access tokens by the refresh token that is in a credential store, and keeps there what the server rotates.
+///
+/// Each load is one exclusive transaction on the store: read again, adopt a valid token that another process was faster
+/// to obtain, else exchange the refresh token, and **write what came before anyone sees the access token**.
+///
+/// ```swift
+/// let loader = OAuthLoader(endpoint: endpoint, store: store)
+/// let service = AsyncAccessTokenService(loader: RetryingLoader(loader))
+/// ```
+///
+/// Callback code uses it by way of a `CallbackLoaderView`.
+///
+/// **Cancellation** None: exchange and write are seen through, also if the calling task is cancelled.
+///
+/// **Failure** ``OAuthError``; `AccessTokenError.signedOut` if there is nothing to exchange; what the store throws.
+/// - A refresh token that the server refuses (`invalid_grant`) is removed, unless the store has another one by then,
+///   and is not sent again.
+/// - A credential that could not be saved is kept in memory and saved before anything else, rather than exchanged
+///   again; until then nobody gets its access token.
+/// - A reply that comes after the endpoint's deadline is saved if nothing newer is there. As long as it may still come,
+///   loads wait for it and do not send the same refresh token a second time, which would look like theft.
+public final class OAuthLoader: AsyncAccessTokenLoader {
+    let endpoint: TokenEndpoint
+    let store: any CredentialStore
+    let grant: TokenGrant?
+    let leeway: TimeInterval
+    let onUnheardError: (@Sendable (any Error) -> Void)?
+    let memory = Locked(LoaderMemory())
+
+    /// Creates a loader.
+    ///
+    /// - Parameters:
+    ///   - endpoint: where refresh tokens are exchanged.
+    ///   - store: where the credential is; empty means signed out.
+    ///   - grant: what to exchange when there is no refresh token, such as the client's own credentials; `nil` means
+    ///     that somebody has to sign in.
+    ///   - leeway: seconds before its expiration from which on a token in the store is not adopted.
+    ///   - onUnheardError: told of failures that no caller waits for: at sign-out, and when a late reply is saved.
+    public init(
+        endpoint: TokenEndpoint,
+        store: any CredentialStore,
+        grant: TokenGrant? = nil,
+        leeway: TimeInterval = 30,
+        onUnheardError: (@Sendable (any Error) -> Void)? = nil
+    ) {
+        self.endpoint = endpoint
+        self.store = store
+        self.grant = grant
+        self.leeway = leeway
+        self.onUnheardError = onUnheardError
+    }
+
+    /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
+    public func load(replacing old: AccessToken?) async throws -> AccessToken {
+        // A task of its own: the caller's cancellation must not reach the exchange, nor the write after it.
+        try await Task { try await self.transact(replacing: old) }.value
+    }
+
+    /// Begins a session with a credential, in place of the present one if there is one.
+    ///
+    /// Then tell the service, if it lives on from an earlier session: `signIn(_:)` with the credential's access token.
+    ///
+    /// **Failure** What the store throws; the session has not begun then.
+    public func signIn(_ credential: Credential) async throws {
+        try await Task {
+            try await self.store.update { _ in .replace(credential) }
+            self.memory.withLock { $0 = LoaderMemory() }
+        }.value
+    }
+
+    /// Ends the session: removes the credential, then revokes it (RFC 7009).
+    ///
+    /// A load that is running is waited for, so that what it brings is removed and revoked as well.
+    ///
+    /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A credential
+    /// that cannot be removed is revoked at least.
+    public func signOut() async {
+        await Task { await self.forget() }.value
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import Testing
+
+@testable import AccessTokenOAuth
+
+@Suite("The loader that keeps a credential alive")
+struct OAuthLoaderTests {
+    private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0", scope: "read")
+    private let old = AccessToken(value: "A0")
+
+    /// Answers the n-th request with A n and RT n.
+    private func rotating(_ connection: ScriptedConnection, _ request: ReceivedRequest) {
+        connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
+    }
+
+    private func sent(to server: ScriptedServer) -> [String] {
+        server.requests.compactMap { request in
+            request.body.split(separator: "&").first { $0.hasPrefix("refresh_token=") }.map { String($0.dropFirst(14)) }
+        }
+    }
+
+    @Test func `each load sends what the one before brought, and keeps what the server left as it was`() async throws {
+        try await withServer(rotating) { server in
+            let store = MemoryCredentialStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            var token = old
+            for number in 1...3 {
+                token = try await loader.load(replacing: token)
+                #expect(token.value == "A\(number)")
+            }
+            #expect(sent(to: server) == ["RT0", "RT1", "RT2"])
+            let record = try #require(try await store.load())
+            #expect(record.version == 4)
+            #expect(record.credential.refreshToken == "RT3")
+            #expect(record.credential.scope == "read")
+        }
+    }
+
+    @Test func `a server that does not rotate is sent the same refresh token again`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, tokens("A\(connection.number)", connection.number == 1 ? nil : ""))
+        } _: { server in
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: MemoryCredentialStore(start))
+            _ = try await loader.load(replacing: try await loader.load(replacing: old))
+            #expect(sent(to: server) == ["RT0", "RT0"])
+        }
+    }
+
+    @Test func `the rotated credential is written before anyone sees the access token`() async throws {
+        try await withServer(rotating) { server in
+            let (isWriting, mayWrite, isAnswered) = (Event(), Event(), Event())
+            let store = TroubledStore(start) { _ in
+                isWriting.happen()
+                await mayWrite.wait()
+            }
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            let load = Task {
+                defer { isAnswered.happen() }
+                return try await loader.load(replacing: old)
+            }
+            await isWriting.wait()
+            for _ in 0..<100 { await Task.yield() }
+            #expect(!isAnswered.hasHappened)
+            mayWrite.happen()
+            #expect(try await load.value.value == "A1")
+            #expect(try await store.refreshToken == "RT1")
+        }
+    }
+
+    @Test func `a valid token that another process obtained is adopted, and not the one that is replaced`() async throws
+    {
+        try await withServer(rotating) { server in
+            let clock = ManualClock()
+            let endpoint = try server.endpoint(clock: clock)
+            func adopted(_ credential: Credential) async throws -> String {
+                try await OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(credential))
+                    .load(replacing: old).value
+            }
+            func peer(expiresIn seconds: TimeInterval, obtained: Date? = nil) -> Credential {
+                let token = AccessToken(value: "peer", expiration: clock.now.addingTimeInterval(seconds))
+                return Credential(accessToken: token, refreshToken: "RT", obtained: obtained)
+            }
+            #expect(
+                try await adopted(Credential(accessToken: AccessToken(value: "peer"), refreshToken: "RT")) == "peer"
+            )
+            #expect(try await adopted(peer(expiresIn: 31)) == "peer")
+            // A token that lives for ten seconds in all is worth to be adopted for five.
+            #expect(try await adopted(peer(expiresIn: 6, obtained: clock.now.addingTimeInterval(-4))) == "peer")
+            #expect(server.requests.isEmpty)
+            #expect(try await adopted(peer(expiresIn: 30)) == "A1")
+            #expect(try await adopted(peer(expiresIn: 5, obtained: clock.now.addingTimeInterval(-5))) == "A2")
+            #expect(try await adopted(start) == "A3")
+        }
+    }
+
+    @Test func `two loaders on one store, with fifty callers each, exchange once`() async throws {
+        try await withServer(rotating) { server in
+            let store = MemoryCredentialStore(start)
+            let loaders = [
+                OAuthLoader(endpoint: try server.endpoint(), store: store),
+                OAuthLoader(endpoint: try server.endpoint(), store: store),
+            ]
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<100 {
+                    group.addTask { [old] in try await loaders[number % 2].load(replacing: old).value }
+                }
+                for try await value in group { #expect(value == "A1") }
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `a cancelled caller stops neither exchange nor write`() async throws {
+        let gate = Gate()
+        try await withServer { connection, request in
+            gate.pass()
+            rotating(connection, request)
+        } _: { server in
+            let store = MemoryCredentialStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            let load = Task { try await loader.load(replacing: old) }
+            await yieldUntil { server.requests.count == 1 }
+            load.cancel()
+            gate.open()
+            #expect(try await load.value.value == "A1")
+            #expect(try await store.refreshToken == "RT1")
+        }
+    }
+
+    @Test func `without a refresh token the loader's own grant is exchanged, or nobody is signed in`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, tokens("A\(connection.number)"))
+        } _: { server in
+            let endpoint = try server.endpoint()
+            let store = MemoryCredentialStore()
+            let loader = OAuthLoader(endpoint: endpoint, store: store, grant: .clientCredentials())
+            let token = try await loader.load(replacing: nil)
+            #expect(try await loader.load(replacing: nil) == token)
+            #expect(try await loader.load(replacing: token).value == "A2")
+            #expect(server.requests.allSatisfy { $0.body.hasPrefix("grant_type=client_credentials&") })
+            await #expect(throws: AccessTokenError.signedOut) {
+                try await OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore()).load(replacing: nil)
+            }
+        }
+    }
+
+    @Test func `an error that leaves the grant good leaves the credential as it is`() async throws {
+        let replies: [(Int, String)] = [
+            (500, ""), (429, ""), (401, #"{"error":"invalid_client"}"#), (400, ""), (200, "<html>"), (307, ""),
+        ]
+        try await withServer { connection, _ in
+            connection.reply(replies[connection.number - 1].0, replies[connection.number - 1].1)
+        } _: { server in
+            let store = TroubledStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            for _ in replies {
+                await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) }
+            }
+            #expect(server.requests.count == replies.count)
+            #expect(store.changes.isEmpty)
+            #expect(try await store.base.load() == CredentialRecord(credential: start, version: 1))
+        }
+    }
+
+    @Test func `a refresh token that comes with an error is saved`() async throws {
+        try await withServer { connection, request in
+            guard connection.number == 1 else { return rotating(connection, request) }
+            connection.reply(200, #"{"token_type":"mac","access_token":"A1","refresh_token":"RT1"}"#)
+        } _: { server in
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: MemoryCredentialStore(start))
+            await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) }
+            #expect(try await loader.load(replacing: old).value == "A2")
+            #expect(sent(to: server) == ["RT0", "RT1"])
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import AccessTokenOAuth
+
+@Suite("A refresh token that the server refuses")
+struct RefusedGrantTests {
+    private let start = Credential(refreshToken: "RT0")
+
+    private func refusing(_ connection: ScriptedConnection, _ request: ReceivedRequest) {
+        guard request.body.contains("refresh_token=RT0") else { return connection.reply(200, tokens("A9", "RT9")) }
+        connection.reply(400, #"{"error":"invalid_grant"}"#)
+    }
+
+    @Test func `it is removed, and never sent again`() async throws {
+        try await withServer(refusing) { server in
+            let store = MemoryCredentialStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            await #expect(throws: OAuthError.refused("invalid_grant")) { try await loader.load(replacing: nil) }
+            await #expect(throws: AccessTokenError.signedOut) { try await loader.load(replacing: nil) }
+            #expect(try await store.load() == nil)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `it is not sent again either if it cannot be removed`() async throws {
+        try await withServer(refusing) { server in
+            let store = TroubledStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            store.fail(1)
+            await #expect(throws: TroubledStore.Trouble()) { try await loader.load(replacing: nil) }
+            #expect(try await store.credential == start)
+            await #expect(throws: OAuthError.refused("invalid_grant")) { try await loader.load(replacing: nil) }
+            #expect(try await store.credential == nil)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `a record that a peer has rotated meanwhile is not removed but adopted`() async throws {
+        let rotated = Credential(accessToken: AccessToken(value: "peer"), refreshToken: "RT1")
+        let store = LeaseStore(start)
+        try await withServer { connection, request in
+            store.writeAsPeer(rotated)
+            refusing(connection, request)
+        } _: { server in
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            #expect(try await loader.load(replacing: nil).value == "peer")
+            #expect(try await store.credential == rotated)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `signing in again makes it forgotten`() async throws {
+        try await withServer(refusing) { server in
+            let store = MemoryCredentialStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            await #expect(throws: OAuthError.refused("invalid_grant")) { try await loader.load(replacing: nil) }
+            try await loader.signIn(Credential(refreshToken: "RT1"))
+            #expect(try await loader.load(replacing: nil).value == "A9")
+            #expect(try await store.version == 3)
+        }
+    }
+
+    @Test func `a loader with a grant of its own goes on with that`() async throws {
+        try await withServer(refusing) { server in
+            let store = MemoryCredentialStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, grant: .clientCredentials())
+            #expect(try await loader.load(replacing: nil).value == "A9")
+            #expect(server.requests.count == 2)
+        }
+    }
+}

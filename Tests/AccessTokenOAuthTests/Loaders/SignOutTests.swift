@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import AccessTokenOAuth
+
+@Suite("Signing out of an OAuth session")
+struct SignOutTests {
+    private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
+
+    @Test func `removes the credential and revokes it`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, "")
+        } _: { server in
+            let store = MemoryCredentialStore(start)
+            await OAuthLoader(endpoint: try server.endpoint(), store: store).signOut()
+            #expect(try await store.load() == nil)
+            #expect(server.requests.map(\.line) == ["POST /revoke HTTP/1.1"])
+            #expect(server.requests.map(\.body) == ["token=RT0&token_type_hint=refresh_token&client_id=app"])
+        }
+    }
+
+    @Test func `revokes the access token where there is no refresh token, and nothing where there is neither`()
+        async throws
+    {
+        try await withServer { connection, _ in
+            connection.reply(200, "")
+        } _: { server in
+            let endpoint = try server.endpoint()
+            let access = Credential(accessToken: AccessToken(value: "A0"), refreshToken: nil)
+            await OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(access)).signOut()
+            #expect(server.requests.map(\.body) == ["token=A0&token_type_hint=access_token&client_id=app"])
+            let empty = MemoryCredentialStore()
+            await OAuthLoader(endpoint: endpoint, store: empty).signOut()
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `during a load waits for it, and leaves nothing of what it brings`() async throws {
+        let gate = Gate()
+        try await withServer { connection, request in
+            guard request.line.contains("/token") else { return connection.reply(200, "") }
+            gate.pass()
+            connection.reply(200, tokens("A1", "RT1"))
+        } _: { server in
+            let store = MemoryCredentialStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            let load = Task { try await loader.load(replacing: AccessToken(value: "A0")) }
+            await yieldUntil { server.requests.count == 1 }
+            let signOut = Task { await loader.signOut() }
+            gate.open()
+            await signOut.value
+            _ = try await load.value
+            #expect(try await store.load() == nil)
+            #expect(server.requests.last?.body.hasPrefix("token=RT1&") == true)
+        }
+    }
+
+    @Test func `goes on without a server, and says so`() async throws {
+        let server = try ScriptedServer { _, _ in }
+        let endpoint = try server.endpoint()
+        server.stop()
+        let errors = Locked<[any Error]>([])
+        let store = MemoryCredentialStore(start)
+        let loader = OAuthLoader(endpoint: endpoint, store: store) { error in errors.withLock { $0.append(error) } }
+        await loader.signOut()
+        #expect(try await store.load() == nil)
+        #expect(errors.withLock { $0.map { ($0 as? OAuthError)?.isTransient } } == [true])
+    }
+
+    @Test func `with a store that fails revokes at least, and says so`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, "")
+        } _: { server in
+            let errors = Locked<[any Error]>([])
+            let store = TroubledStore(start)
+            store.fail(1)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store) { error in
+                errors.withLock { $0.append(error) }
+            }
+            await loader.signOut()
+            #expect(errors.withLock { $0.count } == 1)
+            #expect(server.requests.last?.body.hasPrefix("token=RT0&") == true)
+        }
+    }
+}
