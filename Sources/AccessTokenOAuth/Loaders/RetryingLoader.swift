@@ -1,0 +1,101 @@
+public import AccessTokenAsync
+public import AccessTokenCore
+public import Foundation
+
+/// Loads again after a while when a load failed in a way that may pass: exponential backoff with full jitter.
+///
+/// Before retry number n it waits for a random time between 0 and `firstDelay` · 2ⁿ⁻¹, so that many clients that failed
+/// together do not come back together, and never for less than the server asked for by `Retry-After`.
+///
+/// ```swift
+/// let service = AsyncAccessTokenService(loader: ThrottlingLoader(RetryingLoader(oauthLoader)))
+/// ```
+///
+/// All of it happens inside one load of the service, whose `loadDeadline` goes on meanwhile. Callback code uses it by
+/// way of a `CallbackLoaderView`.
+///
+/// **Cancellation** None, as of every load. After a sign-out nothing is tried any more.
+///
+/// **Failure** The last load's error, unchanged: at once if another try cannot help, or if the server asked for more
+/// patience than `longestDelay`. A request that the server may have carried out is sent again once at most.
+public final class RetryingLoader: AsyncAccessTokenLoader {
+    private let base: any AsyncAccessTokenLoader
+    private let retries: Int
+    private let firstDelay: TimeInterval
+    private let longestDelay: TimeInterval
+    private let clock: any AccessTokenClock
+    private let jitter: @Sendable (ClosedRange<TimeInterval>) -> TimeInterval
+    private let isTransient: @Sendable (any Error) -> Bool
+    private let signOuts = Locked(0)
+
+    /// Creates a loader around a loader.
+    ///
+    /// - Parameters:
+    ///   - base: the loader that asks the server.
+    ///   - retries: how often a load is tried again at most.
+    ///   - firstDelay: seconds that the first retry waits at most.
+    ///   - longestDelay: seconds that any retry waits at most; up to a day.
+    ///   - clock: timers.
+    ///   - jitter: a number of the range by chance.
+    ///   - isTransient: whether an error may pass; of the errors known here, those of ``OAuthError/isTransient``.
+    public init(
+        _ base: any AsyncAccessTokenLoader,
+        retries: Int = 3,
+        firstDelay: TimeInterval = 0.5,
+        longestDelay: TimeInterval = 20,
+        clock: any AccessTokenClock = SystemTaskClock(),
+        jitter: @escaping @Sendable (ClosedRange<TimeInterval>) -> TimeInterval = { .random(in: $0) },
+        isTransient: @escaping @Sendable (any Error) -> Bool = { ($0 as? OAuthError)?.isTransient == true }
+    ) {
+        self.base = base
+        self.retries = max(0, retries)
+        self.firstDelay = max(0, firstDelay)
+        self.longestDelay = min(max(0, longestDelay), 86_400)
+        self.clock = clock
+        self.jitter = jitter
+        self.isTransient = isTransient
+    }
+
+    /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
+    public func load(replacing old: AccessToken?) async throws -> AccessToken {
+        let session = signOuts.withLock { $0 }
+        var mayHaveBeenCarriedOut = false
+        var retry = 0
+        while true {
+            do {
+                return try await base.load(replacing: old)
+            } catch {
+                retry += 1
+                guard retry <= retries, isTransient(error), let delay = delay(before: retry, after: error) else {
+                    throw error
+                }
+                if (error as? OAuthError)?.mayHaveBeenCarriedOut == true {
+                    guard !mayHaveBeenCarriedOut else { throw error }
+                    mayHaveBeenCarriedOut = true
+                }
+                await pause(for: delay)
+                guard signOuts.withLock({ $0 }) == session else { throw AccessTokenError.signedOut }
+            }
+        }
+    }
+
+    /// Forgets the session that ended; see `AsyncAccessTokenLoader.signOut()`.
+    public func signOut() async {
+        signOuts.withLock { $0 += 1 }
+        await base.signOut()
+    }
+
+    /// `nil` if the server asks for more patience than there is: to ask earlier would be rude, and in vain.
+    private func delay(before retry: Int, after error: any Error) -> TimeInterval? {
+        let asked = (error as? OAuthError)?.retryAfter ?? 0
+        guard asked <= longestDelay else { return nil }
+        let ceiling = min(longestDelay, firstDelay * pow(2, TimeInterval(min(retry, 60) - 1)))
+        return max(asked, jitter(0...ceiling))
+    }
+
+    private func pause(for seconds: TimeInterval) async {
+        await withCheckedContinuation { continuation in
+            _ = clock.schedule(after: seconds) { continuation.resume() }
+        }
+    }
+}

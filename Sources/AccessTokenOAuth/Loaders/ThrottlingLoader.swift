@@ -1,0 +1,94 @@
+public import AccessTokenAsync
+public import AccessTokenCore
+public import Foundation
+
+/// Answers from the last failure for a moment instead of storming a server that is down.
+///
+/// A service loads again at the next call after an error, which is right for one caller and a storm with hundreds of
+/// them. The moment is `pause`, or what the server asked for by `Retry-After` if that is longer.
+///
+/// That nobody is signed in is always found out anew: signing in ends it, and asking costs nothing. Callback code uses
+/// it by way of a `CallbackLoaderView`.
+///
+/// **Cancellation** None, as of every load.
+///
+/// **Failure** The last failure, unchanged, until the moment is over.
+public final class ThrottlingLoader: AsyncAccessTokenLoader {
+    private struct Failure: Sendable {
+        let error: any Error
+        let time: Date
+        let pause: TimeInterval
+    }
+
+    private let base: any AsyncAccessTokenLoader
+    private let pause: TimeInterval
+    private let longestPause: TimeInterval
+    private let clock: any AccessTokenClock
+    private let failure = Locked<Failure?>(nil)
+
+    /// Creates a loader around a loader.
+    ///
+    /// - Parameters:
+    ///   - base: the loader that asks the server.
+    ///   - pause: seconds after a failed load in which there is no other.
+    ///   - longestPause: seconds up to which a longer pause is kept because the server asks for it.
+    ///   - clock: wall clock.
+    public init(
+        _ base: any AsyncAccessTokenLoader,
+        pause: TimeInterval = 2,
+        longestPause: TimeInterval = 300,
+        clock: any AccessTokenClock = SystemTaskClock()
+    ) {
+        self.base = base
+        self.pause = max(0, pause)
+        self.longestPause = max(0, longestPause)
+        self.clock = clock
+    }
+
+    /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
+    public func load(replacing old: AccessToken?) async throws -> AccessToken {
+        if let error = recentError() { throw error }
+        do {
+            return try await base.load(replacing: old)
+        } catch {
+            if isWorthRemembering(error) { remember(error) }
+            throw error
+        }
+    }
+
+    /// Forgets the session that ended, and its last failure; see `AsyncAccessTokenLoader.signOut()`.
+    public func signOut() async {
+        forgetFailure()
+        await base.signOut()
+    }
+
+    /// Lets the next load through, as when the network is back or the user asks to try again.
+    public func forgetFailure() {
+        failure.withLock { $0 = nil }
+    }
+
+    private func recentError() -> (any Error)? {
+        let now = clock.now
+        return failure.withLock { failure in
+            guard let last = failure else { return nil }
+            let age = now.timeIntervalSince(last.time)
+            // A wall clock that was set back must not prolong it.
+            guard age >= 0, age < last.pause else {
+                failure = nil
+                return nil
+            }
+            return last.error
+        }
+    }
+
+    private func remember(_ error: any Error) {
+        let asked = min(longestPause, (error as? OAuthError)?.retryAfter ?? 0)
+        let last = Failure(error: error, time: clock.now, pause: max(pause, asked))
+        failure.withLock { $0 = last }
+    }
+
+    private func isWorthRemembering(_ error: any Error) -> Bool {
+        let isSignedOut = error as? AccessTokenError == .signedOut || (error as? OAuthError)?.requiresSignIn == true
+        return !isSignedOut && !(error is CancellationError)
+    }
+}

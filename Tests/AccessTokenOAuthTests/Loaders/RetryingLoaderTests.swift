@@ -1,0 +1,131 @@
+import AccessTokenAdapters
+import AccessTokenOAuth
+import Foundation
+import Testing
+
+@Suite("Retries with backoff")
+struct RetryingLoaderTests {
+    private let clock = ManualClock()
+    private let token = AccessToken(value: "A")
+    private let down = OAuthError.unavailable(status: 503)
+
+    private func retrying(_ base: ListLoader, retries: Int = 3) -> RetryingLoader {
+        RetryingLoader(base, retries: retries, firstDelay: 1, longestDelay: 5, clock: clock) { $0.upperBound }
+    }
+
+    /// Lets so many seconds pass once the loader waits, and checks that half a second less is not enough.
+    private func expectDelay(_ seconds: TimeInterval, before load: Int, of base: ListLoader) async {
+        await yieldUntil { clock.pendingTimers == 1 }
+        clock.advance(by: seconds - 0.5)
+        #expect(clock.pendingTimers == 1)
+        #expect(base.loads == load - 1)
+        clock.advance(by: 0.5)
+        await yieldUntil { base.loads == load }
+    }
+
+    @Test func `each retry may wait for twice as long, up to a limit, and the last error is the answer`() async {
+        let base = ListLoader(.failure(down))
+        let loader = retrying(base, retries: 4)
+        let load = Task { try await loader.load(replacing: nil) }
+        await expectDelay(1, before: 2, of: base)
+        await expectDelay(2, before: 3, of: base)
+        await expectDelay(4, before: 4, of: base)
+        await expectDelay(5, before: 5, of: base)
+        await #expect(throws: down) { try await load.value }
+        #expect(base.loads == 5)
+    }
+
+    @Test func `a good answer ends it`() async throws {
+        let base = ListLoader(.failure(down), .success(token))
+        let loader = retrying(base)
+        let load = Task { try await loader.load(replacing: nil) }
+        await expectDelay(1, before: 2, of: base)
+        #expect(try await load.value == token)
+        #expect(clock.pendingTimers == 0)
+    }
+
+    @Test func `by itself it waits for any time from nothing to the limit`() async throws {
+        let ranges = Locked<[ClosedRange<TimeInterval>]>([])
+        let base = ListLoader(.failure(down), .failure(down), .success(token))
+        let loader = RetryingLoader(base, firstDelay: 1, clock: clock) { range in
+            ranges.withLock { $0.append(range) }
+            return range.lowerBound
+        }
+        let load = Task { try await loader.load(replacing: nil) }
+        for _ in 0..<2 {
+            await yieldUntil { clock.pendingTimers == 1 }
+            clock.advance(by: 0)
+        }
+        #expect(try await load.value == token)
+        #expect(ranges.withLock { $0 } == [0...1, 0...2])
+    }
+
+    @Test func `times that make no sense do no harm`() async throws {
+        for delay in [-1, .nan, .infinity] {
+            let base = ListLoader(.failure(down), .success(token))
+            let loader = RetryingLoader(base, firstDelay: delay, longestDelay: .infinity, clock: clock)
+            let load = Task { try await loader.load(replacing: nil) }
+            await yieldUntil { clock.pendingTimers == 1 }
+            clock.advance(by: 86_400)
+            #expect(try await load.value == token)
+        }
+    }
+
+    @Test func `it waits for what the server asks for, and gives up where that is too long`() async throws {
+        let base = ListLoader(.failure(OAuthError.unavailable(status: 429, retryAfter: 3)), .success(token))
+        let loader = retrying(base)
+        let load = Task { try await loader.load(replacing: nil) }
+        await expectDelay(3, before: 2, of: base)
+        #expect(try await load.value == token)
+
+        let impatient = ListLoader(.failure(OAuthError.unavailable(status: 429, retryAfter: 6)))
+        await #expect(throws: OAuthError.unavailable(status: 429, retryAfter: 6)) {
+            try await retrying(impatient).load(replacing: nil)
+        }
+        #expect(impatient.loads == 1)
+    }
+
+    @Test(
+        arguments: [
+            OAuthError.refused("invalid_grant"), .refused("invalid_client"), .bodyTooLong, .redirected(status: 307),
+            .notUnderstood(status: 200, "it is not JSON"),
+        ]
+    )
+    func `what does not pass is not tried again`(error: OAuthError) async {
+        let base = ListLoader(.failure(error))
+        await #expect(throws: error) { try await retrying(base).load(replacing: nil) }
+        #expect(base.loads == 1)
+    }
+
+    @Test func `a request that may have been carried out is sent again once`() async {
+        let base = ListLoader(.failure(OAuthError.connectionLost(code: -1)))
+        let loader = retrying(base)
+        let load = Task { try await loader.load(replacing: nil) }
+        await expectDelay(1, before: 2, of: base)
+        await #expect(throws: OAuthError.connectionLost(code: -1)) { try await load.value }
+        #expect(base.loads == 2)
+    }
+
+    @Test func `a sign-out ends it, and reaches the loader inside`() async {
+        let base = ListLoader(.failure(down))
+        let loader = retrying(base)
+        let load = Task { try await loader.load(replacing: nil) }
+        await yieldUntil { clock.pendingTimers == 1 }
+        await loader.signOut()
+        clock.advance(by: 1)
+        await #expect(throws: AccessTokenError.signedOut) { try await load.value }
+        #expect(base.loads == 1)
+        #expect(base.signOuts == 1)
+    }
+
+    @Test func `callback code gets the same by the view`() async throws {
+        let base = ListLoader(.failure(down), .success(token))
+        let service = AccessTokenService(
+            loader: CallbackLoaderView(of: retrying(base)),
+            policy: .init(loadDeadline: nil)
+        )
+        let caller = Task { try await service.token() }
+        await expectDelay(1, before: 2, of: base)
+        #expect(try await caller.value == token)
+    }
+}

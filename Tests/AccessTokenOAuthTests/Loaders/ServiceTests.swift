@@ -1,0 +1,118 @@
+import AccessTokenAdapters
+import Foundation
+import LoopbackAuthorizationServer
+import Testing
+
+@testable import AccessTokenOAuth
+
+@Suite("Services of both worlds on one credential, at a server that rotates")
+struct ServiceTests {
+    private static let rounds = 20
+    private static let callers = 100
+
+    private func withServer(
+        _ body: (RotatingAuthorizationServer, MemoryCredentialStore, OAuthLoader) async throws -> Void
+    ) async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
+        let endpoint = TokenEndpoint(
+            server.tokenEndpoint,
+            authentication: .none(clientID: RotatingAuthorizationServer.clientID)
+        )
+        try await body(server, store, OAuthLoader(endpoint: endpoint, store: store))
+    }
+
+    /// Round after round, all callers find their token rejected, and must end with the same new one.
+    private func roundsOfRejection(
+        _ services: [any AsyncAccessTokenProviding],
+        _ server: RotatingAuthorizationServer
+    ) async throws {
+        var rejected: AccessToken?
+        for round in 1...Self.rounds {
+            let values = try await withThrowingTaskGroup(of: AccessToken.self) { [rejected] group in
+                for number in 0..<Self.callers {
+                    group.addTask {
+                        let service = services[number % services.count]
+                        if let rejected { await service.invalidate(rejected) }
+                        return try await service.token()
+                    }
+                }
+                return try await group.reduce(into: Set<AccessToken>()) { $0.insert($1) }
+            }
+            #expect(values.count == 1)
+            #expect(server.tally.tokenRequests == round)
+            rejected = values.first
+        }
+        #expect(server.tally.reuses == 0)
+    }
+
+    @Test func `the actor exchanges once per rejection, whoever asks`() async throws {
+        try await withServer { (server, _, loader) async throws in
+            try await roundsOfRejection([AsyncAccessTokenService(loader: loader)], server)
+        }
+    }
+
+    @Test func `the queue service exchanges once per rejection, by the view of the loader`() async throws {
+        try await withServer { (server, _, loader) async throws in
+            try await roundsOfRejection([AccessTokenService(loader: CallbackLoaderView(of: loader))], server)
+        }
+    }
+
+    @Test func `an actor and a queue service that share a credential exchange once for both`() async throws {
+        try await withServer { (server, store, loader) async throws in
+            let other = OAuthLoader(endpoint: loader.endpoint, store: store)
+            try await roundsOfRejection(
+                [
+                    AsyncAccessTokenService(loader: loader),
+                    AccessTokenService(loader: CallbackLoaderView(of: other)),
+                ],
+                server
+            )
+        }
+    }
+
+    @Test func `a spent refresh token reaches all callers once as the need to sign in, and signing in heals`()
+        async throws
+    {
+        try await withServer { (server, store, loader) async throws in
+            // A thief was faster.
+            _ = try await loader.endpoint.exchange(.refreshToken(try #require(try await store.refreshToken)))
+            let service = AsyncAccessTokenService(loader: loader)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<Self.callers {
+                    group.addTask {
+                        let error = await #expect(throws: (any Error).self) { try await service.token() }
+                        let isKnown =
+                            (error as? OAuthError)?.requiresSignIn ?? (error as? AccessTokenError == .signedOut)
+                        #expect(isKnown)
+                    }
+                }
+            }
+            #expect(server.tally.tokenRequests == 2)
+            #expect(server.tally.reuses == 1)
+            try await loader.signIn(Credential(refreshToken: server.signIn().refreshToken))
+            _ = try await service.token()
+        }
+    }
+
+    @Test func `signing out during a load answers the callers, and leaves nothing in the store`() async throws {
+        let isRequested = Event()
+        let server = try RotatingAuthorizationServer(latency: 0.05) { event in
+            if case .tokenRequested = event { isRequested.happen() }
+        }
+        defer { server.stop() }
+        let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
+        let endpoint = TokenEndpoint(
+            server.tokenEndpoint,
+            authentication: .none(clientID: RotatingAuthorizationServer.clientID)
+        )
+        let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: endpoint, store: store))
+        let caller = Task { try await service.token() }
+        await isRequested.wait()
+        await service.signOut()
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.value }
+        #expect(try await store.credential == nil)
+        #expect(service.currentToken == nil)
+    }
+}

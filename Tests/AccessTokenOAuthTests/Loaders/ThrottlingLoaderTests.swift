@@ -1,0 +1,81 @@
+import AccessTokenAdapters
+import AccessTokenOAuth
+import Foundation
+import Testing
+
+@Suite("A throttle after failures")
+struct ThrottlingLoaderTests {
+    private let clock = ManualClock()
+    private let token = AccessToken(value: "A")
+    private let down = OAuthError.unavailable(status: 503)
+
+    private func throttling(_ base: ListLoader) -> ThrottlingLoader {
+        ThrottlingLoader(base, pause: 10, longestPause: 60, clock: clock)
+    }
+
+    private func expectFailures(_ count: Int, _ error: OAuthError, of loader: ThrottlingLoader) async {
+        for _ in 0..<count { await #expect(throws: error) { try await loader.load(replacing: nil) } }
+    }
+
+    @Test func `a failure answers for a moment, and then the server is asked again`() async throws {
+        let base = ListLoader(.failure(down), .success(token))
+        let loader = throttling(base)
+        await expectFailures(200, down, of: loader)
+        #expect(base.loads == 1)
+        clock.advance(by: 9.5)
+        await expectFailures(1, down, of: loader)
+        clock.advance(by: 0.5)
+        #expect(try await loader.load(replacing: nil) == token)
+        #expect(try await loader.load(replacing: token) == token)
+        #expect(base.loads == 3)
+    }
+
+    @Test func `the server may ask for a longer moment, within limits`() async throws {
+        for (asked, pause) in [(1.0, 10.0), (30, 30), (3600, 60)] {
+            let error = OAuthError.unavailable(status: 429, retryAfter: asked)
+            let base = ListLoader(.failure(error), .success(token))
+            let loader = throttling(base)
+            await expectFailures(1, error, of: loader)
+            clock.advance(by: pause - 1)
+            await expectFailures(1, error, of: loader)
+            clock.advance(by: 1)
+            #expect(try await loader.load(replacing: nil) == token)
+        }
+    }
+
+    @Test func `that nobody is signed in is found out anew each time`() async {
+        for error in [OAuthError.refused("invalid_grant"), AccessTokenError.signedOut] as [any Error] {
+            let base = ListLoader(.failure(error))
+            let loader = throttling(base)
+            for _ in 0..<3 { await #expect(throws: (any Error).self) { try await loader.load(replacing: nil) } }
+            #expect(base.loads == 3)
+        }
+    }
+
+    @Test func `a clock that is set back does not prolong it`() async throws {
+        let base = ListLoader(.failure(down), .success(token))
+        let loader = throttling(base)
+        await expectFailures(1, down, of: loader)
+        clock.setWallClock(to: clock.now.addingTimeInterval(-3600))
+        #expect(try await loader.load(replacing: nil) == token)
+    }
+
+    @Test func `a sign-out forgets the failure, as does whoever knows better`() async throws {
+        let base = ListLoader(.failure(down), .failure(down), .success(token))
+        let loader = throttling(base)
+        await expectFailures(2, down, of: loader)
+        await loader.signOut()
+        #expect(base.signOuts == 1)
+        await expectFailures(2, down, of: loader)
+        #expect(base.loads == 2)
+        loader.forgetFailure()
+        #expect(try await loader.load(replacing: nil) == token)
+    }
+
+    @Test func `callback code gets the same by the view`() async throws {
+        let base = ListLoader(.failure(down))
+        let service = AccessTokenService(loader: CallbackLoaderView(of: throttling(base)))
+        for _ in 0..<20 { await #expect(throws: down) { try await service.token() } }
+        #expect(base.loads == 1)
+    }
+}
