@@ -24,4 +24,21 @@ extension TokenEndpoint {
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
         try reply.get()
     }
+
+    /// Tells the server that a token is not needed any more, for callback code.
+    ///
+    /// - Parameters:
+    ///   - token: a refresh token, or an access token.
+    ///   - hint: what kind it is.
+    ///   - handler: called once, on any thread.
+    @available(*, renamed: "revoke(_:hint:)")
+    public func revoke(
+        _ token: String,
+        hint: String = "refresh_token",
+        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        Task {
+            do { handler(.success(try await revoke(token, hint: hint))) } catch { handler(.failure(error)) }
+        }
+    }
 }

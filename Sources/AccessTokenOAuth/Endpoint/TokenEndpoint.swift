@@ -27,6 +27,10 @@ import FoundationNetworking
 /// for the loopback address, unless `no_proxy` exempts it. There a server that sends a body without end faster than
 /// `URLSession` hands it on can fill some hundred megabytes before reading stops; callers have their error long before.
 public struct TokenEndpoint: Sendable {
+    /// How many seconds a caller waits for a reply if nothing else is said: 30.
+    public static let usualDeadline: TimeInterval = 30
+    private static let longestDeadline: TimeInterval = 3600
+
     /// Where tokens are exchanged; a query of its own is kept.
     public let url: URL
 
@@ -56,19 +60,19 @@ public struct TokenEndpoint: Sendable {
     ///   - url: where tokens are exchanged.
     ///   - authentication: how the client proves who it is.
     ///   - revocationURL: where tokens are revoked.
-    ///   - deadline: how many seconds a caller waits for a reply.
+    ///   - deadline: how many seconds a caller waits for a reply; up to an hour, and 30 for what makes no sense.
     ///   - clock: wall clock and timers.
     public init(
         _ url: URL,
         authentication: ClientAuthentication,
         revocationURL: URL? = nil,
-        deadline: TimeInterval = 30,
+        deadline: TimeInterval = TokenEndpoint.usualDeadline,
         clock: any AccessTokenClock = SystemTaskClock()
     ) {
         self.url = url
         self.authentication = authentication
         self.revocationURL = revocationURL
-        self.deadline = deadline
+        self.deadline = deadline > 0 ? min(deadline, Self.longestDeadline) : Self.usualDeadline
         self.clock = clock
     }
 

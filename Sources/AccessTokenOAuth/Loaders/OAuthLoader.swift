@@ -72,6 +72,21 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         }.value
     }
 
+    /// Begins a session with a credential, for callback code.
+    ///
+    /// - Parameters:
+    ///   - credential: the session's.
+    ///   - handler: called once, on any thread; the session has begun if there is no error.
+    @available(*, renamed: "signIn(_:)")
+    public func signIn(
+        _ credential: Credential,
+        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        Task {
+            do { handler(.success(try await signIn(credential))) } catch { handler(.failure(error)) }
+        }
+    }
+
     /// Ends the session: removes the credential, then revokes it (RFC 7009).
     ///
     /// A load that is running is waited for, so that what it brings is removed and revoked as well.

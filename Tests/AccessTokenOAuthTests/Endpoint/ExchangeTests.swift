@@ -86,6 +86,12 @@ struct ExchangeTests {
         }
     }
 
+    @Test(arguments: [(-1, 30), (0, 30), (.nan, 30), (.infinity, 3600), (5, 5)] as [(TimeInterval, TimeInterval)])
+    func `a deadline that makes no sense is corrected`(given: TimeInterval, used: TimeInterval) throws {
+        let url = try #require(URL(string: "https://example.com"))
+        #expect(TokenEndpoint(url, authentication: .none(clientID: "app"), deadline: given).deadline == used)
+    }
+
     @Test(arguments: ["http://example.com/token", "http://127.example.com/", "ftp://127.example.com"])
     func `secrets are not sent where everybody can read them`(url: String) async throws {
         let endpoint = TokenEndpoint(try #require(URL(string: url)), authentication: .none(clientID: "app"))

@@ -73,6 +73,25 @@ struct SavingTests {
         }
     }
 
+    @Test func `of a sign-in is reported, and the session has not begun`() async throws {
+        try await withRotation { (_, store, loader) async throws in
+            store.fail(1)
+            func signInAsLegacyCode(then handler: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+                loader.signIn(Credential(refreshToken: "other"), then: handler)
+            }
+            let first = await withCheckedContinuation { continuation in
+                signInAsLegacyCode { continuation.resume(returning: $0) }
+            }
+            #expect(throws: TroubledStore.Trouble()) { try first.get() }
+            #expect(try await store.credential == start)
+            let second = await withCheckedContinuation { continuation in
+                signInAsLegacyCode { continuation.resume(returning: $0) }
+            }
+            #expect(throws: Never.self) { try second.get() }
+            #expect(try await store.refreshToken == "other")
+        }
+    }
+
     @Test func `of a token that has expired on arrival is an answer all the same`() async throws {
         try await withServer { connection, _ in
             connection.reply(200, tokens("A1", "RT1", lifetime: 0))
