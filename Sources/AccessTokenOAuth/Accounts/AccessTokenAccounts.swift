@@ -1,0 +1,114 @@
+public import AccessTokenAsync
+
+/// One service per account, made on demand, and never two for one account.
+///
+/// Two services of one account are two loads at once, which is what a service is there to prevent.
+///
+/// ```swift
+/// let accounts = AccessTokenAccounts<UserID, AsyncAccessTokenService> { user in
+///     AsyncAccessTokenService(loader: OAuthLoader(endpoint: endpoint, store: store(of: user)))
+/// }
+/// let token = try await accounts.service(for: user).token()
+/// ```
+///
+/// It holds services of either world, an `AccessTokenService` as well.
+///
+/// **Concurrency** Can be used from any thread.
+public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Sendable>: Sendable {
+    private struct Entry {
+        let service: Service
+        /// How many sign-outs are under way: the service stays until the last one is done.
+        var signOuts = 0
+    }
+
+    private let make: @Sendable (Account) -> Service
+    private let entries = Locked<[Account: Entry]>([:])
+
+    /// Creates accounts without any service.
+    ///
+    /// - Parameter make: makes the service of an account; it must not ask these accounts for anything, and is not to
+    ///   take long: others wait for it.
+    public init(make: @escaping @Sendable (Account) -> Service) {
+        self.make = make
+    }
+
+    /// The accounts that have a service, in no order.
+    public var accounts: [Account] {
+        entries.withLock { Array($0.keys) }
+    }
+
+    /// The account's service, which is made if there is none.
+    ///
+    /// During a sign-out it is the one that signs out, which answers `AccessTokenError.signedOut`: a second one would
+    /// load with the credential that is being removed.
+    public func service(for account: Account) -> Service {
+        entries.withLock { entries in
+            if let entry = entries[account] { return entry.service }
+            let service = make(account)
+            entries[account] = Entry(service: service)
+            return service
+        }
+    }
+
+    /// Signs an account out, also one that had no service yet, and removes its service.
+    ///
+    /// Let the account sign in again after it has returned: the next service is a new one.
+    ///
+    /// - Parameters:
+    ///   - account: the account.
+    ///   - signOut: signs the service out.
+    public func remove(_ account: Account, signingOut signOut: (Service) async -> Void) async {
+        await signOut(begin(account))
+        end(account)
+    }
+
+    /// Signs an account out, and removes its service, for callback code.
+    ///
+    /// - Parameters:
+    ///   - account: the account.
+    ///   - signOut: signs the service out, and calls what it is given when that is done.
+    ///   - done: called when the service is removed, by whatever thread says that the sign-out is done.
+    public func remove(
+        _ account: Account,
+        signingOut signOut: (Service, _ finish: @escaping @Sendable () -> Void) -> Void,
+        then done: @escaping @Sendable () -> Void
+    ) {
+        // A sign-out that forgets to say that it is done keeps nobody's service for ever.
+        let finish = OneShot(abandoned: ()) { [self] in
+            end(account)
+            done()
+        }
+        signOut(begin(account)) { finish(()) }
+    }
+
+    private func begin(_ account: Account) -> Service {
+        entries.withLock { entries in
+            var entry = entries[account] ?? Entry(service: make(account))
+            entry.signOuts += 1
+            entries[account] = entry
+            return entry.service
+        }
+    }
+
+    private func end(_ account: Account) {
+        // The service leaves the lock before it is released: it may have much to do then.
+        _ = entries.withLock { entries -> Entry? in
+            guard var entry = entries[account] else { return nil }
+            entry.signOuts -= 1
+            guard entry.signOuts == 0 else {
+                entries[account] = entry
+                return nil
+            }
+            return entries.removeValue(forKey: account)
+        }
+    }
+}
+
+extension AccessTokenAccounts where Service: AsyncAccessTokenProviding {
+    /// Signs an account out, also one that had no service yet, and removes its service.
+    ///
+    /// Returns when its loader has forgotten the session, also to a cancelled caller.
+    public func signOut(_ account: Account) async {
+        await remove(account) { service in await service.signOut() }
+    }
+}
