@@ -12,6 +12,7 @@ struct LoaderMemory: Sendable {
 
     /// A refresh token that was sent and not answered yet.
     struct Outstanding: Sendable {
+        let number: Int
         let refreshToken: String
         let exchange: OutstandingExchange<TokenReply>
         let start: Date
@@ -21,4 +22,11 @@ struct LoaderMemory: Sendable {
     var outstanding: Outstanding?
     /// The last refresh token that the server refused, in case that it could not be removed.
     var refused: String?
+    /// How many refresh tokens were sent.
+    var exchanges = 0
+
+    /// Forgets a session; numbers go on, so that a late reply is not taken for that of the next one.
+    mutating func forget() {
+        self = LoaderMemory(exchanges: exchanges)
+    }
 }

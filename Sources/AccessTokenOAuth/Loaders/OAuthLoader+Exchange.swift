@@ -17,16 +17,26 @@ extension OAuthLoader {
         {
             return present.exchange
         }
+        let number = memory.withLock { memory in
+            memory.exchanges += 1
+            return memory.exchanges
+        }
         let exchange = try await endpoint.start(.refreshToken(refreshToken)) { [self] reply, isLate in
-            forgetOutstanding(refreshToken)
+            forgetOutstanding(number)
             if isLate {
                 Task { await self.keepLate(reply, of: refreshToken, replacing: record) }
             }
         }
         memory.withLock { memory in
-            memory.outstanding = LoaderMemory.Outstanding(refreshToken: refreshToken, exchange: exchange, start: now)
+            memory.outstanding = LoaderMemory.Outstanding(
+                number: number,
+                refreshToken: refreshToken,
+                exchange: exchange,
+                start: now
+            )
         }
-        if exchange.isSettled { forgetOutstanding(refreshToken) }
+        // It may have been settled before it was written down.
+        if exchange.isSettled { forgetOutstanding(number) }
         return exchange
     }
 
@@ -40,9 +50,9 @@ extension OAuthLoader {
         }
     }
 
-    private func forgetOutstanding(_ refreshToken: String) {
+    private func forgetOutstanding(_ number: Int) {
         memory.withLock { memory in
-            if memory.outstanding?.refreshToken == refreshToken { memory.outstanding = nil }
+            if memory.outstanding?.number == number { memory.outstanding = nil }
         }
     }
 

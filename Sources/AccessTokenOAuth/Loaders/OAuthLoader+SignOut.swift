@@ -15,7 +15,7 @@ extension OAuthLoader {
         }
         // What was issued and never saved is the successor of what was stored.
         let unsaved = memory.withLock { memory in
-            defer { memory = LoaderMemory() }
+            defer { memory.forget() }
             return memory.unsaved?.credential
         }
         if let credential = unsaved ?? removed.withLock({ $0 }) { await revoke(credential) }

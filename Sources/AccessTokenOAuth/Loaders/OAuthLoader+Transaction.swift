@@ -22,6 +22,13 @@ extension OAuthLoader {
             self.outcome = outcome
             base = record?.version
         }
+
+        /// Whether the store did as it was told: one that has lost its exclusion keeps what a peer wrote meanwhile.
+        func wasTaken(in record: CredentialRecord?) -> Bool {
+            guard case .replace(let credential) = change else { return true }
+            return record?.credential.refreshToken == credential.refreshToken
+                && record?.credential.accessToken?.value == credential.accessToken?.value
+        }
     }
 
     /// A save of what was not saved, a rotation by a peer, an exchange, and one to spare.
@@ -33,27 +40,21 @@ extension OAuthLoader {
         var failedSaves = 0
         var brought: AccessToken?
         for _ in 0..<(Self.mostTurns + Self.mostSaves) {
-            let last = Locked<Turn?>(nil)
-            var failure: (any Error)?
-            do {
-                try await store.update { [brought] record in
-                    let turn = await self.turn(with: record, replacing: old, brought: brought)
-                    last.withLock { $0 = turn }
-                    return turn.change
-                }
-            } catch {
-                failure = error
-            }
-            let turn = last.withLock { $0 }
+            let (turn, update) = await takeTurn(replacing: old, brought: brought)
             if case .answer(let token) = turn?.outcome { brought = token }
-            if let failure {
+            if case .failure(let failure) = update {
                 if turn == nil, let token = await tokenOfPeer(replacing: old) { return token }
                 // The exchange is not repeated: what it brought stays in memory, for the next turn or the next load.
                 failedSaves += 1
-                guard failedSaves < Self.mostSaves, memory.withLock({ $0.unsaved != nil }) else { throw failure }
+                guard failedSaves < Self.mostSaves, memory.withLock({ $0.unsaved != nil }) else {
+                    // What the server says is of more use to callers than that it could not be written down.
+                    guard case .failure(let error) = turn?.outcome else { throw failure }
+                    onUnheardError?(failure)
+                    throw error
+                }
                 continue
             }
-            guard let turn else { continue }
+            guard let turn, turn.wasTaken(in: try update.get()) else { continue }
             if turn.change != .keep { forgetUnsaved(on: turn.base) }
             switch turn.outcome {
             case .answer(let token): return token
@@ -62,6 +63,24 @@ extension OAuthLoader {
             }
         }
         throw CredentialStoreError.busy
+    }
+
+    /// One update of the store; there is no turn if it did not let us in.
+    private func takeTurn(
+        replacing old: AccessToken?,
+        brought: AccessToken?
+    ) async -> (Turn?, Result<CredentialRecord?, any Error>) {
+        let last = Locked<Turn?>(nil)
+        do {
+            let record = try await store.update { record in
+                let turn = await self.turn(with: record, replacing: old, brought: brought)
+                last.withLock { $0 = turn }
+                return turn.change
+            }
+            return (last.withLock { $0 }, .success(record))
+        } catch {
+            return (last.withLock { $0 }, .failure(error))
+        }
     }
 
     /// Decides, inside the exclusion, what becomes of the record, and what the callers are told.

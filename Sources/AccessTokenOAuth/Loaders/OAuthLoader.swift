@@ -39,7 +39,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///   - grant: what to exchange when there is no refresh token, such as the client's own credentials; `nil` means
     ///     that somebody has to sign in.
     ///   - leeway: seconds before its expiration from which on a token in the store is not adopted.
-    ///   - onUnheardError: told of failures that no caller waits for: at sign-out, and when a late reply is saved.
+    ///   - onUnheardError: told of failures that no caller hears of: at sign-out, when a late reply is saved, and when a refusal
+    ///     cannot be written down.
     public init(
         endpoint: TokenEndpoint,
         store: any CredentialStore,
@@ -68,7 +69,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     public func signIn(_ credential: Credential) async throws {
         try await Task {
             try await self.store.update { _ in .replace(credential) }
-            self.memory.withLock { $0 = LoaderMemory() }
+            self.memory.withLock { $0.forget() }
         }.value
     }
 

@@ -26,9 +26,13 @@ struct RefusedGrantTests {
     @Test func `it is not sent again either if it cannot be removed`() async throws {
         try await withServer(refusing) { server in
             let store = TroubledStore(start)
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            let unheard = Locked(0)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store) { error in
+                if error is TroubledStore.Trouble { unheard.withLock { $0 += 1 } }
+            }
             store.fail(1)
-            await #expect(throws: TroubledStore.Trouble()) { try await loader.load(replacing: nil) }
+            await #expect(throws: OAuthError.refused("invalid_grant")) { try await loader.load(replacing: nil) }
+            #expect(unheard.withLock { $0 } == 1)
             #expect(try await store.credential == start)
             await #expect(throws: OAuthError.refused("invalid_grant")) { try await loader.load(replacing: nil) }
             #expect(try await store.credential == nil)
@@ -46,6 +50,20 @@ struct RefusedGrantTests {
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             #expect(try await loader.load(replacing: nil).value == "peer")
             #expect(try await store.credential == rotated)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `what a peer writes during an exchange is adopted, and not overwritten`() async throws {
+        let newer = Credential(accessToken: AccessToken(value: "peer"), refreshToken: "RT5")
+        let store = LeaseStore(Credential(refreshToken: "RT1"))
+        try await withServer { connection, request in
+            store.writeAsPeer(newer)
+            refusing(connection, request)
+        } _: { server in
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            #expect(try await loader.load(replacing: nil).value == "peer")
+            #expect(try await store.credential == newer)
             #expect(server.requests.count == 1)
         }
     }
