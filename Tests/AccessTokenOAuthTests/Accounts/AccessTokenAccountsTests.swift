@@ -3,7 +3,7 @@ import AccessTokenOAuth
 import Foundation
 import Testing
 
-@Suite("One service per account")
+@Suite("One service per account", .timeLimit(.minutes(2)))
 struct AccessTokenAccountsTests {
     /// Makes services, and counts how many for whom.
     private final class Workshop: Sendable {

@@ -2,7 +2,7 @@ import AccessTokenOAuth
 import Foundation
 import Testing
 
-@Suite("The store in memory")
+@Suite("The store in memory", .timeLimit(.minutes(2)))
 struct MemoryCredentialStoreTests {
     private struct Refusal: Error {}
     private let first = Credential(refreshToken: "RT1")

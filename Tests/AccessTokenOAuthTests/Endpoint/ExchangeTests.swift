@@ -3,7 +3,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("An exchange with the token endpoint")
+@Suite("An exchange with the token endpoint", .timeLimit(.minutes(2)))
 struct ExchangeTests {
     @Test func `a reply brings tokens, and the endpoint's own query is kept`() async throws {
         try await withServer { connection, _ in
@@ -67,6 +67,15 @@ struct ExchangeTests {
             await isRescued.wait()
             #expect(rescued.withLock { $0 } == ["RT1"])
         }
+    }
+
+    @Test func `a reply that is faster than whoever is going to wait for it is not late`() async {
+        let lateness = Locked<[Bool]>([])
+        let exchange = OutstandingExchange<Int> { _, isLate in lateness.withLock { $0.append(isLate) } }
+        exchange.settle(1)
+        exchange.settle(2)
+        #expect(await exchange.reply(within: 1, by: ManualClock()) == 1)
+        #expect(lateness.withLock { $0 } == [false])
     }
 
     @Test func `a reply in time leaves no timer, and rescues only what it cannot hand out`() async throws {

@@ -2,7 +2,7 @@ import AccessTokenOAuth
 import Foundation
 import Testing
 
-@Suite("Revocation")
+@Suite("Revocation", .timeLimit(.minutes(2)))
 struct RevocationTests {
     @Test func `a token is sent with its kind and the client's proof`() async throws {
         try await withServer { connection, _ in

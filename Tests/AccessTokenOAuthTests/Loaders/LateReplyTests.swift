@@ -3,7 +3,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A reply that comes after the deadline")
+@Suite("A reply that comes after the deadline", .timeLimit(.minutes(2)))
 struct LateReplyTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
     private let old = AccessToken(value: "A0")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The loader that keeps a credential alive")
+@Suite("The loader that keeps a credential alive", .timeLimit(.minutes(2)))
 struct OAuthLoaderTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0", scope: "read")
     private let old = AccessToken(value: "A0")

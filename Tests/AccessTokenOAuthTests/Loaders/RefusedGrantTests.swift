@@ -3,7 +3,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A refresh token that the server refuses")
+@Suite("A refresh token that the server refuses", .timeLimit(.minutes(2)))
 struct RefusedGrantTests {
     private let start = Credential(refreshToken: "RT0")
 

@@ -3,7 +3,7 @@ import AccessTokenOAuth
 import Foundation
 import Testing
 
-@Suite("Retries with backoff")
+@Suite("Retries with backoff", .timeLimit(.minutes(2)))
 struct RetryingLoaderTests {
     private let clock = ManualClock()
     private let token = AccessToken(value: "A")

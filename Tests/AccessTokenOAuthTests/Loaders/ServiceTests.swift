@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Services of both worlds on one credential, at a server that rotates")
+@Suite("Services of both worlds on one credential, at a server that rotates", .timeLimit(.minutes(2)))
 struct ServiceTests {
     private static let rounds = 20
     private static let callers = 100

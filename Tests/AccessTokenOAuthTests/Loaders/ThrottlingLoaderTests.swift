@@ -3,7 +3,7 @@ import AccessTokenOAuth
 import Foundation
 import Testing
 
-@Suite("A throttle after failures")
+@Suite("A throttle after failures", .timeLimit(.minutes(2)))
 struct ThrottlingLoaderTests {
     private let clock = ManualClock()
     private let token = AccessToken(value: "A")

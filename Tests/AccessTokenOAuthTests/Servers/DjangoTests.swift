@@ -6,7 +6,8 @@ import Testing
 @Suite(
     "django-oauth-toolkit, which rotates and revokes a family at the first reuse",
     .enabled(if: DjangoServer.present != nil, "start it and set DJANGO_OAUTH_TOOLKIT to PORT:STATE_FOLDER"),
-    .serialized
+    .serialized,
+    .timeLimit(.minutes(2))
 )
 struct DjangoTests {
     private static let secret = "s3cr:t %+/&"

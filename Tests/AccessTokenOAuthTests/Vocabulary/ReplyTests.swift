@@ -3,7 +3,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Replies of the token endpoint")
+@Suite("Replies of the token endpoint", .timeLimit(.minutes(2)))
 struct ReplyTests {
     private let now = Date(timeIntervalSince1970: 1_792_000_000)
     private let reader = TokenReplyReader(

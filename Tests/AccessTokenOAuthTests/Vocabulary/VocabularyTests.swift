@@ -2,7 +2,7 @@ import AccessTokenOAuth
 import Foundation
 import Testing
 
-@Suite("Grants, clients and errors")
+@Suite("Grants, clients and errors", .timeLimit(.minutes(2)))
 struct VocabularyTests {
     private static let verifier = "dBjftJeZ4CVP-mBqSNz.~_KAAAAAAAAAAAAAAAAAAAA"
 
