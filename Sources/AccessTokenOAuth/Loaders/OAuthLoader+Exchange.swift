@@ -11,9 +11,9 @@ extension OAuthLoader {
     ) async throws -> OutstandingExchange<TokenReply> {
         let now = endpoint.clock.now
         let present = memory.withLock { $0.outstanding }
-        // A server that trickles could keep it under way for ever.
+        // But not for ever: a connection that is dead without knowing it would keep the user out until it does.
         if let present, present.refreshToken == refreshToken,
-            now.timeIntervalSince(present.start) < endpoint.deadline * 4
+            now.timeIntervalSince(present.start) < endpoint.deadline * 2
         {
             return present.exchange
         }

@@ -21,8 +21,8 @@ public import Foundation
 ///   and is not sent again.
 /// - A credential that could not be saved is kept in memory and saved before anything else, rather than exchanged
 ///   again; until then nobody gets its access token.
-/// - A reply that comes after the endpoint's deadline is saved if nothing newer is there. As long as it may still come,
-///   loads wait for it and do not send the same refresh token a second time, which would look like theft.
+/// - A reply that comes after the endpoint's deadline is saved if nothing newer is there. Until twice the deadline has
+///   passed, loads wait for it and do not send the same refresh token a second time, which would look like theft.
 public final class OAuthLoader: AsyncAccessTokenLoader {
     let endpoint: TokenEndpoint
     let store: any CredentialStore

@@ -61,7 +61,7 @@ struct LateReplyTests {
         try await withLateReply { (server, store, loader, clock, gate) async throws in
             let second = Task { try await loader.load(replacing: old) }
             await yieldUntil { clock.pendingTimers == 1 }
-            clock.advance(by: 90)
+            clock.advance(by: 30)
             await #expect(throws: OAuthError.timedOut) { try await second.value }
             #expect(try await loader.load(replacing: old).value == "A2")
             #expect(server.requests.count == 2)
