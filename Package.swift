@@ -102,6 +102,13 @@ let package = Package(
         ),
         .testTarget(name: "AccessTokenCoreTests", dependencies: ["AccessTokenCore"], swiftSettings: settings),
         .target(name: "InterleavingExplorer", swiftSettings: settings),
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "InterleavingExplorer",
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "InterleavingExplorerTests",
             dependencies: ["InterleavingExplorer"],

@@ -1,0 +1,21 @@
+import AccessTokenAsync
+import AccessTokenCore
+import Foundation
+import Synchronization
+
+/// The limit: a token and its expiration under a lock, and one reading of the clock. It can do nothing else.
+final class MutexSnapshot: Sendable {
+    private let cached: Mutex<(token: AccessToken, until: Date)?>
+
+    init(_ token: AccessToken) {
+        cached = Mutex((token, token.expiration ?? .distantFuture))
+    }
+
+    func token() -> AccessToken? {
+        let now = systemNow()
+        return cached.withLock { cached in
+            guard let cached, now < cached.until else { return nil }
+            return cached.token
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// The command `benchmarks`.
+@main
+enum Benchmarks {
+    static func main() async {
+        do {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            if options.isHelp { return print(Options.help) }
+            let outcomes = try await run(options)
+            try write(outcomes, options)
+        } catch let error as UsageError {
+            say("benchmarks: \(error). Try benchmarks --help.\n")
+            exit(64)
+        } catch {
+            say("benchmarks: \(error)\n")
+            exit(1)
+        }
+    }
+
+    private static func run(_ options: Options) async throws -> [Outcome] {
+        let comparisons = Rows.all(isQuick: options.isQuick).filter { comparison in
+            guard let filter = options.filter else { return true }
+            return comparison.row.split(separator: ", ").contains { $0 == filter }
+                || filter.count > 1 && comparison.name.localizedCaseInsensitiveContains(filter)
+        }
+        guard !comparisons.isEmpty else { throw UsageError(description: "no row matches the filter") }
+        #if DEBUG
+        say("A debug build says nothing about speed: swift run -c release benchmarks\n")
+        #endif
+        var outcomes: [Outcome] = []
+        for (index, comparison) in comparisons.enumerated() {
+            let outcome = try await comparison.run { round in
+                if round % 10 == 0 {
+                    say("\r\u{1B}[K\(index + 1)/\(comparisons.count)  \(comparison.name)  round \(round)")
+                }
+            }
+            say("\r\u{1B}[K")
+            print(Table(outcome: outcome).text)
+            outcomes.append(outcome)
+        }
+        return outcomes
+    }
+
+    private static func write(_ outcomes: [Outcome], _ options: Options) throws {
+        if let file = options.jsonFile {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            try encoder.encode(outcomes).write(to: URL(fileURLWithPath: file))
+        }
+        if let file = options.svgFile {
+            guard let picture = GrowthPicture(outcomes) else {
+                throw UsageError(description: "--svg needs the rows g and h")
+            }
+            try Data(picture.text.utf8).write(to: URL(fileURLWithPath: file))
+        }
+        let verdicts = outcomes.flatMap(\.verdicts)
+        print("\(verdicts.count { $0.isMet }) of \(verdicts.count) targets met")
+    }
+
+    private static func say(_ text: String) {
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+}

@@ -1,0 +1,4 @@
+/// Arguments that make no sense.
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+}

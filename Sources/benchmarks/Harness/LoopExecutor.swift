@@ -1,0 +1,34 @@
+import Synchronization
+
+/// Runs tasks on the thread that drains it, and nowhere else: one thread, no wake-ups, hardly any noise.
+final class LoopExecutor: TaskExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let capacity: Int
+
+    /// - Parameter capacity: room made in advance, so that it is not counted as a waiter's memory.
+    init(capacity: Int = 0) {
+        self.capacity = capacity
+        jobs.withLock { $0.reserveCapacity(capacity) }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+    }
+
+    /// Runs everything that is there and whatever comes of it, until nothing can go on.
+    func drain() {
+        var batch: [UnownedJob] = []
+        batch.reserveCapacity(capacity)
+        while true {
+            batch.removeAll(keepingCapacity: true)
+            let taken = batch
+            batch = jobs.withLock { jobs in
+                defer { jobs = taken }
+                return jobs
+            }
+            guard !batch.isEmpty else { return }
+            for job in batch { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// What a comparison has found.
+struct Outcome: Sendable, Encodable {
+    struct Figure: Sendable, Encodable {
+        let name: String
+        let nanoseconds: Distribution
+        let bytes: Distribution?
+        /// Time, round by round beside the first contender's.
+        let ratio: Distribution
+    }
+
+    struct Verdict: Sendable, Encodable {
+        let contender: String
+        let base: String
+        let quantity: Goal.Quantity
+        let limit: Double
+        let value: Distribution
+        let isMet: Bool
+    }
+
+    let row: String
+    let title: String
+    let waiters: Int?
+    let rounds: Int
+    let figures: [Figure]
+    let verdicts: [Verdict]
+
+    init(of comparison: Comparison, samples: [[Sample]]) {
+        row = comparison.row
+        title = comparison.title
+        waiters = comparison.waiters
+        rounds = comparison.rounds
+        let names = comparison.contenders.map(\.name)
+        figures = zip(names, samples).compactMap { name, own in
+            let ratios = zip(own, samples[0]).map { $0.nanoseconds / $1.nanoseconds }
+            guard let nanoseconds = Distribution(own.map(\.nanoseconds)), let ratio = Distribution(ratios) else {
+                return nil
+            }
+            let bytes = Distribution(own.compactMap(\.bytes))
+            return Figure(name: name, nanoseconds: nanoseconds, bytes: bytes, ratio: ratio)
+        }
+        verdicts = comparison.goals.compactMap { goal in
+            guard let own = names.firstIndex(of: goal.contender), let base = names.firstIndex(of: goal.base),
+                let value = Distribution(zip(samples[own], samples[base]).compactMap(goal.value))
+            else { return nil }
+            return Verdict(
+                contender: goal.contender,
+                base: goal.base,
+                quantity: goal.quantity,
+                limit: goal.limit,
+                value: value,
+                isMet: goal.isMet(by: value.median)
+            )
+        }
+    }
+}

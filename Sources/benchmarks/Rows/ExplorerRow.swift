@@ -1,0 +1,39 @@
+import AccessTokenAsync
+import InterleavingExplorer
+
+/// How fast the explorer goes through the schedules of three callers of the actor.
+enum ExplorerRow {
+    static func comparison(isQuick: Bool) -> Comparison {
+        let name = "schedules of three callers"
+        return Comparison(
+            row: "k",
+            title: "explorer",
+            rounds: isQuick ? 3 : 11,
+            contenders: [
+                Contender(name) {
+                    let watch = Stopwatch()
+                    let report = await Explorer().explore(threeCallers)
+                    precondition(report.holds, "\(report)")
+                    return watch.sample(per: report.schedules)
+                }
+            ],
+            goals: [.rate(of: name, atLeast: 5_000)]
+        )
+    }
+
+    private static let threeCallers = Scenario("three callers") { run in
+        let service = ContinuationDictionary(loader: PausingLoader(run: run), executor: run.executor)
+        for number in 1...3 {
+            run.operation("caller \(number)") { _ = try? await service.token() }
+        }
+    }
+
+    private struct PausingLoader: AsyncAccessTokenLoader {
+        let run: ScenarioRun
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken {
+            await run.pause("answer")
+            return .valid
+        }
+    }
+}

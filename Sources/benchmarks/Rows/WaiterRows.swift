@@ -1,0 +1,95 @@
+import AccessTokenAsync
+import AccessTokenGCD
+
+/// No token is there: what each of N waiters on one load costs.
+enum WaiterRows {
+    static func all(isQuick: Bool) -> [Comparison] {
+        let sizes = isQuick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000, 1_000_000]
+        return sizes.map { oneThread($0, isQuick) } + sizes.map { pool($0, isQuick) }
+            + sizes.map { callbacks($0, isQuick) } + sizes.dropLast(isQuick ? 0 : 1).map { cancelled($0, isQuick) }
+    }
+
+    /// About as much time for few waiters as for many.
+    private static func rounds(_ count: Int, _ isQuick: Bool) -> Int {
+        switch count {
+        case ..<1_000: isQuick ? 21 : 201
+        case ..<10_000: isQuick ? 11 : 51
+        case ..<100_000: isQuick ? 3 : 11
+        case ..<1_000_000: 5
+        default: 1
+        }
+    }
+
+    private static func oneThread(_ count: Int, _ isQuick: Bool) -> Comparison {
+        let base = SharedTaskDesign.name
+        var contenders = [
+            Contender(base) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
+            Contender(ServiceDesign.name) { AsyncWaiters.onOneThread(ServiceDesign.self, count: count) },
+        ]
+        if count <= 100_000 {
+            contenders.append(
+                Contender(DictionaryDesign.name) { AsyncWaiters.onOneThread(DictionaryDesign.self, count: count) }
+            )
+        }
+        var goals = [Goal.time(of: ServiceDesign.name, to: base, atMost: 1.35)]
+        if count == 100_000 { goals.append(.bytes(of: ServiceDesign.name, to: base, atMost: 1.05)) }
+        return Comparison(
+            row: count == 100_000 ? "g, j" : "g",
+            title: "async waiter, one thread",
+            waiters: count,
+            rounds: rounds(count, isQuick),
+            contenders: contenders,
+            goals: goals
+        )
+    }
+
+    private static func pool(_ count: Int, _ isQuick: Bool) -> Comparison {
+        Comparison(
+            row: "g",
+            title: "async waiter, global pool",
+            waiters: count,
+            rounds: rounds(count, isQuick),
+            contenders: [
+                Contender(SharedTaskDesign.name) { AsyncWaiters.onPool(SharedTaskDesign.self, count: count) },
+                Contender(ServiceDesign.name) { AsyncWaiters.onPool(ServiceDesign.self, count: count) },
+            ],
+            goals: [.time(of: ServiceDesign.name, to: SharedTaskDesign.name, atMost: 1.35)]
+        )
+    }
+
+    private static func callbacks(_ count: Int, _ isQuick: Bool) -> Comparison {
+        var goals = [
+            Goal.time(of: QueueServiceDesign.name, to: SundellDesign.name, atMost: 1),
+            Goal.time(of: QueueServiceDesign.name, to: SharedTaskDesign.name, atMost: 0.4),
+        ]
+        if count == 100_000 {
+            goals.append(.bytes(of: QueueServiceDesign.name, to: SundellDesign.name, atMost: 1))
+        }
+        return Comparison(
+            row: count == 100_000 ? "h, j" : "h",
+            title: "callback waiter",
+            waiters: count,
+            rounds: rounds(count, isQuick),
+            contenders: [
+                Contender(SharedTaskDesign.name) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
+                Contender(SundellDesign.name) { CallbackWaiters.sample(SundellDesign.self, count: count) },
+                Contender(QueueServiceDesign.name) { CallbackWaiters.sample(QueueServiceDesign.self, count: count) },
+            ],
+            goals: goals
+        )
+    }
+
+    private static func cancelled(_ count: Int, _ isQuick: Bool) -> Comparison {
+        Comparison(
+            row: "l",
+            title: "cancelling all waiters",
+            waiters: count,
+            rounds: rounds(count, isQuick),
+            contenders: [
+                Contender(SharedTaskDesign.name) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
+                Contender(ServiceDesign.name) { AsyncWaiters.cancelled(ServiceDesign.self, count: count) },
+            ],
+            goals: [.time(of: ServiceDesign.name, to: SharedTaskDesign.name, atMost: 0.6)]
+        )
+    }
+}
