@@ -7,6 +7,7 @@ enum Benchmarks {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             if options.isHelp { return print(Options.help) }
+            if let workload = options.workload { return try await workload.run(count: options.count) }
             let outcomes = try await run(options)
             try write(outcomes, options)
         } catch let error as UsageError {
@@ -36,7 +37,7 @@ enum Benchmarks {
                 }
             }
             say("\r\u{1B}[K")
-            print(Table(outcome: outcome).text)
+            show(Table(outcome: outcome).text + "\n")
             outcomes.append(outcome)
         }
         return outcomes
@@ -55,7 +56,12 @@ enum Benchmarks {
             try Data(picture.text.utf8).write(to: URL(fileURLWithPath: file))
         }
         let verdicts = outcomes.flatMap(\.verdicts)
-        print("\(verdicts.count { $0.isMet }) of \(verdicts.count) targets met")
+        show("\(verdicts.count { $0.isMet }) of \(verdicts.count) targets met\n")
+    }
+
+    /// At once, also into a pipe.
+    private static func show(_ text: String) {
+        FileHandle.standardOutput.write(Data(text.utf8))
     }
 
     private static func say(_ text: String) {

@@ -22,7 +22,11 @@ enum ExplorerRow {
     }
 
     private static let threeCallers = Scenario("three callers") { run in
-        let service = ContinuationDictionary(loader: PausingLoader(run: run), executor: run.executor)
+        let service = AsyncAccessTokenService(
+            loader: PausingLoader(run: run),
+            policy: AccessTokenPolicy(loadDeadline: nil),
+            executor: run.executor
+        )
         for number in 1...3 {
             run.operation("caller \(number)") { _ = try? await service.token() }
         }

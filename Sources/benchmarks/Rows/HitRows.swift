@@ -99,14 +99,17 @@ enum HitRows {
         try await body()
     }
 
-    private static func snapshotCalls() -> Sample {
+    private static func snapshotCalls(_ calls: Int = calls) -> Sample {
         var length = 0
         let watch = Stopwatch()
         for _ in 0..<calls { length += snapshot.token().map(use) ?? 0 }
         return sample(watch, calls, length)
     }
 
-    private static func actorCalls(_ service: AsyncAccessTokenService) async throws -> Sample {
+    private static func actorCalls(
+        _ service: AsyncAccessTokenService,
+        _ calls: Int = calls
+    ) async throws -> Sample {
         var length = 0
         let watch = Stopwatch()
         for _ in 0..<calls { length += use(try await service.token()) }
@@ -149,13 +152,7 @@ enum HitRows {
             rounds: rounds,
             contenders: [
                 Contender(base) { snapshotCalls() },
-                Contender("of the actor") {
-                    var length = 0
-                    let service = actor
-                    let watch = Stopwatch()
-                    for _ in 0..<calls { length += service.currentToken.map(use) ?? 0 }
-                    return sample(watch, calls, length)
-                },
+                Contender("of the actor") { currentTokenCalls(actor) },
                 Contender("of the queue service") {
                     var length = 0
                     let service = queueService
@@ -169,6 +166,27 @@ enum HitRows {
                 .time(of: "of the queue service", to: base, atMost: 1.15),
             ]
         )
+    }
+
+    private static func currentTokenCalls(_ service: AsyncAccessTokenService, _ calls: Int = calls) -> Sample {
+        var length = 0
+        let watch = Stopwatch()
+        for _ in 0..<calls { length += service.currentToken.map(use) ?? 0 }
+        return sample(watch, calls, length)
+    }
+
+    // MARK: Counting instructions
+
+    static func repeatSnapshot(_ calls: Int) {
+        _ = snapshotCalls(calls)
+    }
+
+    static func repeatToken(_ calls: Int) async throws {
+        _ = try await actorCalls(actor, calls)
+    }
+
+    static func repeatCurrentToken(_ calls: Int) {
+        _ = currentTokenCalls(actor, calls)
     }
 
     // MARK: callbacks
