@@ -3,7 +3,7 @@ import AccessTokenCore
 import Foundation
 import Synchronization
 
-/// The limit: a token and its expiration under a lock, and one reading of the clock. It can do nothing else.
+/// The limit: a token and its expiration under a lock, and one reading of the clock.
 final class MutexSnapshot: Sendable {
     private let cached: Mutex<(token: AccessToken, until: Date)?>
 

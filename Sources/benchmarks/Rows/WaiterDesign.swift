@@ -12,7 +12,9 @@ protocol WaiterDesign: Sendable {
     func finish()
 }
 
-/// The base: all await the value of one task. A waiter that is cancelled goes on waiting.
+/// The base: all await the value of one task.
+///
+/// A waiter that is cancelled goes on waiting.
 struct SharedTaskDesign: WaiterDesign {
     static let name = "one Task.value"
     private let gate: Gate
