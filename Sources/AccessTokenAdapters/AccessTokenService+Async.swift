@@ -10,8 +10,14 @@ extension AccessTokenService: AsyncAccessTokenProviding {
     /// cancelled already starts no load (X3), but gets a token that is there.
     ///
     /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
+    @inlinable
     public nonisolated(nonsending) func token() async throws -> AccessToken {
         if let token = freshToken { return token }
+        return try await waitForToken()
+    }
+
+    @usableFromInline
+    nonisolated(nonsending) func waitForToken() async throws -> AccessToken {
         let loads = LoadContext.loads
         let caller = CallerContext(isCancelled: Task.isCancelled, ownLoad: loads.flight(of: self), loads: loads)
         guard !caller.isCancelled else {

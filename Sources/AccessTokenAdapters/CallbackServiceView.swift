@@ -39,6 +39,11 @@ public final class CallbackServiceView: AccessTokenProviding {
     @available(*, renamed: "token()")
     @discardableResult
     public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+        // In its order as well: who sees the new token comes after those who waited for it.
+        if let token = service?.freshToken {
+            delivery.async { handler(.success(token)) }
+            return .answered
+        }
         let deliver: AccessTokenHandler = { [delivery] result in delivery.async { handler(result) } }
         if let service {
             let loads = LoadContext.loads + LoaderCall.loads

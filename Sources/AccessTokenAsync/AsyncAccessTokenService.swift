@@ -29,12 +29,14 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     private let loader: any AsyncAccessTokenLoader
     private let loadDeadline: TimeInterval?
-    private let clock: any AccessTokenClock
     private let executor: (any TaskExecutor)?
     private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
 
     private let decisions: Locked<Decisions>
-    private let snapshot = TokenSnapshot()
+    @usableFromInline
+    nonisolated let snapshot = TokenSnapshot()
+    @usableFromInline
+    nonisolated let clock: ServiceClock
 
     private var deadline: AccessTokenTimer?
     private var load: (flight: FlightID, task: Task<Void, Never>)?
@@ -56,7 +58,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ) {
         self.loader = loader
         self.loadDeadline = policy.corrected.loadDeadline
-        self.clock = clock
+        self.clock = ServiceClock(clock, isSystem: clock is SystemTaskClock)
         self.executor = executor
         self.onEvent = onEvent
         let machine = AccessTokenStateMachine<Waiter>(policy: policy, reportsEvents: onEvent != nil)
@@ -70,7 +72,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     // MARK: Callers
 
     /// The token, if a valid one is there: never loads, never waits.
-    public nonisolated var currentToken: AccessToken? {
+    @inlinable public nonisolated final var currentToken: AccessToken? {
         snapshot.usableToken(at: clock.now)
     }
 
@@ -80,8 +82,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// cancelled already starts no load (X3), but gets a token that is there.
     ///
     /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
-    public nonisolated(nonsending) func token() async throws -> AccessToken {
-        if let token = snapshot.freshToken(at: clock.now) { return token }
+    @inlinable
+    public nonisolated(nonsending) final func token() async throws -> AccessToken {
+        if let token = freshToken { return token }
         return try await waitForToken()
     }
 
@@ -120,7 +123,13 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     // MARK: Waiters
 
-    private nonisolated(nonsending) func waitForToken() async throws -> AccessToken {
+    /// The token, if a valid one is there and its successor need not be loaded yet.
+    @inlinable package nonisolated final var freshToken: AccessToken? {
+        snapshot.freshToken(at: clock.now)
+    }
+
+    @usableFromInline
+    nonisolated(nonsending) final func waitForToken() async throws -> AccessToken {
         // The ticket lives in the caller's frame and is only touched under the lock, so that a cancellation needs
         // neither a hop nor a task: it comes before the waiter is there, and is seen below, or finds its ticket.
         let ticket = Atomic<Int>(0)

@@ -1,13 +1,14 @@
 #if THREAD_SANITIZER
 import Foundation
 #else
-import Synchronization
+public import Synchronization
 #endif
 
 /// A value behind a lock: the package's only lock.
 ///
 /// It is a `Mutex`. The thread sanitizer does not see through `Mutex` on Linux and reports races that are none,
 /// so its build defines `THREAD_SANITIZER` and gets the same thing on an `NSLock`.
+@usableFromInline
 package struct Locked<Value>: ~Copyable, Sendable {
     #if THREAD_SANITIZER
     // Safe: `value` is only touched between `lock` and `unlock`.
@@ -23,6 +24,7 @@ package struct Locked<Value>: ~Copyable, Sendable {
         box = Box(value)
     }
 
+    @usableFromInline
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -31,12 +33,15 @@ package struct Locked<Value>: ~Copyable, Sendable {
         return try body(&box.value)
     }
     #else
-    private let mutex: Mutex<Value>
+    @usableFromInline
+    package let mutex: Mutex<Value>
 
+    @inlinable
     package init(_ value: consuming sending Value) {
         mutex = Mutex(value)
     }
 
+    @inlinable
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

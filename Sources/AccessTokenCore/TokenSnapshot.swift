@@ -1,12 +1,15 @@
-package import Foundation
+public import Foundation
 
 /// The token that the state machine last published: what callers are given without a hop, on any thread.
+@usableFromInline
 package struct TokenSnapshot: ~Copyable, Sendable {
-    private let cached = Locked<CachedToken?>(nil)
+    @usableFromInline
+    package let cached = Locked<CachedToken?>(nil)
 
     package init() {}
 
     /// The token, if it is valid and nothing else has to be done about it.
+    @inlinable
     package borrowing func freshToken(at now: Date) -> AccessToken? {
         cached.withLock { cached in
             guard let cached, now < cached.freshUntil else { return nil }
@@ -15,6 +18,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     }
 
     /// The token, if it is valid.
+    @inlinable
     package borrowing func usableToken(at now: Date) -> AccessToken? {
         cached.withLock { cached in
             guard let cached, now < cached.usableUntil else { return nil }

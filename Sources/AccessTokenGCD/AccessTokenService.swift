@@ -23,11 +23,13 @@ import Foundation
 public final class AccessTokenService: AccessTokenProviding {
     private let loader: any AccessTokenLoader
     private let loadDeadline: TimeInterval?
-    private let clock: any AccessTokenClock
     private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
 
     private let machine: Locked<AccessTokenStateMachine<AccessTokenHandler>>
-    private let snapshot = TokenSnapshot()
+    @usableFromInline
+    let snapshot = TokenSnapshot()
+    @usableFromInline
+    let clock: ServiceClock
     private let deadline = Locked<AccessTokenTimer?>(nil)
 
     /// Carries out effects, in the order of the decisions.
@@ -75,7 +77,7 @@ public final class AccessTokenService: AccessTokenProviding {
     ) {
         self.loader = loader
         self.loadDeadline = policy.corrected.loadDeadline
-        self.clock = clock
+        self.clock = ServiceClock(clock, isSystem: clock is SystemDispatchClock)
         self.engine = engine
         self.loading = loading
         self.onEvent = onEvent
@@ -89,7 +91,7 @@ public final class AccessTokenService: AccessTokenProviding {
     // MARK: Callers
 
     /// The token, if a valid one is there: never loads, never waits.
-    public var currentToken: AccessToken? {
+    @inlinable public var currentToken: AccessToken? {
         snapshot.usableToken(at: clock.now)
     }
 
@@ -133,7 +135,7 @@ public final class AccessTokenService: AccessTokenProviding {
     // MARK: Waiters
 
     /// The token, if a valid one is there and its successor need not be loaded yet.
-    package var freshToken: AccessToken? {
+    @inlinable package var freshToken: AccessToken? {
         snapshot.freshToken(at: clock.now)
     }
 

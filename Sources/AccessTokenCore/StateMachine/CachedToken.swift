@@ -1,16 +1,20 @@
-package import Foundation
+public import Foundation
 
 /// A token, and until when it is good: worked out once, on arrival, so that a retrieval only compares.
+@usableFromInline
 package struct CachedToken: Sendable {
+    @usableFromInline
     package let token: AccessToken
 
     /// Number of the load that brought it, or of the last one before the sign-in that did.
     let load: Int
 
     /// Until then, exclusively, the token is handed out (clause C2).
+    @usableFromInline
     package let usableUntil: Date
 
     /// Until then, exclusively, nothing else has to be done (clause C5).
+    @usableFromInline
     package var freshUntil: Date
 
     init(_ token: AccessToken, load: Int, policy: AccessTokenPolicy, at now: Date) {

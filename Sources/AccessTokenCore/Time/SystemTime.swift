@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 
 #if canImport(Glibc)
 import Glibc
@@ -9,6 +9,7 @@ import Musl
 /// The wall clock, read as cheaply as the platform can: it is read on every retrieval.
 ///
 /// On Linux that is the coarse clock, which lags behind by some milliseconds at most: nothing for an expiry.
+@usableFromInline
 package func systemNow() -> Date {
     #if canImport(Glibc) || canImport(Musl)
     var time = timespec()
