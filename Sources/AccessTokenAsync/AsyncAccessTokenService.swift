@@ -143,16 +143,19 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
                     loads: loads
                 )
                 decide { machine in
-                    caller.isCancelled = Task.isCancelled
+                    caller.isCancelled = ticket.load(ordering: .relaxed) == Self.cancelledBefore
                     let action = unsafe machine.retrieve(.task(continuation), by: caller, at: now)
                     ticket.store(action.ticket ?? 0, ordering: .relaxed)
                     return action
                 }
             }
         } onCancel: {
-            decide { $0.cancel(ticket.load(ordering: .relaxed)) }
+            decide { $0.cancel(ticket.exchange(Self.cancelledBefore, ordering: .relaxed)) }
         }
     }
+
+    /// Stands in the place of a ticket, where it belongs to nobody, if the cancellation comes before the waiter.
+    private static var cancelledBefore: Int { -1 }
 
     /// Calls `handler` once with what ``token()`` would return or throw; returns what cancels it.
     ///
@@ -192,6 +195,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ) -> Int? {
         let (action, mustCarryOut) = decisions.withLock { decisions in
             let action = input(&decisions.machine)
+            guard action.changesToken || !action.effects.isEmpty else { return (action, false) }
             decisions.effects += action.effects
             let mustCarryOut = !decisions.effects.isEmpty && !decisions.isCarryingOut
             if mustCarryOut { decisions.isCarryingOut = true }

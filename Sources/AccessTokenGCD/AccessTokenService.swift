@@ -162,6 +162,7 @@ public final class AccessTokenService: AccessTokenProviding {
     ) -> Int? {
         let action = machine.withLock { machine in
             let action = input(&machine)
+            guard action.changesToken || !action.effects.isEmpty else { return action }
             snapshot.publish(machine.publishedToken) {
                 guard let answer = action.answer else { return }
                 delivery.async { answer.waiters.forEach { handler in handler(answer.result) } }

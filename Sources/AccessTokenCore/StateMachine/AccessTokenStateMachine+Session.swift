@@ -40,7 +40,7 @@ extension AccessTokenStateMachine {
         return action
     }
 
-    private mutating func beginSession(with state: State) {
+    private mutating func beginSession(with state: TokenState) {
         sessionEpoch += 1
         self.state = state
     }

@@ -1,36 +1,22 @@
-package import Foundation
+public import Foundation
 
 /// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader.
 ///
 /// An input is a request or a past event; it changes the state and returns the ``Action`` that the shell carries
 /// out. The shell gives the inputs one at a time, and carries the actions' effects out in the inputs' order.
+@usableFromInline
 package struct AccessTokenStateMachine<Waiter> {
-    enum State {
-        /// Signed in, without a usable token. Goes to `loading` (a caller came), `cached` (sign-in, late answer),
-        /// `signedOut`.
-        case idle(replacing: AccessToken?)
-
-        /// Without a usable token; all who come wait. Goes to `cached` (token, sign-in, a late answer kept aside),
-        /// `idle` (error, deadline), `signedOut`.
-        case loading(Flight)
-
-        /// With a token. Goes to `renewing` (a caller came in the refresh-ahead window), `loading` (expired, and a
-        /// caller came), `idle` (rejected), `cached` (sign-in, late answer), `signedOut`.
-        case cached(CachedToken)
-
-        /// With a token, while its successor is loaded behind; nobody waits. Goes to `cached` (token, error,
-        /// deadline, sign-in), `loading` (rejected, or expired and a caller came), `signedOut`.
-        case renewing(CachedToken, Flight)
-
-        /// Nobody is signed in. Goes to `cached` (sign-in).
-        case signedOut
-    }
-
+    @usableFromInline
     let policy: AccessTokenPolicy
+    @usableFromInline
     let reportsEvents: Bool
-    var state = State.idle(replacing: nil)
+    @usableFromInline
+    var state = TokenState.idle(replacing: nil)
+    @usableFromInline
     var waiters = WaiterSlots<Waiter>()
+    @usableFromInline
     var sessionEpoch = 0
+    @usableFromInline
     var lastLoad = 0
 
     package init(policy: AccessTokenPolicy, reportsEvents: Bool) {
@@ -60,6 +46,7 @@ package struct AccessTokenStateMachine<Waiter> {
     // MARK: Callers
 
     /// A caller wants a token.
+    @inlinable
     package mutating func retrieve(
         _ waiter: Waiter,
         by caller: CallerContext = CallerContext(),
@@ -99,13 +86,19 @@ package struct AccessTokenStateMachine<Waiter> {
         case .cached(let expired):
             lead(waiter, caller, replacing: expired.token, at: now, in: &action)
 
-        case .loading(let flight), .renewing(_, let flight):
+        case .loading(let flight):
+            join(waiter, caller, flight, in: &action)
+            action.changesToken = false
+
+        case .renewing(_, let flight):
+            state = .loading(flight)
             join(waiter, caller, flight, in: &action)
         }
         return action
     }
 
     /// A waiter was cancelled: it is answered at once (X1), and the load goes on for the others or for nobody (X2).
+    @inlinable
     package mutating func cancel(_ ticket: Int) -> Action<Waiter> {
         var action = Action<Waiter>()
         guard case .loading(let flight) = state, let waiter = waiters.take(ticket) else { return action }
@@ -114,7 +107,8 @@ package struct AccessTokenStateMachine<Waiter> {
         return action
     }
 
-    private mutating func lead(
+    @usableFromInline
+    mutating func lead(
         _ waiter: Waiter,
         _ caller: CallerContext,
         replacing old: AccessToken?,
@@ -127,23 +121,25 @@ package struct AccessTokenStateMachine<Waiter> {
         report(.led(load: flight.id.number), in: &action)
     }
 
-    private mutating func join(
+    @inlinable
+    mutating func join(
         _ waiter: Waiter,
         _ caller: CallerContext,
         _ flight: Flight,
         in action: inout Action<Waiter>
     ) {
-        var flight = flight
         action.ticket = waiters.append(waiter)
         if caller.priority > flight.priority {
+            var flight = flight
             flight.priority = caller.priority
+            state = .loading(flight)
             action.effects.append(.raisePriority(flight.id, to: caller.priority))
         }
-        state = .loading(flight)
         report(.joined(load: flight.id.number, waiters: waiters.count), in: &action)
     }
 
-    private mutating func startFlight(
+    @usableFromInline
+    mutating func startFlight(
         for caller: CallerContext,
         replacing old: AccessToken?,
         at now: Date,
@@ -155,6 +151,7 @@ package struct AccessTokenStateMachine<Waiter> {
         return Flight(id: id, replacing: old, startedAt: now, priority: caller.priority)
     }
 
+    @inlinable
     func report(_ event: @autoclosure () -> AccessTokenEvent, in action: inout Action<Waiter>) {
         if reportsEvents { action.effects.append(.report(event())) }
     }

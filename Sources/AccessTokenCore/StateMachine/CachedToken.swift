@@ -33,6 +33,8 @@ package struct CachedToken: Sendable {
         freshUntil = usableUntil.addingTimeInterval(-ahead)
     }
 
+    @inlinable
     func isUsable(at now: Date) -> Bool { now < usableUntil }
+    @inlinable
     func isFresh(at now: Date) -> Bool { now < freshUntil }
 }
