@@ -1,8 +1,9 @@
 /// Where a service is between callers: with or without a token, and with or without a load.
 ///
-/// It is no part of the generic state machine, so that other modules copy it without asking what a waiter is.
+/// It is no part of the generic state machine, so that other modules copy it without asking what a waiter is, and
+/// indirect, so that a copy is one reference: every waiter looks at it.
 @usableFromInline
-enum TokenState {
+indirect enum TokenState {
     /// Signed in, without a usable token. Goes to `loading` (a caller came), `cached` (sign-in, late answer),
     /// `signedOut`.
     case idle(replacing: AccessToken?)
