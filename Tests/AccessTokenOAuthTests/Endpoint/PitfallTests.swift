@@ -118,12 +118,14 @@ struct PitfallTests {
         #expect(error == .bodyTooLong)
     }
 
-    @Test func `a megabyte exactly is read`() async throws {
+    @Test(arguments: [(0, nil), (1, .bodyTooLong)] as [(Int, OAuthError?)])
+    func `a megabyte is read, and not a byte more`(excess: Int, expected: OAuthError?) async throws {
         let (error, _) = try await exchange { connection, _ in
             let body = tokens("A1")
-            connection.reply(200, body + String(repeating: " ", count: (1 << 20) - body.utf8.count))
+            let padding = String(repeating: " ", count: (1 << 20) - body.utf8.count + excess)
+            connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body + padding)
         }
-        #expect(error == nil)
+        #expect(error == expected)
     }
 
     @Test func `line breaks in a secret reach the server as they are, and no header is lost`() async throws {
