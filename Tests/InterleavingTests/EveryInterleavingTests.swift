@@ -9,7 +9,10 @@ struct EveryInterleavingTests {
             let explorer = Explorer(subject.mode(for: scenario))
             let report = await explorer.explore(Scenario(scenario, with: subject))
             print("\(subject) | \(scenario) | \(scenario.clauses.joined(separator: " ")) | \(report.tally)")
-            #expect(report.holds, "\(report)")
+            guard report.holds else {
+                Issue.record("\(report)")
+                continue
+            }
             #expect(report.schedules > 1, "\(report)")
             if case .exhaustive = report.mode {
                 #expect(report.isComplete, "\(report)")

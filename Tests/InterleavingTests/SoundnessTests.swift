@@ -10,7 +10,7 @@ struct SoundnessTests {
             "two callers", "a caller that is cancelled", "sign-out during a load", "sign-in during a load",
             "a deadline", "an error, and asking again", "the last reference goes", "two callers and an error",
             "two callers, one of them cancelled",
-            "cancellation, answer and deadline", "a late answer",
+            "cancellation, answer and deadline",
         ]
     )
     func `would have shown nothing new on the actor`(_ name: String) async {
