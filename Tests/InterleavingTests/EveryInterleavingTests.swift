@@ -31,14 +31,8 @@ struct EveryInterleavingTests {
         #expect(clauses.filter { !shown.contains($0) } == [])
     }
 
-    /// What a `DispatchQueue` that nobody can hold runs, runs when it likes; the explorer says so.
-    @Test func `is out of reach behind a private queue, and that is reported`() async {
-        var explorer = Explorer()
-        // Ends with the first sign of the escape.
-        explorer.patience = .seconds(60)
-        let scenario = Scenario(.named("two callers"), with: .actorWithCallbackLoader)
-        let report = await explorer.explore(scenario)
-        #expect(report.failure?.kind == .escape, "\(report)")
+    /// Not a proof of anything: whoever reads the figures is to read this beside them.
+    @Test func `is not explored everywhere`() {
         for (name, reason) in Subject.outOfReach {
             print("not under control: \(name), because \(reason)")
         }

@@ -105,16 +105,6 @@ extension Subject {
         )
     }
 
-    /// Which the explorer cannot hold: see ``outOfReach``.
-    static let actorWithCallbackLoader = Subject("the actor with a callback loader") { surroundings in
-        let service = AsyncAccessTokenService(
-            loader: AsyncLoaderView(of: surroundings.loader),
-            clock: surroundings.clock,
-            executor: surroundings.stage.executor
-        )
-        return Service(provider: .async(service))
-    }
-
     private static func actorService(_ surroundings: Surroundings) -> AsyncAccessTokenService {
         AsyncAccessTokenService(
             loader: surroundings.loader,
