@@ -1,0 +1,46 @@
+import AccessTokenAsync
+import AccessTokenOAuth
+
+/// One of many accounts, with a valid token.
+enum AccountRow {
+    static func all(isQuick: Bool) -> [Comparison] {
+        [1, 1_000].map { comparison(accounts: $0, rounds: isQuick ? 31 : 101) }
+    }
+
+    private static func comparison(accounts count: Int, rounds: Int) -> Comparison {
+        let snapshot = MutexSnapshot(.valid)
+        let accounts = AccessTokenAccounts<String, AsyncAccessTokenService> { _ in
+            let service = AsyncAccessTokenService(loader: GatedLoader(gate: Gate()))
+            service.signIn(.valid)
+            return service
+        }
+        for number in 1...count { _ = accounts.service(for: "account \(number)") }
+        let own = accounts.service(for: "account 1")
+        return Comparison(
+            row: "i",
+            title: count == 1 ? "the only account" : "one of \(count) accounts",
+            rounds: rounds,
+            contenders: [
+                Contender(HitRows.base) { repeated { snapshot.token() } },
+                Contender("account's service in hand") { repeated { own.currentToken } },
+                Contender("account by its name") {
+                    repeated { accounts.service(for: "account 1").currentToken }
+                },
+            ],
+            goals: [
+                .time(of: "account's service in hand", to: HitRows.base, atMost: 1.5),
+                .time(of: "account by its name", to: HitRows.base, atMost: 4),
+            ]
+        )
+    }
+
+    @inline(__always)
+    private static func repeated(_ token: () -> AccessToken?) -> Sample {
+        var length = 0
+        let watch = Stopwatch()
+        for _ in 0..<HitRows.calls { length += token().map(use) ?? 0 }
+        let sample = watch.sample(per: HitRows.calls)
+        precondition(length > 0, "no call was answered")
+        return sample
+    }
+}
