@@ -121,6 +121,11 @@ let package = Package(
             dependencies: ["race-gallery", "InterleavingExplorer"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,35 @@
+/// The Swift files that documents may quote, all of them compiled and run by tests.
+struct CompiledCode {
+    private let files: [[String]]
+
+    init() throws {
+        let examples = try Repository.swiftFiles(in: "Tests/DocumentationTests/Examples")
+        files = try (examples + Host.files).map { try Repository.text(of: $0).lines }
+    }
+
+    /// Says whether the lines stand in a file one below the other, indented alike.
+    func contains(_ excerpt: [String]) -> Bool {
+        let excerpt = excerpt.withoutCommonIndentation
+        return files.contains { file in
+            file.indices.dropLast(excerpt.count - 1).contains { start in
+                Array(file[start..<(start + excerpt.count)]).withoutCommonIndentation == excerpt
+            }
+        }
+    }
+}
+
+/// The few lines that run the contract from each test framework.
+enum Host {
+    static let files = [
+        "Tests/AccessTokenContractTests/ContractFromSwiftTestingTests.swift",
+        "Tests/AccessTokenContractTests/ContractFromXCTestTests.swift",
+    ]
+}
+
+extension [String] {
+    /// The lines, moved to the left as far as the leftmost of them can be.
+    var withoutCommonIndentation: [String] {
+        let common = filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
+        return map { String($0.dropFirst(common)) }
+    }
+}

@@ -1,0 +1,19 @@
+import Foundation
+
+/// The files of the repository that these tests belong to.
+enum Repository {
+    static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    static func text(of path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// All Swift files of a folder, at any depth, by their paths from the root.
+    static func swiftFiles(in folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+            .filter { $0.hasSuffix(".swift") }
+            .map { "\(folder)/\($0)" }
+            .sorted()
+    }
+}
