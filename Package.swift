@@ -123,7 +123,9 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract"],
+            dependencies: [
+                "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
+            ],
             swiftSettings: settings
         ),
     ],

@@ -4,7 +4,9 @@ struct CompiledCode {
 
     init() throws {
         let examples = try Repository.swiftFiles(in: "Tests/DocumentationTests/Examples")
-        files = try (examples + Host.files).map { try Repository.text(of: $0).lines }
+        files = try (examples + Host.files + ["Tests/InterleavingExplorerTests/ReadmeExample.swift"]).map {
+            try Repository.text(of: $0).lines
+        }
     }
 
     /// Says whether the lines stand in a file one below the other, indented alike.
