@@ -43,6 +43,29 @@ let package = Package(
             dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters"],
             swiftSettings: settings
         ),
+        .target(name: "InterleavingExplorer", swiftSettings: settings),
+        .target(
+            name: "LoopbackAuthorizationServer",
+            dependencies: ["AccessTokenCore"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "token-tour",
+            dependencies: [
+                "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "LoopbackAuthorizationServer",
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(name: "race-gallery", dependencies: ["InterleavingExplorer"], swiftSettings: settings),
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
+                "InterleavingExplorer",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "AccessTokenCoreTests", dependencies: ["AccessTokenCore"], swiftSettings: settings),
         .testTarget(
             name: "AccessTokenServiceTests",
             dependencies: [
@@ -58,10 +81,18 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(
-            name: "PublishedBugs",
-            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
-            path: "Tests/PublishedBugs",
+        .testTarget(
+            name: "AccessTokenOAuthTests",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenAsync", "AccessTokenGCD", "AccessTokenAdapters", "AccessTokenOAuth",
+                "LoopbackAuthorizationServer",
+            ],
+            resources: [.copy("Resources/vectors.json")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "InterleavingExplorerTests",
+            dependencies: ["InterleavingExplorer"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -72,25 +103,15 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "AccessTokenOAuthTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenAsync", "AccessTokenGCD", "AccessTokenAdapters", "AccessTokenOAuth",
-                "LoopbackAuthorizationServer",
-            ],
-            resources: [.copy("Resources/vectors.json")],
-            swiftSettings: settings
-        ),
         .target(
-            name: "LoopbackAuthorizationServer",
-            dependencies: ["AccessTokenCore"],
+            name: "PublishedBugs",
+            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
+            path: "Tests/PublishedBugs",
             swiftSettings: settings
         ),
-        .executableTarget(
-            name: "token-tour",
-            dependencies: [
-                "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "LoopbackAuthorizationServer",
-            ],
+        .testTarget(
+            name: "RaceGalleryTests",
+            dependencies: ["race-gallery", "InterleavingExplorer"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -98,27 +119,6 @@ let package = Package(
             dependencies: [
                 "token-tour", "LoopbackAuthorizationServer", "AccessTokenGCD", "AccessTokenAsync",
             ],
-            swiftSettings: settings
-        ),
-        .testTarget(name: "AccessTokenCoreTests", dependencies: ["AccessTokenCore"], swiftSettings: settings),
-        .target(name: "InterleavingExplorer", swiftSettings: settings),
-        .executableTarget(
-            name: "benchmarks",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
-                "InterleavingExplorer",
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "InterleavingExplorerTests",
-            dependencies: ["InterleavingExplorer"],
-            swiftSettings: settings
-        ),
-        .executableTarget(name: "race-gallery", dependencies: ["InterleavingExplorer"], swiftSettings: settings),
-        .testTarget(
-            name: "RaceGalleryTests",
-            dependencies: ["race-gallery", "InterleavingExplorer"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -59,6 +59,11 @@ public final class CallbackServiceView: AccessTokenProviding {
         }
     }
 
+    /// A valid token from the service itself, for async code that was given the view.
+    public nonisolated(nonsending) func token() async throws -> AccessToken {
+        try await base.token()
+    }
+
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) {
         if let service { return service.invalidate(rejected) }

@@ -205,6 +205,18 @@ struct AdapterTests {
         #expect(token == validToken)
     }
 
+    @Test func `async code gets a token from a callback provider of any kind`() async throws {
+        let queueService = AccessTokenService(loader: loader, clock: clock)
+        queueService.signIn(validToken)
+        let actor = AsyncAccessTokenService(loader: loader, clock: clock)
+        await actor.signIn(validToken)
+        let view = CallbackServiceView(of: actor)
+        let providers: [any AccessTokenProviding] = [queueService, view]
+        for provider in providers { #expect(try await provider.token() == validToken) }
+        #expect(try await view.token() == validToken)
+        #expect(loader.loads.isEmpty)
+    }
+
     @Test func `both worlds share one load and one cache on one service`() async throws {
         let service = AccessTokenService(loader: loader, clock: clock)
         let provider: any AsyncAccessTokenProviding = service

@@ -39,7 +39,7 @@ extension AccessTokenContract {
             }
             await trial.settle()
             load.answer(.success(token))
-            await trial.waitUntilPresent(token)
+            await trial.settle()
             try await trial.expect(trial.call("later caller"), gets: token)
             try trial.expectLoads(1)
         },

@@ -22,7 +22,8 @@ final class Trial: Sendable {
         callerExecutor = DispatchQueueExecutor(queue: DispatchQueue(label: "AccessTokenContract.callers"))
         fixture = ContractFixture(
             loader: ControlledLoader(changes: changes),
-            clock: ManualClock(),
+            // Of today, for subjects with a clock of their own; of whole seconds, so that sums of times are exact.
+            clock: ManualClock(now: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded())),
             policy: clause.policy,
             queue: DispatchQueue(label: "AccessTokenContract.handlers"),
             onEvent: { [changes] event in changes.happened(event) }
