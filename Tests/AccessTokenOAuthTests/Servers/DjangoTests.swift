@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
     "django-oauth-toolkit, which rotates and revokes a family at the first reuse",
-    .enabled(if: DjangoServer.present != nil, "start it and set DJANGO_OAUTH_TOOLKIT to PORT:STATE_FOLDER"),
+    .enabled(if: DjangoServer.present != nil, ".ci/run servers installs it, starts it and runs these tests"),
     .serialized,
     .timeLimit(.minutes(2))
 )
