@@ -132,16 +132,27 @@ struct ActorTests {
         #expect(try await leftBehind.withLock { $0 }?.value == validToken)
     }
 
-    @Test func `sign-out inside a load does not wait for a loader that does one thing at a time`() async {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let signedOut = Event()
-        loader.duringLoad { load in
-            await service.signOut()
-            signedOut.happen()
-            load.answer(.success(validToken))
+    @Test(.timeLimit(.minutes(1)))
+    func `sign-out inside a load does not wait for a loader that does one thing at a time`() async {
+        struct ExclusiveLoader: AsyncAccessTokenLoader {
+            let service: WeakReference<AsyncAccessTokenService>
+            let loadIsOver: Event
+
+            func load(replacing old: AccessToken?) async throws -> AccessToken {
+                await service.object?.signOut()
+                loadIsOver.happen()
+                return validToken
+            }
+
+            func signOut() async { await loadIsOver.wait() }
         }
+        let reference = WeakReference<AsyncAccessTokenService>(nil)
+        let loadIsOver = Event()
+        let loader = ExclusiveLoader(service: reference, loadIsOver: loadIsOver)
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        reference.object = service
         await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
-        await signedOut.wait()
+        await loadIsOver.wait()
     }
 
     @Test func `code that is not async signs in and invalidates at once`() async throws {
