@@ -1,9 +1,9 @@
 import Testing
 
-@Suite("What README.md and Migration.md show is compiled")
+@Suite("What README.md, Migration.md and the articles show is compiled")
 struct CompiledExampleTests {
     static let documents = ["README.md", "Migration.md"]
-    static let blocks = Result { try documents.flatMap { try CodeBlock.all(in: $0) } }
+    static let blocks = Result { try (documents + Repository.articles()).flatMap { try CodeBlock.all(in: $0) } }
 
     @Test func `every Swift block is an excerpt of a file that the tests compile`() throws {
         let code = try CompiledCode()

@@ -1,10 +1,11 @@
 import AccessTokenContract
 import Testing
 
-@Suite("The README's table of the contract")
+@Suite("The table of the contract")
 struct ContractTableTests {
-    @Test func `has a row for each clause, in the clauses' own words`() throws {
-        let rows = try tableRows(under: "| id | the subject MUST |", in: "README.md")
+    @Test(arguments: ["README.md", "Sources/AccessTokenContract/AccessTokenContract.docc/Clauses.md"])
+    func `has a row for each clause, in the clauses' own words`(_ document: String) throws {
+        let rows = try tableRows(under: "| id | the subject MUST |", in: document)
         #expect(rows == AccessTokenContract.clauses.map { "| \($0.id) | \($0.must) |" })
     }
 }

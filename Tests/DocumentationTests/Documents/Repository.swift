@@ -11,8 +11,17 @@ enum Repository {
 
     /// All Swift files of a folder, at any depth, by their paths from the root.
     static func swiftFiles(in folder: String) throws -> [String] {
+        try files(in: folder, suffix: ".swift")
+    }
+
+    /// The pages of the documentation catalogs, by their paths from the root.
+    static func articles() throws -> [String] {
+        try files(in: "Sources", suffix: ".md")
+    }
+
+    private static func files(in folder: String, suffix: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
-            .filter { $0.hasSuffix(".swift") }
+            .filter { $0.hasSuffix(suffix) }
             .map { "\(folder)/\($0)" }
             .sorted()
     }
