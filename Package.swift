@@ -121,13 +121,45 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "SampleShared",
+            dependencies: ["AccessTokenCore"],
+            path: "Tests/SampleApplication/Shared",
+            swiftSettings: settings
+        ),
+        .sampleStage(0, dependencies: []),
+        .sampleStage(1, dependencies: ["AccessTokenGCD"]),
+        .sampleStage(2, dependencies: ["AccessTokenGCD", "AccessTokenAdapters"]),
+        .sampleStage(3, dependencies: ["AccessTokenGCD", "AccessTokenAdapters", "AccessTokenAsync"]),
+        .sampleStage(4, dependencies: ["AccessTokenAsync"]),
+        .testTarget(
+            name: "SampleApplicationTests",
+            dependencies: [
+                "SampleShared", "SampleStage0", "SampleStage1", "SampleStage2", "SampleStage3", "SampleStage4",
+            ],
+            path: "Tests/SampleApplication/Tests",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
                 "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
+                "SampleStage0",
             ],
             swiftSettings: settings
         ),
     ],
     swiftLanguageModes: [.v6]
 )
+
+extension Target {
+    /// The sample application at a stage of the migration, linked to what `Migration.md` says of that stage.
+    static func sampleStage(_ number: Int, dependencies: [Dependency]) -> Target {
+        .target(
+            name: "SampleStage\(number)",
+            dependencies: ["SampleShared"] + dependencies,
+            path: "Tests/SampleApplication/Stage\(number)",
+            swiftSettings: settings
+        )
+    }
+}

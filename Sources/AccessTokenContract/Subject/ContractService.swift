@@ -57,18 +57,27 @@ public struct ContractService: Sendable {
         )
     }
 
-    /// A service that can do nothing but retrieve tokens: any function with a completion handler.
+    /// A service of any shape, as closures; it need not be able to do more than to retrieve tokens.
+    ///
+    /// - Parameters:
+    ///   - retrieve: calls the service with a completion handler.
+    ///   - invalidate: says that a token was rejected; needed for the feature `invalidation`.
+    ///   - signIn: begins a session; needed for the feature `signIn`.
+    ///   - signOut: ends the session; needed for the feature `signOut`.
     public static func retrieving(
-        _ retrieve: @escaping @Sendable (_ handler: @escaping AccessTokenHandler) -> Void
+        _ retrieve: @escaping @Sendable (_ handler: @escaping AccessTokenHandler) -> Void,
+        invalidate: @escaping @Sendable (AccessToken) async -> Void = { _ in },
+        signIn: @escaping @Sendable (AccessToken) async -> Void = { _ in },
+        signOut: @escaping @Sendable () async -> Void = {}
     ) -> ContractService {
         ContractService(
             retrieve: { _, handler in
                 retrieve(handler)
                 return {}
             },
-            invalidate: { _ in },
-            signOut: {},
-            signIn: { _ in },
+            invalidate: invalidate,
+            signOut: signOut,
+            signIn: signIn,
             currentToken: nil
         )
     }

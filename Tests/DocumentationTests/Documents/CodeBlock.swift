@@ -30,14 +30,6 @@ struct CodeBlock: Sendable {
         try #require(open == nil, "\(document) ends inside a block")
         return blocks
     }
-
-    /// What a diff leaves as it was or takes away, and what it leaves or adds.
-    var sides: (before: [String], after: [String]) {
-        func side(_ marks: Set<Character>) -> [String] {
-            lines.filter { $0.isEmpty || marks.contains($0[$0.startIndex]) }.map { String($0.dropFirst()) }
-        }
-        return (side([" ", "-"]), side([" ", "+"]))
-    }
 }
 
 extension String {

@@ -3,7 +3,8 @@ struct CompiledCode {
     private let files: [[String]]
 
     init() throws {
-        let examples = try Repository.swiftFiles(in: "Tests/DocumentationTests/Examples")
+        let examples = try ["Tests/DocumentationTests/Examples", "Tests/SampleApplication"]
+            .flatMap(Repository.swiftFiles)
         files = try (examples + Host.files + ["Tests/InterleavingExplorerTests/ReadmeExample.swift"]).map {
             try Repository.text(of: $0).lines
         }
@@ -11,12 +12,7 @@ struct CompiledCode {
 
     /// Says whether the lines stand in a file one below the other, indented alike.
     func contains(_ excerpt: [String]) -> Bool {
-        let excerpt = excerpt.withoutCommonIndentation
-        return files.contains { file in
-            file.indices.dropLast(excerpt.count - 1).contains { start in
-                Array(file[start..<(start + excerpt.count)]).withoutCommonIndentation == excerpt
-            }
-        }
+        files.contains { $0.contains(excerpt: excerpt) }
     }
 }
 
@@ -29,6 +25,14 @@ enum Host {
 }
 
 extension [String] {
+    /// Says whether the lines stand here one below the other, indented alike.
+    func contains(excerpt: [String]) -> Bool {
+        let excerpt = excerpt.withoutCommonIndentation
+        return indices.dropLast(excerpt.count - 1).contains { start in
+            Array(self[start..<(start + excerpt.count)]).withoutCommonIndentation == excerpt
+        }
+    }
+
     /// The lines, moved to the left as far as the leftmost of them can be.
     var withoutCommonIndentation: [String] {
         let common = filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0

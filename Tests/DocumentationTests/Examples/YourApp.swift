@@ -1,32 +1,30 @@
 import Foundation
 import Synchronization
 
-/// What the examples take for granted of an app: its token type, its request for a new token, and a server to send
-/// tokens to.
-struct LegacyToken: Sendable {
-    let value: String
-    let expiresAt: Date
-}
-
 /// Stands for an app's own request to its token endpoint; counts, for the tests.
 final class YourEndpoint: Sendable {
+    struct Token: Sendable {
+        let value: String
+        let expiresAt: Date
+    }
+
     private let count = Atomic(0)
 
     var requests: Int { count.load(ordering: .relaxed) }
 
-    func requestToken(then handler: @escaping @Sendable (Result<LegacyToken, any Error>) -> Void) {
+    func requestToken(then handler: @escaping @Sendable (Result<Token, any Error>) -> Void) {
         let token = nextToken()
         Task { handler(.success(token)) }
     }
 
-    func requestToken() async throws -> LegacyToken {
+    func requestToken() async throws -> Token {
         await Task.yield()
         return nextToken()
     }
 
-    private func nextToken() -> LegacyToken {
+    private func nextToken() -> Token {
         let number = count.add(1, ordering: .relaxed).newValue
-        return LegacyToken(value: "token \(number)", expiresAt: Date.now + 3600)
+        return Token(value: "token \(number)", expiresAt: Date.now + 3600)
     }
 }
 

@@ -1,7 +1,9 @@
 import AccessTokenContract
 import Foundation
 
-let legacySubject = ContractSubject("our session", features: .callbackLoader) { fixture in
+@testable import SampleStage0
+
+let legacySubject = ContractSubject("our session", features: [.callbackLoader, .signIn, .signOut]) { fixture in
     let session = LegacySession { handler in
         fixture.loader.load(replacing: nil) { result in
             handler(result.map { LegacyToken(value: $0.value, expiresAt: .distantFuture) })
@@ -11,5 +13,9 @@ let legacySubject = ContractSubject("our session", features: .callbackLoader) { 
         session.retrieveToken { result in
             handler(result.map { AccessToken(value: $0.value) })
         }
+    } signIn: { token in
+        session.signIn(LegacyToken(value: token.value, expiresAt: .distantFuture))
+    } signOut: {
+        session.signOut()
     }
 }

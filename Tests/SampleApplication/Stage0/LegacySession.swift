@@ -1,10 +1,11 @@
 import Dispatch
 import Foundation
 
-/// A service as many apps have it: a queue, pending handlers, a token type of its own, and nothing but one method.
+/// A service as many apps have it: a queue, pending handlers, and a token type of its own.
 ///
-/// It looks right. What is wrong with it is what the contract finds: whoever drops the session during a load loses
-/// all handlers, and an endpoint that calls back twice replaces a token that is in use.
+/// It looks right. What is wrong with it is what the contract finds: a load that outlives its session brings the
+/// former user back, whoever drops the session during a load loses all handlers, and a request that calls back twice
+/// replaces a token that is in use.
 // Safe: all state is touched on the queue only.
 final class LegacySession: @unchecked Sendable {
     typealias Handler = @Sendable (Result<LegacyToken, any Error>) -> Void
@@ -31,10 +32,23 @@ final class LegacySession: @unchecked Sendable {
         }
     }
 
+    func signIn(_ new: LegacyToken) {
+        queue.async { self.token = new }
+    }
+
+    func signOut() {
+        queue.async { self.token = nil }
+    }
+
     private func handle(_ result: Result<LegacyToken, any Error>) {
         if case .success(let new) = result { token = new }
         let handlers = pendingHandlers
         pendingHandlers = []
         for handler in handlers { handler(result) }
     }
+}
+
+struct LegacyToken: Sendable {
+    let value: String
+    let expiresAt: Date
 }

@@ -1,0 +1,108 @@
+import AccessTokenCore
+import Dispatch
+import Foundation
+
+/// Stands for a server that rotates refresh tokens: each of them is good for one exchange.
+package final class AuthorizationServer: Sendable {
+    package struct InvalidGrant: Error {}
+    package struct Unavailable: Error {}
+
+    private struct State {
+        var exchanges = 0
+        var credentials = 0
+        var isUnavailable = false
+        /// Whose refresh token is good, and whose access token it is.
+        var users: (refresh: [String: Int], access: [String: Int]) = ([:], [:])
+        /// Answers that are held back, in the order of the requests.
+        var held: [@Sendable () -> Void]?
+        var waits: [(exchanges: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    // MARK: What the app calls
+
+    /// A user signs in, with a password or otherwise.
+    package func signIn(user: Int) -> Credential {
+        state.withLock { Self.credential(for: user, in: &$0) }
+    }
+
+    package func exchange(
+        _ refreshToken: String,
+        then handler: @escaping @Sendable (Result<Credential, any Error>) -> Void
+    ) {
+        let result = state.withLock { state -> Result<Credential, any Error> in
+            state.exchanges += 1
+            if state.isUnavailable { return .failure(Unavailable()) }
+            guard let user = state.users.refresh.removeValue(forKey: refreshToken) else {
+                return .failure(InvalidGrant())
+            }
+            return .success(Self.credential(for: user, in: &state))
+        }
+        let (isHeld, arrived) = state.withLock { state in
+            state.held?.append { handler(result) }
+            let count = state.exchanges
+            defer { state.waits.removeAll { $0.exchanges <= count } }
+            return (state.held != nil, state.waits.filter { $0.exchanges <= count })
+        }
+        if !isHeld { DispatchQueue.global().async { handler(result) } }
+        for wait in arrived { wait.continuation.resume() }
+    }
+
+    package func exchange(_ refreshToken: String) async throws -> Credential {
+        try await withCheckedThrowingContinuation { continuation in
+            exchange(refreshToken) { continuation.resume(with: $0) }
+        }
+    }
+
+    /// Whose access token it is.
+    func user(of accessToken: String) -> Int? {
+        state.withLock { $0.users.access[accessToken] }
+    }
+
+    // MARK: What a test does
+
+    package var exchanges: Int { state.withLock { $0.exchanges } }
+
+    /// Whether requests fail, from now on.
+    package func setUnavailable(_ isUnavailable: Bool) {
+        state.withLock { $0.isUnavailable = isUnavailable }
+    }
+
+    /// Answers nobody, until `release()`.
+    package func hold() {
+        state.withLock { $0.held = [] }
+    }
+
+    /// Returns when all who were held back have been answered.
+    package func release() async {
+        let held = state.withLock { $0.held.take() }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                for answer in held ?? [] { answer() }
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Waits until so many requests have come.
+    package func received(_ exchanges: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.exchanges < exchanges { state.waits.append((exchanges, continuation)) }
+                return state.exchanges >= exchanges
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    private static func credential(for user: Int, in state: inout State) -> Credential {
+        state.credentials += 1
+        let (access, refresh) = ("access \(state.credentials)", "refresh \(state.credentials)")
+        state.users.access[access] = user
+        state.users.refresh[refresh] = user
+        return Credential(accessToken: access, expiresAt: .now + 3600, refreshToken: refresh)
+    }
+}

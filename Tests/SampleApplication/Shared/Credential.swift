@@ -1,0 +1,8 @@
+package import Foundation
+
+/// What the app keeps of a session.
+package struct Credential: Equatable, Sendable {
+    package let accessToken: String
+    package let expiresAt: Date
+    package let refreshToken: String
+}

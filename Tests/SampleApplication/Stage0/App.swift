@@ -1,0 +1,29 @@
+import SampleShared
+
+/// Where the app is put together.
+@MainActor
+final class App {
+    let profile: ProfileModel
+    private let keychain: Keychain
+    private let session: LegacySession
+
+    init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
+        self.keychain = keychain
+        session = LegacySession(requestToken: TokenRequest(authorization: authorization, keychain: keychain).send)
+        profile = ProfileModel(
+            userService: UserService(session: session, api: api),
+            friendsService: FriendsService(session: session, api: api)
+        )
+    }
+
+    func signIn(_ credential: Credential) {
+        keychain.credential = credential
+        session.signIn(LegacyToken(value: credential.accessToken, expiresAt: credential.expiresAt))
+    }
+
+    func signOut() {
+        profile.signOut()
+        keychain.credential = nil
+        session.signOut()
+    }
+}

@@ -1,0 +1,1 @@
+../Stage0/LegacySession.swift

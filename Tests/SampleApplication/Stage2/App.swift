@@ -1,0 +1,33 @@
+import AccessTokenAdapters
+import SampleShared
+
+/// Where the app is put together.
+@MainActor
+final class App {
+    let profile: ProfileModel
+    private let keychain: Keychain
+    private let service: AsyncAccessTokenService
+    private let tokens: any AccessTokenProviding
+
+    init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
+        self.keychain = keychain
+        let loader = TokenLoader(authorization: authorization, keychain: keychain)
+        service = AsyncAccessTokenService(loader: AsyncLoaderView(of: loader))
+        tokens = CallbackServiceView(of: service)
+        profile = ProfileModel(
+            userService: UserService(tokens: tokens, api: api),
+            friendsService: FriendsService(tokens: tokens, api: api)
+        )
+    }
+
+    func signIn(_ credential: Credential) {
+        keychain.credential = credential
+        service.signIn(AccessToken(value: credential.accessToken, expiration: credential.expiresAt))
+    }
+
+    func signOut() {
+        profile.signOut()
+        keychain.credential = nil
+        tokens.signOut {}
+    }
+}

@@ -1,0 +1,117 @@
+import SampleShared
+import Testing
+
+/// One suite for all stages: a migration changes how the app is written, and not what it does.
+@Suite("The sample application, at every stage of its migration")
+@MainActor
+struct SampleApplicationTests {
+    let world = World()
+    let profile = Screen.profile(user: "user 1", friends: ["friend of user 1"])
+
+    @Test(arguments: Stage.all)
+    func `two services that need a token at the same moment cost one exchange`(at stage: Stage) async {
+        let app = stage.start(world)
+        await loadDuring(app) {}
+        #expect(await app.screenAtRest() == profile)
+        #expect(world.authorization.exchanges == 1)
+    }
+
+    @Test(arguments: Stage.all)
+    func `the screen goes from loading to the profile, and a second time without an exchange`(at stage: Stage) async {
+        let app = stage.start(world)
+        for _ in 0..<2 {
+            app.load()
+            #expect(await app.screenAtRest() == profile)
+        }
+        #expect(app.screens == [.loading, profile, .loading, profile])
+        #expect(world.authorization.exchanges == 1)
+    }
+
+    @Test(arguments: Stage.all)
+    func `the keychain holds the credential that the server gave last, for the next launch`(at stage: Stage) async {
+        for _ in 0..<3 {
+            let app = stage.start(world)
+            app.load()
+            #expect(await app.screenAtRest() == profile)
+        }
+        #expect(world.authorization.exchanges == 3)
+    }
+
+    @Test(arguments: Stage.all)
+    func `a load that fails is shown once, to one exchange, and the next one is tried`(at stage: Stage) async {
+        let app = stage.start(world)
+        let credential = world.keychain.credential
+        world.authorization.setUnavailable(true)
+        await loadDuring(app) {}
+        #expect(await app.screenAtRest() == .failed)
+        await world.settle()
+        #expect(app.screens == [.loading, .failed])
+        #expect(world.authorization.exchanges == 1)
+        #expect(world.keychain.credential == credential)
+
+        world.authorization.setUnavailable(false)
+        app.load()
+        #expect(await app.screenAtRest() == profile)
+    }
+
+    @Test(arguments: Stage.all)
+    func `after a sign-out nobody's data is shown, and nothing is asked of the server`(at stage: Stage) async {
+        let app = stage.start(world)
+        app.load()
+        #expect(await app.screenAtRest() == profile)
+        await app.signOut()
+        app.load()
+        #expect(await app.screenAtRest() == .signedOut)
+        #expect(app.screens == [.loading, profile, .signedOut, .loading, .signedOut])
+        #expect(world.keychain.credential == nil)
+        #expect(world.authorization.exchanges == 1)
+    }
+
+    @Test(arguments: Stage.all)
+    func `a sign-out during a load shows nobody's data`(at stage: Stage) async {
+        let app = stage.start(world)
+        await loadDuring(app) { await app.signOut() }
+        #expect(app.screens == [.loading, .signedOut])
+    }
+
+    @Test(arguments: Stage.all)
+    func `a sign-out during a load is not undone by it`(at stage: Stage) async {
+        let app = stage.start(world)
+        await loadDuring(app) { await app.signOut() }
+        await withKnownIssue("the old session keeps what a load of a former session brings (O1)") {
+            #expect(world.keychain.credential == nil)
+            app.load()
+            #expect(await app.screenAtRest() == .signedOut)
+        } when: {
+            stage.hasOldSession
+        }
+    }
+
+    @Test(arguments: Stage.all)
+    func `a user who signs in during the load of another one sees no data but their own`(at stage: Stage) async {
+        let app = stage.start(world)
+        let other = world.authorization.signIn(user: 2)
+        await loadDuring(app) {
+            await app.signOut()
+            app.signIn(other)
+        }
+        await withKnownIssue("the old session gives a new user the former user's token (O2)") {
+            #expect(world.keychain.credential == other)
+            app.load()
+            #expect(await app.screenAtRest() == .profile(user: "user 2", friends: ["friend of user 2"]))
+        } when: {
+            stage.hasOldSession
+        }
+    }
+
+    /// Loads, and does something when all callers wait for the server's answer, before it comes.
+    private func loadDuring(_ app: RunningApp, _ body: () async -> Void) async {
+        world.authorization.hold()
+        app.load()
+        await world.authorization.received(1)
+        await world.settle()
+        await body()
+        await world.authorization.release()
+        await world.settle()
+    }
+}

@@ -1,0 +1,53 @@
+import SampleShared
+import Testing
+
+@testable import SampleStage0
+@testable import SampleStage1
+@testable import SampleStage2
+@testable import SampleStage3
+@testable import SampleStage4
+
+/// The app at one stage of its migration, and how the tests drive it.
+struct Stage: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// What the old session does wrong is wrong as long as it is behind the callers.
+    let hasOldSession: Bool
+    let start: @MainActor @Sendable (World) -> RunningApp
+
+    static let all = [
+        Stage(testDescription: "stage 0", hasOldSession: true) { world in
+            let app = SampleStage0.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOut: app.signOut)
+            app.profile.onChange = running.take
+            return running
+        },
+        Stage(testDescription: "stage 1", hasOldSession: true) { world in
+            let app = SampleStage1.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOut: app.signOut)
+            app.profile.onChange = running.take
+            return running
+        },
+        Stage(testDescription: "stage 2", hasOldSession: false) { world in
+            let app = SampleStage2.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOut: app.signOut)
+            app.profile.onChange = running.take
+            return running
+        },
+        Stage(testDescription: "stage 3", hasOldSession: false) { world in
+            let app = SampleStage3.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOut: app.signOut)
+            app.profile.onChange = running.take
+            return running
+        },
+        Stage(testDescription: "stage 4", hasOldSession: false) { world in
+            let app = SampleStage4.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
+            let running = RunningApp(
+                load: { Task { await app.profile.load() } },
+                signIn: app.signIn,
+                signOut: app.signOut
+            )
+            app.profile.onChange = running.take
+            return running
+        },
+    ]
+}
