@@ -31,6 +31,11 @@ enum OrderedLog {
                     let task = Task {
                         await withTaskGroup { group in
                             for line in lines {
+                                guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+                                    // Older systems have no such task: there the order is lost before the actor, too.
+                                    group.addTask { await disk.writeSlowly(line) }
+                                    continue
+                                }
                                 // Entered in order, every one of them before the next.
                                 group.addImmediateTask { await disk.writeSlowly(line) }
                             }
