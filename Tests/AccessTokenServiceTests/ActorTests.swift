@@ -165,9 +165,9 @@ struct ActorTests {
         #expect(service.currentToken == nil)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `a load whose session ended before it was begun is not begun`() async {
         let queue = DispatchQueue(label: "loads")
-        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         let service = AsyncAccessTokenService(
             loader: loader,
             clock: clock,
