@@ -54,14 +54,14 @@ struct ManualClockTests {
         final class Owner: Sendable {}
         let clock = ManualClock(now: start)
         var owner: Owner? = Owner()
-        weak let witness = owner
+        let witness = WeakReference(object: owner)
         let timer = clock.schedule(after: 1) { [log, owner] in log.append("\(owner as Any)") }
         owner = nil
         #expect(clock.pendingTimers == 1)
         timer.cancel()
         timer.cancel()
         #expect(clock.pendingTimers == 0)
-        #expect(witness == nil)
+        #expect(witness.object == nil)
         clock.advance(by: 10)
         #expect(log.entries == [])
     }

@@ -53,12 +53,12 @@ struct OneShotTests {
     func releasesCallback() {
         final class Owner: Sendable {}
         var owner: Owner? = Owner()
-        weak let witness = owner
+        let witness = WeakReference(object: owner)
         let shot = OneShot<Int>(abandoned: 0) { [owner] _ in _ = owner }
         owner = nil
-        #expect(witness != nil)
+        #expect(witness.object != nil)
         shot(1)
-        #expect(witness == nil)
+        #expect(witness.object == nil)
         #expect(!shot(2))
     }
 

@@ -66,11 +66,11 @@ struct WaiterSlotsTests {
         final class Caller {}
         var slots = WaiterSlots<Caller>()
         var caller: Caller? = Caller()
-        weak let witness = caller
+        let witness = WeakReference(object: caller)
         let ticket = caller.map { slots.append($0) } ?? 0
         caller = nil
-        #expect(witness != nil)
+        #expect(witness.object != nil)
         _ = slots.take(ticket)
-        #expect(witness == nil)
+        #expect(witness.object == nil)
     }
 }
