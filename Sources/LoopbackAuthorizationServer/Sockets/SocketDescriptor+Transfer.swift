@@ -24,7 +24,8 @@ extension SocketDescriptor {
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
         #if canImport(Darwin)
-        setOption(SO_NOSIGPIPE, to: 1)
+        // Darwin refuses options of a socket that its peer has reset; to send without this one would raise the signal.
+        guard setOption(SO_NOSIGPIPE, to: 1) else { return false }
         let flags: Int32 = 0
         #else
         let flags = Int32(MSG_NOSIGNAL)

@@ -39,9 +39,10 @@ struct SocketDescriptor: Hashable, Sendable {
         _ = shutdown(number, Int32(SHUT_WR))
     }
 
-    func setOption(_ option: Int32, to value: Int32) {
+    @discardableResult
+    func setOption(_ option: Int32, to value: Int32) -> Bool {
         var value = value
-        _ = unsafe setsockopt(number, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Int32>.size))
+        return unsafe setsockopt(number, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
     }
 
     /// Lets no read and no write wait for longer than this.
