@@ -12,6 +12,8 @@ struct EndpointCall: Sendable {
     /// Whether nobody on the way can read it.
     let isSecure: Bool
 
+    private static let bodyLimit = 1 << 20
+
     init(_ url: URL, parameters: [FormParameter], proof: ClientAuthentication.Proof) {
         let parameters = parameters + proof.parameters
         var request = URLRequest(url: url)
@@ -25,11 +27,23 @@ struct EndpointCall: Sendable {
         request.httpBody = Data(FormEncoding.body(parameters).utf8)
         self.request = request
         secrets = parameters.filter(\.isSecret).map(\.value) + proof.secrets
-        isSecure = url.scheme?.lowercased() == "https" || Self.isLoopback(url.host() ?? "")
+        isSecure = WebOrigin(of: url)?.isProtected == true
     }
 
-    private static func isLoopback(_ host: String) -> Bool {
-        let isIPv4 = host.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
-        return host == "localhost" || host == "::1" || host == "[::1]" || (isIPv4 && host.hasPrefix("127."))
+    /// Sends it, each time over a connection of its own, and reads a reply of up to a megabyte.
+    ///
+    /// It can't be cancelled: a request that was sent may have spent its refresh token, so that its reply is the only
+    /// place where the next one is.
+    ///
+    /// - Parameters:
+    ///   - idleLimit: seconds without a byte after which the exchange fails.
+    ///   - handler: called once, on any thread.
+    func send(idleLimit: TimeInterval, then handler: @escaping @Sendable (Result<EndpointReply, OAuthError>) -> Void) {
+        let configuration = URLSessionConfiguration.keepingNothing
+        configuration.timeoutIntervalForRequest = idleLimit
+        HTTPExchange(request, to: .memory(limit: Self.bodyLimit)).start(over: HTTPConnections(configuration)) {
+            result in
+            handler(result.map(EndpointReply.init).mapError(OAuthError.init(failedExchange:)))
+        }
     }
 }

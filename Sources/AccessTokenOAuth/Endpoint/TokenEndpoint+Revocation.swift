@@ -18,7 +18,7 @@ extension TokenEndpoint {
         guard allowsInsecureHTTP || call.isSecure else { throw OAuthError.insecureEndpoint }
         let reader = TokenReplyReader(secrets: call.secrets, emptyRefusalIsInvalidGrant: false)
         let exchange = OutstandingExchange<Result<Void, OAuthError>> { _, _ in }
-        HTTPExchange.send(call.request, idleLimit: deadline) { [clock] result in
+        call.send(idleLimit: deadline) { [clock] result in
             exchange.settle(result.flatMap { reply in reader.readRevocation(reply, at: clock.now) })
         }
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }

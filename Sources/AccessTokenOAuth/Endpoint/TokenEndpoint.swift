@@ -125,7 +125,7 @@ public struct TokenEndpoint: Sendable {
             emptyRefusalIsInvalidGrant: treatsEmptyRefusalAsInvalidGrant
         )
         let exchange = OutstandingExchange<TokenReply>(onReply: onReply)
-        HTTPExchange.send(call.request, idleLimit: deadline * 4) { [clock] result in
+        call.send(idleLimit: deadline * 4) { [clock] result in
             switch result {
             case .success(let reply): exchange.settle(reader.read(reply, at: clock.now))
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))

@@ -10,7 +10,7 @@ struct TokenReplyReader {
     /// Some servers say `invalid_grant` by a 400 with nothing in it.
     let emptyRefusalIsInvalidGrant: Bool
 
-    func read(_ reply: HTTPReply, at now: Date) -> TokenReply {
+    func read(_ reply: EndpointReply, at now: Date) -> TokenReply {
         switch reply.status {
         case 200...299: success(reply, at: now)
         case 300...399: TokenReply(.failure(.redirected(status: reply.status)))
@@ -20,17 +20,17 @@ struct TokenReplyReader {
     }
 
     /// A revocation is good with any success, and fails as an exchange does (RFC 7009, section 2.2).
-    func readRevocation(_ reply: HTTPReply, at now: Date) -> Result<Void, OAuthError> {
+    func readRevocation(_ reply: EndpointReply, at now: Date) -> Result<Void, OAuthError> {
         guard !(200...299).contains(reply.status) else { return .success(()) }
         return read(reply, at: now).result.map { _ in }
     }
 
-    private func unavailable(_ reply: HTTPReply, at now: Date) -> TokenReply {
+    private func unavailable(_ reply: EndpointReply, at now: Date) -> TokenReply {
         let seconds = RetryAfter.seconds(reply.retryAfter, at: now)
         return TokenReply(.failure(.unavailable(status: reply.status, retryAfter: seconds)))
     }
 
-    private func success(_ reply: HTTPReply, at now: Date) -> TokenReply {
+    private func success(_ reply: EndpointReply, at now: Date) -> TokenReply {
         guard let members = members(of: reply) else { return notUnderstood(reply, "it is not a JSON object") }
         if let refreshToken = members.refreshToken, !consists(refreshToken, of: 0x20...0x7E) {
             return notUnderstood(reply, "the refresh token has characters that none may have")
@@ -61,7 +61,7 @@ struct TokenReplyReader {
     }
 
     /// The body decides: servers do not agree on 400 or 401.
-    private func refusal(_ reply: HTTPReply, at now: Date) -> TokenReply {
+    private func refusal(_ reply: EndpointReply, at now: Date) -> TokenReply {
         guard let error = members(of: reply)?.error else {
             let isEmpty = reply.status == 400 && reply.body.isEmpty
             if isEmpty && emptyRefusalIsInvalidGrant { return TokenReply(.failure(.refused("invalid_grant"))) }
@@ -76,11 +76,11 @@ struct TokenReplyReader {
         return TokenReply(.failure(.refused(code, explanation: explanation)))
     }
 
-    private func members(of reply: HTTPReply) -> TokenReplyMembers? {
+    private func members(of reply: EndpointReply) -> TokenReplyMembers? {
         try? JSONDecoder().decode(TokenReplyMembers.self, from: reply.body)
     }
 
-    private func notUnderstood(_ reply: HTTPReply, _ what: String, rescuing token: String? = nil) -> TokenReply {
+    private func notUnderstood(_ reply: EndpointReply, _ what: String, rescuing token: String? = nil) -> TokenReply {
         TokenReply(.failure(.notUnderstood(status: reply.status, what)), rescuing: token)
     }
 

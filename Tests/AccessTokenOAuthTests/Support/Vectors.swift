@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The package's own test vectors: what goes out, and what a reply comes to.
+/// The package's own test vectors: what goes out, what a reply comes to, and what follows a 401.
 struct Vectors: Decodable, Sendable {
     struct RequestVector: Decodable, Sendable {
         struct Input: Decodable, Sendable {
@@ -10,6 +10,7 @@ struct Vectors: Decodable, Sendable {
             let rt: String?
             let auth: String?
             let value: String?
+            let access_token: String?
         }
         let id: String
         let `in`: Input
@@ -35,8 +36,18 @@ struct Vectors: Decodable, Sendable {
         var testDescription: String { id }
     }
 
+    struct ResourceVector: Decodable, Sendable, CustomTestStringConvertible {
+        let id: String
+        let status: Int?
+        let headers: [String: String]?
+        let `repeat`: Bool?
+        let callers: Int?
+        var testDescription: String { id }
+    }
+
     let requests: [RequestVector]
     let replies: [ReplyVector]
+    let resource: [ResourceVector]
 
     static let all: Vectors = {
         do {
@@ -44,7 +55,7 @@ struct Vectors: Decodable, Sendable {
             return try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: url))
         } catch {
             Issue.record("the vectors cannot be read: \(error)")
-            return Vectors(requests: [], replies: [])
+            return Vectors(requests: [], replies: [], resource: [])
         }
     }()
 }

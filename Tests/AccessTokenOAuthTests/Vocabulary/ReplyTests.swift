@@ -12,7 +12,7 @@ struct ReplyTests {
     )
 
     private func read(_ status: Int, _ body: String, retryAfter: String? = nil) -> TokenReply {
-        reader.read(HTTPReply(status: status, retryAfter: retryAfter, body: Data(body.utf8)), at: now)
+        reader.read(EndpointReply(status: status, retryAfter: retryAfter, body: Data(body.utf8)), at: now)
     }
 
     private func error(_ reply: TokenReply) -> OAuthError? {
@@ -80,8 +80,8 @@ struct ReplyTests {
     @Test func `an empty refusal is not understood, unless the server is known to mean the grant`() {
         #expect(error(read(400, ""))?.requiresSignIn == false)
         let knowing = TokenReplyReader(secrets: [], emptyRefusalIsInvalidGrant: true)
-        #expect(error(knowing.read(HTTPReply(status: 400), at: now))?.requiresSignIn == true)
-        #expect(error(knowing.read(HTTPReply(status: 401), at: now))?.requiresSignIn == false)
+        #expect(error(knowing.read(EndpointReply(status: 400), at: now))?.requiresSignIn == true)
+        #expect(error(knowing.read(EndpointReply(status: 401), at: now))?.requiresSignIn == false)
     }
 
     @Test(

@@ -44,13 +44,14 @@ struct VectorTests {
     @Test func `there are as many vectors as were written`() {
         #expect(Vectors.all.requests.count == 6)
         #expect(Vectors.all.replies.count == 28)
+        #expect(Vectors.all.resource.count == 6)
     }
 
     /// Those without a status are about connections, and have tests of their own; so has the body of 512 MiB.
     @Test(arguments: Vectors.all.replies.filter { $0.status != nil && $0.id != "D2" })
     func `each reply comes to what its vector says`(vector: Vectors.ReplyVector) throws {
         let reader = TokenReplyReader(secrets: ["RT0"], emptyRefusalIsInvalidGrant: false)
-        let http = HTTPReply(
+        let http = EndpointReply(
             status: try #require(vector.status),
             retryAfter: vector.headers?["Retry-After"],
             body: Data((vector.body ?? "").utf8)
