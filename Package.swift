@@ -35,7 +35,7 @@ let package = Package(
         ),
         .target(
             name: "AccessTokenOAuth",
-            dependencies: ["AccessTokenCore", "AccessTokenAsync"],
+            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
             swiftSettings: settings
         ),
         .target(

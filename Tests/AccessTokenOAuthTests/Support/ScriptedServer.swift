@@ -32,6 +32,14 @@ final class ScriptedServer: Sendable {
         get throws { try #require(URL(string: "http://127.0.0.1:\(port)/token")) }
     }
 
+    /// Where sessions ask for something.
+    var resource: URL {
+        get throws { try #require(URL(string: "http://127.0.0.1:\(port)/resource")) }
+    }
+
+    /// What the requests had in their `Authorization` field.
+    var authorizations: [String?] { requests.map { $0.fields["authorization"] } }
+
     func stop() {
         wakePipe.wake()
         threads.wait()

@@ -1,0 +1,147 @@
+public import AccessTokenAsync
+import AccessTokenCore
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// Sends requests with a token, for `async` code, in the shape of `URLSession`.
+///
+/// Each module has a session of its own, with its own configuration and time-outs; all of them share one service.
+///
+/// ```swift
+/// let session = AsyncBearerSession(tokens: service, origins: [apiURL])
+/// let (data, response) = try await session.data(from: apiURL.appending(path: "friends"))
+/// ```
+///
+/// - A request gets `Authorization: Bearer` with the service's token. After a 401, with or without a challenge, the token
+///   that was sent is invalidated, and the request is sent once again with the next one. A second 401 goes to the caller,
+///   and so does a 403. A body that comes from a stream can't be sent again: that 401 goes to the caller.
+/// - The token goes to the session's origins only (scheme, host and port), by `https` or within this machine. A request
+///   that leads elsewhere is an error. Redirects are followed, without the token from the first one on that leads to
+///   another origin; one from `https` to `http` is not followed, and is the reply.
+/// - A request with an `Authorization` field of its own is an error.
+///
+/// **Concurrency** Can be used from any thread.
+///
+/// **Cancellation** Throws `URLError.cancelled` at once, as `URLSession` does. It touches no other request, and no load.
+/// On Linux the connection closes when the reply begins, or when the server has been silent for the configuration's
+/// time-out: `URLSession` there can crash if it has to sooner. An upload goes on until then.
+///
+/// **Failure** What the service or `URLSession` throws, unchanged; ``BearerSessionError``. A status is no error.
+///
+/// On Linux each request has a connection of its own, and time-outs count in whole seconds. A file that is uploaded is
+/// read into memory, and a body that comes faster than it can be taken waits there. A proxy is taken from the environment
+/// also for the loopback address, unless `no_proxy` exempts it. Some errors have other codes: a connection that is lost
+/// is `badServerResponse`, a body that ends too early `unknown`.
+public final class AsyncBearerSession: Sendable {
+    private let tokens: any AsyncAccessTokenProviding
+    private let rules: BearerRules
+    private let connections: HTTPConnections
+
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - tokens: the service, or a view of one.
+    ///   - origins: where the token may go; of each URL only scheme, host and port count.
+    ///   - configuration: the session's own, not for the background; it is copied. `timeoutIntervalForRequest` and
+    ///     `timeoutIntervalForResource` count for each attempt by itself, and not while a token is waited for.
+    ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`; on this machine it always may.
+    public init(
+        tokens: any AsyncAccessTokenProviding,
+        origins: [URL],
+        configuration: URLSessionConfiguration = .keepingNothing,
+        allowsInsecureHTTP: Bool = false
+    ) {
+        self.tokens = tokens
+        rules = BearerRules(origins: origins, allowsInsecureHTTP: allowsInsecureHTTP, configuration: configuration)
+        connections = HTTPConnections(configuration)
+    }
+
+    /// The reply to a request, its body in memory.
+    public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        let reply = try await reply(to: request, .ofRequest, .memory(limit: .max))
+        return (reply.body, reply.response)
+    }
+
+    /// What is at a URL, in memory.
+    public func data(from url: URL) async throws -> (Data, URLResponse) {
+        try await data(for: URLRequest(url: url))
+    }
+
+    /// The reply to a request with this body.
+    public func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse) {
+        let reply = try await reply(to: request, .data(bodyData), .memory(limit: .max))
+        return (reply.body, reply.response)
+    }
+
+    /// The reply to a request whose body is in a file.
+    public func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse) {
+        let reply = try await reply(to: request, .file(fileURL), .memory(limit: .max))
+        return (reply.body, reply.response)
+    }
+
+    /// The reply to a request, its body in a new file, which is yours: move it, or remove it.
+    public func download(for request: URLRequest) async throws -> (URL, URLResponse) {
+        let reply = try await reply(to: request, .ofRequest, .file)
+        guard let file = reply.file else { throw URLError(.cannotCreateFile) }
+        return (file.giveAway(), reply.response)
+    }
+
+    /// What is at a URL, in a new file, which is yours: move it, or remove it.
+    public func download(from url: URL) async throws -> (URL, URLResponse) {
+        try await download(for: URLRequest(url: url))
+    }
+
+    // MARK: Actions
+
+    private func reply(
+        to request: URLRequest,
+        _ upload: HTTPUpload,
+        _ destination: HTTPBody.Destination
+    ) async throws -> HTTPReply {
+        do {
+            return try await carryOut(BearerStateMachine(request, uploading: upload, by: rules), destination)
+        } catch is CancellationError where Task.isCancelled {
+            throw URLError(.cancelled)
+        }
+    }
+
+    private func carryOut(
+        _ machine: consuming BearerStateMachine,
+        _ destination: HTTPBody.Destination
+    ) async throws -> HTTPReply {
+        var action = machine.start()
+        while true {
+            try Task.checkCancellation()
+            switch action {
+            case .retrieveToken:
+                action = machine.tokenRetrieved(try await tokens.token())
+            case .send(let request, let upload):
+                let exchange = HTTPExchange(request, uploading: upload, to: destination)
+                action = machine.replied(try await exchange.reply(over: connections))
+            case .invalidate(let token):
+                await tokens.invalidate(token)
+                action = machine.invalidated()
+            case .finish(let reply):
+                return reply
+            case .fail(let error):
+                throw error
+            }
+        }
+    }
+}
+
+extension HTTPExchange {
+    @concurrent
+    fileprivate func reply(over connections: HTTPConnections) async throws -> HTTPReply {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                start(over: connections) { continuation.resume(with: $0) }
+            }
+        } onCancel: {
+            abandon()
+        }
+    }
+}

@@ -1,0 +1,60 @@
+public import Foundation
+
+/// Why a session did not send a request.
+///
+/// What the service says about the token, and what `URLSession` says about the connection, reaches the caller
+/// unchanged; the errors here are those of the session itself. None has a secret in it.
+///
+/// It is a struct over a private enum so that a later version can add an error without breaking a `switch`.
+public struct BearerSessionError: Error, Hashable, Sendable {
+    private enum Reason: Hashable, Sendable {
+        case originNotAllowed(String)
+        case insecureOrigin(String)
+        case authorizationAlreadySet
+        case unsendableToken
+    }
+
+    private let reason: Reason
+
+    /// The request leads to an origin that the session was not created for; it is in the error, as
+    /// `https://host:port`.
+    public static func originNotAllowed(_ origin: String) -> BearerSessionError {
+        BearerSessionError(reason: .originNotAllowed(origin))
+    }
+
+    /// The origin is neither `https` nor on this machine: everybody on the way could take the token (RFC 6750,
+    /// section 5.3).
+    public static func insecureOrigin(_ origin: String) -> BearerSessionError {
+        BearerSessionError(reason: .insecureOrigin(origin))
+    }
+
+    /// The request, or the session's configuration, has an `Authorization` field of its own.
+    public static let authorizationAlreadySet = BearerSessionError(reason: .authorizationAlreadySet)
+
+    /// The token is empty, or has characters that no header field can carry (RFC 6750, section 2.1).
+    public static let unsendableToken = BearerSessionError(reason: .unsendableToken)
+
+    /// Lets a pattern match any error, as a case would: `catch BearerSessionError.unsendableToken`.
+    public static func ~= (pattern: BearerSessionError, error: any Error) -> Bool {
+        pattern == error as? BearerSessionError
+    }
+}
+
+extension BearerSessionError: CustomStringConvertible, LocalizedError {
+    /// What happened, to what, and what to do next.
+    public var description: String {
+        switch reason {
+        case .originNotAllowed(let origin):
+            "Not sent: \(origin) is none of the session's origins. Add it if it may see the token, or use a URLSession."
+        case .insecureOrigin(let origin):
+            "Not sent: the token would go to \(origin) in the clear. Use https, or allow plain HTTP for the session."
+        case .authorizationAlreadySet:
+            "Not sent: there is an Authorization field already. Remove it; the session sets it."
+        case .unsendableToken:
+            "Not sent: the token has characters that no header field can carry, or none. Look at the token's loader."
+        }
+    }
+
+    /// The same as `description`, for code that shows `localizedDescription`.
+    public var errorDescription: String? { description }
+}

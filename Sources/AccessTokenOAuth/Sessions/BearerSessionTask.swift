@@ -1,0 +1,120 @@
+import AccessTokenCore
+import AccessTokenGCD
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request of a ``BearerSession``, which is sent when it is resumed.
+///
+/// **Concurrency** Can be used from any thread.
+public final class BearerSessionTask: Sendable {
+    private struct State {
+        var machine: BearerStateMachine
+        /// `nil` once it was called.
+        var handler: (@Sendable (Result<HTTPReply, any Error>) -> Void)?
+        var isResumed = false
+        /// Counts the actions, so that what one of them leaves behind does not pass for that of the next.
+        var step = 0
+        var cancelStep: (@Sendable () -> Void)?
+    }
+
+    private let destination: HTTPBody.Destination
+    private let tokens: any AccessTokenProviding
+    private let connections: HTTPConnections
+    private let state: Locked<State>
+
+    init(
+        _ machine: BearerStateMachine,
+        to destination: HTTPBody.Destination,
+        tokens: any AccessTokenProviding,
+        connections: HTTPConnections,
+        then handler: @escaping @Sendable (Result<HTTPReply, any Error>) -> Void
+    ) {
+        self.destination = destination
+        self.tokens = tokens
+        self.connections = connections
+        state = Locked(State(machine: machine, handler: handler))
+    }
+
+    /// Sends the request; a second time does nothing, and neither does it after ``cancel()``.
+    public func resume() {
+        let isFirst = state.withLock { state in
+            defer { state.isResumed = true }
+            return !state.isResumed
+        }
+        if isFirst { decide { $0.start() } }
+    }
+
+    /// Has the handler called at once with `URLError.cancelled`; does nothing if its answer was on its way before.
+    ///
+    /// It touches no other request, and no load.
+    public func cancel() {
+        finish(with: .failure(URLError(.cancelled)))
+    }
+
+    // MARK: Decisions and actions
+
+    /// Lets the state machine decide, unless the caller has its answer, and carries the action out.
+    private func decide(_ input: (inout BearerStateMachine) -> BearerAction) {
+        let (action, step): (BearerAction?, Int) = state.withLock { state in
+            guard state.handler != nil else { return (nil, 0) }
+            state.step += 1
+            state.cancelStep = nil
+            return (input(&state.machine), state.step)
+        }
+        switch action {
+        case .retrieveToken: retrieveToken(step)
+        case .send(let request, let upload): send(request, upload, step)
+        case .invalidate(let token):
+            tokens.invalidate(token)
+            decide { $0.invalidated() }
+        case .finish(let reply): finish(with: .success(reply))
+        case .fail(let error): finish(with: .failure(error))
+        case nil: break
+        }
+    }
+
+    private func retrieveToken(_ step: Int) {
+        let answer = OneShot<Result<AccessToken, any Error>>(
+            abandoned: .failure(AccessTokenError.loadAbandoned)
+        ) { [self] result in
+            switch result {
+            case .success(let token): decide { $0.tokenRetrieved(token) }
+            case .failure(let error): finish(with: .failure(error))
+            }
+        }
+        let retrieval = tokens.retrieveToken { answer($0) }
+        cancel(step, by: retrieval.cancel)
+    }
+
+    private func send(_ request: URLRequest, _ upload: HTTPUpload, _ step: Int) {
+        let exchange = HTTPExchange(request, uploading: upload, to: destination)
+        cancel(step) { exchange.abandon() }
+        exchange.start(over: connections) { [self] result in
+            switch result {
+            case .success(let reply): decide { $0.replied(reply) }
+            case .failure(let error): finish(with: .failure(error))
+            }
+        }
+    }
+
+    /// Says what cancels a step, and does it if the caller has gone meanwhile.
+    private func cancel(_ step: Int, by cancelStep: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            if state.step == step, state.handler != nil { state.cancelStep = cancelStep }
+            return state.handler == nil
+        }
+        if isOver { cancelStep() }
+    }
+
+    private func finish(with result: Result<HTTPReply, any Error>) {
+        let (handler, cancelStep) = state.withLock { state in
+            defer { (state.handler, state.cancelStep) = (nil, nil) }
+            return (state.handler, state.cancelStep)
+        }
+        handler?(result)
+        cancelStep?()
+    }
+}

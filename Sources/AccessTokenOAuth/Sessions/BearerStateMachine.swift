@@ -1,0 +1,93 @@
+import AccessTokenCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Decides what happens to one request of a caller; carries nothing out.
+///
+/// Each input returns what is to be done next. Errors of the service and of the connection are no input: they go to the
+/// caller, and nothing comes after them.
+struct BearerStateMachine: Sendable {
+    private static let mostRedirects = 20
+
+    private let rules: BearerRules
+    /// As the caller made it, or as the last redirect has it; never with a token in it.
+    private var request: URLRequest
+    private var upload: HTTPUpload
+    /// What goes out with the request; `nil` before it is there, and for ever after a redirect to another origin.
+    private var token: AccessToken?
+    private var rejection: HTTPReply?
+    private var hasBeenRepeated = false
+    private var redirects = 0
+
+    init(_ request: URLRequest, uploading upload: HTTPUpload = .ofRequest, by rules: BearerRules) {
+        self.request = request
+        self.upload = upload
+        self.rules = rules
+        guard upload != .ofRequest else { return }
+        self.request.httpBody = nil
+        self.request.httpBodyStream = nil
+    }
+
+    /// The caller wants its reply.
+    mutating func start() -> BearerAction {
+        rules.refusal(of: request).map { .fail($0) } ?? .retrieveToken
+    }
+
+    /// The service has a valid token.
+    mutating func tokenRetrieved(_ token: AccessToken) -> BearerAction {
+        // URLRequest takes such a value without a word, and sends the one that was there before.
+        guard rules.canSend(token) else { return .fail(BearerSessionError.unsendableToken) }
+        self.token = token
+        return send()
+    }
+
+    /// The server has replied to what was sent.
+    mutating func replied(_ reply: HTTPReply) -> BearerAction {
+        switch reply.response.statusCode {
+        case 401:
+            // A second one is not about the token's age. To invalidate the new one as well would have each request to
+            // a server that wants none of our tokens cost two loads.
+            guard let token, !hasBeenRepeated else { return .finish(reply) }
+            rejection = reply
+            return .invalidate(token)
+        case 301, 302, 303, 307, 308:
+            return redirected(reply)
+        default:
+            // Among them 403: this token is good, and not good enough (RFC 6750, section 3.1).
+            return .finish(reply)
+        }
+    }
+
+    /// The service knows that the token was rejected.
+    mutating func invalidated() -> BearerAction {
+        let rejection = self.rejection.take()
+        if let rejection, !canBeSentAgain { return .finish(rejection) }
+        hasBeenRepeated = true
+        return .retrieveToken
+    }
+
+    /// A stream is used up by being sent.
+    private var canBeSentAgain: Bool { request.httpBodyStream == nil }
+
+    private func send() -> BearerAction {
+        guard let token else { return .send(request, upload) }
+        var request = request
+        request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
+        return .send(request, upload)
+    }
+
+    private mutating func redirected(_ reply: HTTPReply) -> BearerAction {
+        guard let redirect = HTTPRedirect(reply.response, of: request) else { return .finish(reply) }
+        guard redirect.dropsBody || canBeSentAgain else { return .finish(reply) }
+        redirects += 1
+        guard redirects <= Self.mostRedirects else { return .fail(URLError(.httpTooManyRedirects)) }
+        request = redirect.request
+        if redirect.dropsBody { upload = .ofRequest }
+        // Not even if a later redirect leads back: by then it is not the caller who says what is asked for.
+        if redirect.leavesOrigin { token = nil }
+        return send()
+    }
+}
