@@ -24,8 +24,9 @@ import FoundationNetworking
 /// reply is read up to a megabyte, and nothing is sent twice.
 ///
 /// On Linux `URLSession` needs `libcurl4`, and takes a proxy from the environment (`http_proxy`, `https_proxy`) also
-/// for the loopback address, unless `no_proxy` exempts it. There a server that sends a body without end faster than
-/// `URLSession` hands it on can fill some hundred megabytes before reading stops; callers have their error long before.
+/// for the loopback address, unless `no_proxy` exempts it. There all sessions of a process read in one queue, which a
+/// server that sends a body without end as fast as memory can hold up, and it can fill some hundred megabytes before
+/// reading stops; its own callers have their error long before.
 public struct TokenEndpoint: Sendable {
     /// How many seconds a caller waits for a reply if nothing else is said: 30.
     public static let usualDeadline: TimeInterval = 30

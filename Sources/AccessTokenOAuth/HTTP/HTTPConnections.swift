@@ -41,7 +41,7 @@ final class HTTPConnections: Sendable {
             switch upload {
             case .ofRequest: nil
             case .data(let data): data
-            // Sent from a file, a body that is cut short while it is being read ends the process.
+            // URLSession would read on by itself, and crash if the connection is gone when the next piece is there.
             case .file(let url): try Data(contentsOf: url, options: .mappedIfSafe)
             }
         let session = URLSession(configuration: configuration, delegate: exchange, delegateQueue: nil)
@@ -75,7 +75,7 @@ final class HTTPConnections: Sendable {
         uploading upload: HTTPUpload,
         reportingTo exchange: HTTPExchange
     ) throws -> URLSessionTask {
-        let task =
+        let task: URLSessionTask =
             switch upload {
             case .ofRequest: session.dataTask(with: request)
             case .data(let data): session.uploadTask(with: request, from: data)

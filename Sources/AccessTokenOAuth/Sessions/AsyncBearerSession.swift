@@ -31,10 +31,13 @@ public import FoundationNetworking
 ///
 /// **Failure** What the service or `URLSession` throws, unchanged; ``BearerSessionError``. A status is no error.
 ///
-/// On Linux each request has a connection of its own, and time-outs count in whole seconds. A file that is uploaded is
-/// read into memory, and a body that comes faster than it can be taken waits there. A proxy is taken from the environment
-/// also for the loopback address, unless `no_proxy` exempts it. Some errors have other codes: a connection that is lost
-/// is `badServerResponse`, a body that ends too early `unknown`.
+/// **On Linux**
+/// - Each request has a connection of its own, and time-outs count in whole seconds.
+/// - A file that is uploaded is read into memory, and what comes faster than it can be written waits there.
+/// - All sessions of a process read in one queue: a body without end that comes as fast as memory holds up the others.
+/// - A proxy is taken from the environment (`http_proxy`, `https_proxy`) also for the loopback address, unless `no_proxy`
+///   exempts it.
+/// - Some errors have other codes: a connection that is lost is `badServerResponse`, a body that ends too early `unknown`.
 public final class AsyncBearerSession: Sendable {
     private let tokens: any AsyncAccessTokenProviding
     private let rules: BearerRules
