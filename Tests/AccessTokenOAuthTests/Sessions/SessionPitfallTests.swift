@@ -139,11 +139,8 @@ struct SessionPitfallTests {
     }
 
     @Test func `a connection that is refused, dropped or cut short is an error of URLSession's`() async throws {
-        let refused = try ScriptedServer { _, _ in }
-        refused.stop()
-        let error = await #expect(throws: URLError.self) {
-            try await session(refused).data(from: try refused.resource)
-        }
+        let lonely = AsyncBearerSession(tokens: SampleTokens.service().0, origins: [try Nobody.url])
+        let error = await #expect(throws: URLError.self) { try await lonely.data(from: try Nobody.url) }
         #expect(error?.code == .cannotConnectToHost)
         try await withServer { connection, _ in
             if connection.number == 2 { connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx") }
