@@ -123,6 +123,23 @@ struct SessionCancellationTests {
         }
     }
 
+    @Test func `a thousand that are let go at every moment of a refusal harm nobody`() async throws {
+        let request = URLRequest(url: try Nobody.url)
+        let connections = HTTPConnections(.default)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<1000 {
+                group.addTask {
+                    let exchange = HTTPExchange(request, to: .memory(limit: .max))
+                    let answered = Event()
+                    exchange.start(over: connections) { _ in answered.happen() }
+                    for _ in 0..<(number % 100) { await Task.yield() }
+                    exchange.abandon()
+                    await answered.wait()
+                }
+            }
+        }
+    }
+
     @Test(arguments: World.allCases)
     func `hundreds that race with replies of all kinds harm nobody`(world: World) async throws {
         try await withServer { connection, _ in
