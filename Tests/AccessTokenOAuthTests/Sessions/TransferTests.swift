@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackAuthorizationServer
 import Testing
 
 @testable import AccessTokenOAuth
@@ -93,6 +94,30 @@ struct TransferTests {
             let file = try await withFile("") { $0 }
             await #expect(throws: (any Error).self) { try await session.upload(for: request, fromFile: file) }
             #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: World.allCases)
+    func `a server that hangs up in the middle of a file harms nobody`(world: World) async throws {
+        // Answers at once what has more than 64 kB, and closes.
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let session = world.session(SampleTokens.service().0, origins: [server.resource])
+        var request = URLRequest(url: server.resource)
+        request.httpMethod = "PUT"
+        let text = String(repeating: "0123456789abcdef", count: 1 << 18)
+        try await withFile(text) { [request] file in
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<40 {
+                    group.addTask {
+                        do {
+                            #expect(try await session.upload(for: request, fromFile: file).1.status == 400)
+                        } catch {
+                            #expect(error is URLError)
+                        }
+                    }
+                }
+            }
         }
     }
 
