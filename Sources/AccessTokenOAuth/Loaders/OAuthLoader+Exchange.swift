@@ -13,7 +13,7 @@ extension OAuthLoader {
         let present = memory.withLock { $0.outstanding }
         // But not for ever: a connection that is dead without knowing it would keep the user out until it does.
         if let present, present.refreshToken == refreshToken,
-            now.timeIntervalSince(present.start) < endpoint.deadline * 2
+            present.exchange.isSettled || now.timeIntervalSince(present.start) < endpoint.deadline * 2
         {
             return present.exchange
         }
@@ -22,9 +22,11 @@ extension OAuthLoader {
             return memory.exchanges
         }
         let exchange = try await endpoint.start(.refreshToken(refreshToken)) { [self] reply, isLate in
-            forgetOutstanding(number)
-            if isLate {
-                Task { await self.keepLate(reply, of: refreshToken, replacing: record) }
+            guard isLate else { return forgetOutstanding(number) }
+            Task {
+                await self.keepLate(reply, of: refreshToken, replacing: record)
+                // Not before: a load that finds neither the exchange nor what it brought would send the token again.
+                self.forgetOutstanding(number)
             }
         }
         memory.withLock { memory in
