@@ -69,7 +69,10 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     public func signIn(_ credential: Credential) async throws {
         try await Task {
             try await self.store.update { _ in .replace(credential) }
-            self.memory.withLock { $0.forget() }
+            // The rest of the memory tells sessions apart by version or by token, and a load of this one may be running.
+            self.memory.withLock { memory in
+                if memory.refused == credential.refreshToken { memory.refused = nil }
+            }
         }.value
     }
 
