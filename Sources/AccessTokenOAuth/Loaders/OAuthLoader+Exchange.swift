@@ -64,7 +64,11 @@ extension OAuthLoader {
             if reply.error?.requiresSignIn == true { memory.withLock { $0.refused = refreshToken } }
             return
         }
-        memory.withLock { $0.unsaved = LoaderMemory.Unsaved(credential: credential, base: record.version) }
+        memory.withLock { memory in
+            // What a later session has not saved yet is lost if it is not here; no record means later, too.
+            if let unsaved = memory.unsaved, unsaved.base ?? .max > record.version { return }
+            memory.unsaved = LoaderMemory.Unsaved(credential: credential, base: record.version)
+        }
         do {
             let present = try await store.update { current in
                 current?.version == record.version ? .replace(credential) : .keep
