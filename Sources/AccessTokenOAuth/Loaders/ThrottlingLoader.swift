@@ -25,6 +25,7 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
     private let longestPause: TimeInterval
     private let clock: any AccessTokenClock
     private let failure = Locked<Failure?>(nil)
+    private let signOuts = Locked(0)
 
     /// Creates a loader around a loader.
     ///
@@ -47,17 +48,19 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
 
     /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
+        let session = signOuts.withLock { $0 }
         if let error = recentError() { throw error }
         do {
             return try await base.load(replacing: old)
         } catch {
-            if isWorthRemembering(error) { remember(error) }
+            if isWorthRemembering(error) { remember(error, of: session) }
             throw error
         }
     }
 
     /// Forgets the session that ended, and its last failure; see `AsyncAccessTokenLoader.signOut()`.
     public func signOut() async {
+        signOuts.withLock { $0 += 1 }
         forgetFailure()
         await base.signOut()
     }
@@ -81,10 +84,13 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
         }
     }
 
-    private func remember(_ error: any Error) {
+    /// A load that fails after its session's end says nothing about the next one.
+    private func remember(_ error: any Error, of session: Int) {
         let asked = min(longestPause, (error as? OAuthError)?.retryAfter ?? 0)
         let last = Failure(error: error, time: clock.now, pause: max(pause, asked))
-        failure.withLock { $0 = last }
+        failure.withLock { failure in
+            if signOuts.withLock({ $0 }) == session { failure = last }
+        }
     }
 
     private func isWorthRemembering(_ error: any Error) -> Bool {
