@@ -90,18 +90,25 @@ struct TokenReplyReader {
 
     /// The server's words without what was sent to it, without control characters, and not too many of them.
     private func readable(_ text: String) -> String {
-        var result = text
-        // Shorter than this, nothing is a secret, and half of every explanation would be hidden.
-        for secret in secrets where secret.utf8.count > 3 {
-            result = result.replacingOccurrences(of: secret, with: "<hidden>")
+        // First what is not to be seen, which could stand in the middle of a secret and hide it from the search.
+        var result = printable(text)
+        // Shorter than this, nothing is a secret, and half of every explanation would be hidden. The longest first: of a
+        // token whose beginning is a secret as well, the rest would stay.
+        let secrets = secrets.filter { $0.utf8.count > 3 }.sorted { $0.utf8.count > $1.utf8.count }
+        for secret in secrets {
+            result = result.replacingOccurrences(of: printable(secret), with: "<hidden>")
             result = result.replacingOccurrences(of: FormEncoding.encoded(secret), with: "<hidden>")
         }
-        let plain = result.unicodeScalars.filter { scalar in
+        return String(String.UnicodeScalarView(result.unicodeScalars.prefix(200)))
+    }
+
+    private func printable(_ text: String) -> String {
+        let scalars = text.unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
             default: true
             }
         }
-        return String(String.UnicodeScalarView(plain.prefix(200)))
+        return String(String.UnicodeScalarView(scalars))
     }
 }
