@@ -5,7 +5,7 @@ public import Foundation
 /// Loads again after a while when a load failed in a way that may pass: exponential backoff with full jitter.
 ///
 /// Before retry number n it waits for a random time between 0 and `firstDelay` · 2ⁿ⁻¹, so that many clients that failed
-/// together do not come back together, and never for less than the server asked for by `Retry-After`.
+/// together do not come back together; that is added to what the server asked for by `Retry-After`, for the same reason.
 ///
 /// ```swift
 /// let service = AsyncAccessTokenService(loader: ThrottlingLoader(RetryingLoader(oauthLoader)))
@@ -34,7 +34,7 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
     ///   - base: the loader that asks the server.
     ///   - retries: how often a load is tried again at most.
     ///   - firstDelay: seconds that the first retry waits at most.
-    ///   - longestDelay: seconds that any retry waits at most; up to a day.
+    ///   - longestDelay: seconds that the server can ask for, and that chance can add, at most; up to a day.
     ///   - clock: timers.
     ///   - jitter: a number of the range by chance.
     ///   - isTransient: whether an error may pass; of the errors known here, those of ``OAuthError/isTransient``.
@@ -90,7 +90,7 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
         let asked = (error as? OAuthError)?.retryAfter ?? 0
         guard asked <= longestDelay else { return nil }
         let ceiling = min(longestDelay, firstDelay * pow(2, TimeInterval(min(retry, 60) - 1)))
-        return max(asked, jitter(0...ceiling))
+        return asked + jitter(0...ceiling)
     }
 
     private func pause(for seconds: TimeInterval) async {
