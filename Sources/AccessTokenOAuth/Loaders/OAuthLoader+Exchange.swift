@@ -48,7 +48,15 @@ extension OAuthLoader {
         case .success(let response):
             Credential(response, renewing: old, at: endpoint.clock.now)
         case .failure:
-            reply.rescuedRefreshToken.map { Credential(refreshToken: $0, scope: old?.scope) }
+            // The present access token may live on, for peers and for the next start of the app.
+            reply.rescuedRefreshToken.map { token in
+                Credential(
+                    accessToken: old?.accessToken,
+                    refreshToken: token,
+                    scope: old?.scope,
+                    obtained: old?.obtained
+                )
+            }
         }
     }
 
