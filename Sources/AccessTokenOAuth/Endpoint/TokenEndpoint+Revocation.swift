@@ -14,7 +14,8 @@ extension TokenEndpoint {
     public func revoke(_ token: String, hint: String = "refresh_token") async throws {
         guard let revocationURL else { return }
         let parameters = [FormParameter("token", token, isSecret: true), FormParameter("token_type_hint", hint)]
-        let call = EndpointCall(revocationURL, parameters: parameters, proof: try await authentication.proof())
+        let proof = try await authentication.proof(within: deadline, by: clock)
+        let call = EndpointCall(revocationURL, parameters: parameters, proof: proof)
         guard allowsInsecureHTTP || call.isSecure else { throw OAuthError.insecureEndpoint }
         let reader = TokenReplyReader(secrets: call.secrets, emptyRefusalIsInvalidGrant: false)
         let exchange = OutstandingExchange<Result<Void, OAuthError>> { _, _ in }

@@ -119,7 +119,8 @@ public struct TokenEndpoint: Sendable {
         _ grant: TokenGrant,
         onReply: @escaping @Sendable (TokenReply, _ isLate: Bool) -> Void
     ) async throws -> OutstandingExchange<TokenReply> {
-        let call = EndpointCall(url, parameters: grant.parameters, proof: try await authentication.proof())
+        let proof = try await authentication.proof(within: deadline, by: clock)
+        let call = EndpointCall(url, parameters: grant.parameters, proof: proof)
         guard allowsInsecureHTTP || call.isSecure else { throw OAuthError.insecureEndpoint }
         let reader = TokenReplyReader(
             secrets: call.secrets,

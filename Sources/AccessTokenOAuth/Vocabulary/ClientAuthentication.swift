@@ -1,3 +1,4 @@
+import AccessTokenCore
 import Foundation
 
 /// How a client proves to the token endpoint who it is (RFC 6749, section 2.3).
@@ -57,7 +58,8 @@ public struct ClientAuthentication: Sendable {
     ///   - clientID: sent beside the assertion; `nil` where the server takes it from the assertion alone.
     ///   - type: the kind of assertion; a JSON Web Token if nothing is said.
     ///   - make: makes one for each request, since servers accept an assertion once and for a short time. Its error
-    ///     reaches the caller unchanged, and nothing is sent.
+    ///     reaches the caller unchanged, and nothing is sent; nor is it, with ``OAuthError/assertionTimedOut``, when the
+    ///     endpoint's deadline passes first.
     public static func assertion(
         clientID: String?,
         type: String = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
@@ -67,7 +69,7 @@ public struct ClientAuthentication: Sendable {
     }
 
     /// What goes into one request.
-    func proof() async throws -> Proof {
+    func proof(within deadline: TimeInterval, by clock: any AccessTokenClock) async throws -> Proof {
         let identifier = FormParameter("client_id", clientID)
         switch method {
         case .none:
@@ -79,7 +81,13 @@ public struct ClientAuthentication: Sendable {
         case .postBody(let secret):
             return Proof(parameters: [identifier, FormParameter("client_secret", secret, isSecret: true)])
         case .assertion(let type, let make):
-            let assertion = try await make()
+            // The app's own code may never come back, and whoever waits for it holds the store.
+            let making = OutstandingExchange<Result<String, any Error>> { _, _ in }
+            Task {
+                do { making.settle(.success(try await make())) } catch { making.settle(.failure(error)) }
+            }
+            guard let made = await making.reply(within: deadline, by: clock) else { throw OAuthError.assertionTimedOut }
+            let assertion = try made.get()
             return Proof(parameters: [
                 identifier, FormParameter("client_assertion_type", type),
                 FormParameter("client_assertion", assertion, isSecret: true),

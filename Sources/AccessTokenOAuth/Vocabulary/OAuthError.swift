@@ -19,6 +19,7 @@ public struct OAuthError: Error, Hashable, Sendable {
         case bodyTooLong
         case insecureEndpoint
         case invalidCodeVerifier
+        case assertionTimedOut
     }
 
     private let reason: Reason
@@ -71,6 +72,9 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The code verifier is not of the form that RFC 7636, section 4.1, has.
     public static let invalidCodeVerifier = OAuthError(reason: .invalidCodeVerifier)
 
+    /// The app did not make the client assertion within the endpoint's deadline.
+    public static let assertionTimedOut = OAuthError(reason: .assertionTimedOut)
+
     // MARK: What to do next
 
     /// The grant is no good any more (`invalid_grant`): the user has to sign in again, and nothing else helps.
@@ -79,7 +83,7 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The same request may succeed later: after ``retryAfter`` if the server says, or after a while.
     public var isTransient: Bool {
         switch reason {
-        case .unavailable, .unreachable, .connectionLost, .timedOut: true
+        case .unavailable, .unreachable, .connectionLost, .timedOut, .assertionTimedOut: true
         default: false
         }
     }
@@ -143,6 +147,8 @@ extension OAuthError: CustomStringConvertible, LocalizedError {
             "No token: the endpoint's URL is not https. Use https, or allow plain HTTP where nobody can listen."
         case .invalidCodeVerifier:
             "No token: the code verifier must be 43 to 128 letters, digits, '-', '.', '_' or '~'."
+        case .assertionTimedOut:
+            "No token: the app made no client assertion within the deadline; nothing was sent. Look at what makes it."
         }
     }
 
