@@ -83,7 +83,8 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The same request may succeed later: after ``retryAfter`` if the server says, or after a while.
     public var isTransient: Bool {
         switch reason {
-        case .unavailable, .unreachable, .connectionLost, .timedOut, .assertionTimedOut: true
+        case .unreachable(let code): !Self.isUnusableURL(code)
+        case .unavailable, .connectionLost, .timedOut, .assertionTimedOut: true
         default: false
         }
     }
@@ -92,6 +93,7 @@ public struct OAuthError: Error, Hashable, Sendable {
     public var isConfigurationMistake: Bool {
         switch reason {
         case .refused: !requiresSignIn
+        case .unreachable(let code): Self.isUnusableURL(code)
         case .redirected, .insecureEndpoint, .invalidCodeVerifier: true
         default: false
         }
@@ -131,12 +133,16 @@ extension OAuthError: CustomStringConvertible, LocalizedError {
         case .unavailable(let status, let seconds):
             "No token: the token endpoint cannot answer at present (\(status)). "
                 + (seconds.map { "Try again after \($0) s." } ?? "Try again later.")
+        case .unreachable(let code) where Self.isUnusableURL(code):
+            "No token: the system takes no such URL for the endpoint (URLError \(code)); nothing was sent. Configure "
+                + "the URL, and on Apple platforms App Transport Security for plain HTTP."
         case .unreachable(let code):
             "No token: no connection to the token endpoint (URLError \(code)); nothing was sent. Try again later."
         case .connectionLost(let code):
             "No token: the connection to the token endpoint was lost (URLError \(code)). Try once again."
         case .timedOut:
-            "No token: the token endpoint did not reply within the deadline. Try again later; a late reply is kept."
+            "No token: the token endpoint did not reply within the deadline. Try again later; a late reply "
+                + "is kept by an OAuthLoader."
         case .notUnderstood(let status, let what):
             "No token: the token endpoint's reply (\(status)) was not understood: \(what). Look at what answers there."
         case .redirected(let status):
@@ -154,6 +160,12 @@ extension OAuthError: CustomStringConvertible, LocalizedError {
 
     /// The same as `description`, for code that shows `localizedDescription`.
     public var errorDescription: String? { description }
+
+    /// A URL that the system does not even try, now or later.
+    private static func isUnusableURL(_ code: Int) -> Bool {
+        let codes: [URLError.Code] = [.badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection]
+        return codes.contains { $0.rawValue == code }
+    }
 
     private static func advice(for code: String) -> String {
         switch code {
