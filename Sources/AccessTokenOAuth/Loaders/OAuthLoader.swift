@@ -14,6 +14,9 @@ public import Foundation
 ///
 /// Callback code uses it by way of a `CallbackLoaderView`.
 ///
+/// **Concurrency** Have one loader for a store in a process, and give it to each service that uses the credential: what
+/// was sent and not answered yet, or issued and not saved yet, is known to the loader that did it, and to no other.
+///
 /// **Cancellation** None: exchange and write are seen through, also if the calling task is cancelled.
 ///
 /// **Failure** ``OAuthError``; `AccessTokenError.signedOut` if there is nothing to exchange; what the store throws.
@@ -37,7 +40,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///   - endpoint: where refresh tokens are exchanged.
     ///   - store: where the credential is; empty means signed out.
     ///   - grant: what to exchange when there is no refresh token, such as the client's own credentials; `nil` means
-    ///     that somebody has to sign in.
+    ///     that somebody has to sign in. It must be one that can be sent any number of times: a reply to it that comes
+    ///     after the deadline is not kept.
     ///   - leeway: seconds before its expiration from which on a token in the store is not adopted.
     ///   - onUnheardError: told of failures that no caller hears of: at sign-out, when a late reply is saved, and when a refusal
     ///     cannot be written down.
@@ -63,7 +67,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Begins a session with a credential, in place of the present one if there is one.
     ///
-    /// Then tell the service, if it lives on from an earlier session: `signIn(_:)` with the credential's access token.
+    /// Then tell the service, if it lives on from an earlier session: `signIn(_:)` with the credential's access token. A
+    /// credential without one needs a new service: the old one goes on with the token of the earlier session.
     ///
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {
@@ -93,7 +98,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Ends the session: removes the credential, then revokes it (RFC 7009).
     ///
-    /// A load that is running is waited for, so that what it brings is removed and revoked as well.
+    /// A load that is running is waited for, so that what it brings is removed and revoked as well. That and the
+    /// revocation may each take the endpoint's deadline; a user interface need not wait for them.
     ///
     /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A credential
     /// that cannot be removed is revoked at least.
