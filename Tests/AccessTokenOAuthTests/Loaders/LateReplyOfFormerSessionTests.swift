@@ -4,7 +4,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 @Suite("A late reply of a former session", .timeLimit(.minutes(2)))
-struct ReviewLateReplyOfFormerSessionTests {
+struct LateReplyOfFormerSessionTests {
     private let old = AccessToken(value: "A0")
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 @Suite("A client assertion that is never made", .timeLimit(.minutes(1)))
-struct ReviewAssertionTests {
+struct AssertionTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 
     @Test func `holds neither a load nor a sign-out for ever`() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 @Suite("A late reply beside a load", .timeLimit(.minutes(2)))
-struct ReviewLateReplyWindowTests {
+struct LateReplyWindowTests {
     private let old = AccessToken(value: "A0")
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }
 

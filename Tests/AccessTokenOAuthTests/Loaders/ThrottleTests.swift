@@ -4,7 +4,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 @Suite("A throttle and the end of a session", .timeLimit(.minutes(2)))
-struct ReviewThrottleTests {
+struct ThrottleTests {
     private final class HeldLoader: AsyncAccessTokenLoader {
         let isInside = Event()
         let mayLeave = Event()

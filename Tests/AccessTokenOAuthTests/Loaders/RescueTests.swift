@@ -4,7 +4,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 @Suite("A refresh token that comes alone", .timeLimit(.minutes(2)))
-struct ReviewRescueTests {
+struct RescueTests {
     @Test func `a refresh token without a usable access token leaves the valid one in the store`() async throws {
         try await withServer { connection, _ in
             connection.reply(200, #"{"token_type":"Bearer","refresh_token":"RT1"}"#)

@@ -4,11 +4,11 @@ import Testing
 @testable import AccessTokenOAuth
 
 @Suite("Secrets in a server's explanation", .timeLimit(.minutes(2)))
-struct ReviewHiddenSecretTests {
+struct HiddenSecretTests {
     private func refusal(_ explanation: String, _ secrets: [String]) -> String {
         let body = #"{"error":"invalid_grant","error_description":"\#(explanation)"}"#
         let reader = TokenReplyReader(secrets: secrets, emptyRefusalIsInvalidGrant: false)
-        let reply = reader.read(HTTPReply(status: 400, body: Data(body.utf8)), at: Date(timeIntervalSince1970: 0))
+        let reply = reader.read(EndpointReply(status: 400, body: Data(body.utf8)), at: Date(timeIntervalSince1970: 0))
         return everythingShown(by: reply.error as Any)
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 @Suite("A URL that the system does not try", .timeLimit(.minutes(1)))
-struct ReviewUnusableURLTests {
+struct UnusableURLTests {
     @Test(arguments: [URLError.Code.badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection])
     func `is a mistake of configuration, and not tried again`(code: URLError.Code) {
         let error = OAuthError.unreachable(code: code.rawValue)
