@@ -52,7 +52,8 @@ let package = Package(
         .executableTarget(
             name: "token-tour",
             dependencies: [
-                "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "LoopbackAuthorizationServer",
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
+                "LoopbackAuthorizationServer",
             ],
             swiftSettings: settings
         ),
@@ -117,7 +118,8 @@ let package = Package(
         .testTarget(
             name: "TokenTourTests",
             dependencies: [
-                "token-tour", "LoopbackAuthorizationServer", "AccessTokenGCD", "AccessTokenAsync",
+                "token-tour", "LoopbackAuthorizationServer", "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync",
+                "AccessTokenOAuth",
             ],
             swiftSettings: settings
         ),

@@ -12,8 +12,6 @@ struct EndpointCall: Sendable {
     /// Whether nobody on the way can read it.
     let isSecure: Bool
 
-    private static let bodyLimit = 1 << 20
-
     init(_ url: URL, parameters: [FormParameter], proof: ClientAuthentication.Proof) {
         let parameters = parameters + proof.parameters
         var request = URLRequest(url: url)
@@ -39,11 +37,6 @@ struct EndpointCall: Sendable {
     ///   - idleLimit: seconds without a byte after which the exchange fails.
     ///   - handler: called once, on any thread.
     func send(idleLimit: TimeInterval, then handler: @escaping @Sendable (Result<EndpointReply, OAuthError>) -> Void) {
-        let configuration = URLSessionConfiguration.keepingNothing
-        configuration.timeoutIntervalForRequest = idleLimit
-        HTTPExchange(request, to: .memory(limit: Self.bodyLimit)).start(over: HTTPConnections(configuration)) {
-            result in
-            handler(result.map(EndpointReply.init).mapError(OAuthError.init(failedExchange:)))
-        }
+        EndpointReply.reply(to: request, idleLimit: idleLimit, then: handler)
     }
 }

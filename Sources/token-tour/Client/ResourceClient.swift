@@ -1,4 +1,5 @@
 import AccessTokenGCD
+import AccessTokenOAuth
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -7,22 +8,25 @@ import FoundationNetworking
 
 /// Asks for the resource with an access token (RFC 6750, section 2.1).
 struct ResourceClient: Sendable {
+    /// Seconds without a byte after which a request fails.
+    private static let idleLimit = 30.0
+
     let resource: URL
 
     func request(
         with token: AccessToken,
-        then handler: @escaping @Sendable (Result<HTTPReply, any Error>) -> Void
+        then handler: @escaping @Sendable (Result<EndpointReply, ResourceError>) -> Void
     ) {
-        HTTPExchange.send(request(with: token), then: handler)
-    }
-
-    func request(with token: AccessToken) async throws -> HTTPReply {
-        try await HTTPExchange.send(request(with: token))
-    }
-
-    private func request(with token: AccessToken) -> URLRequest {
         var request = URLRequest(url: resource)
         request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
-        return request
+        EndpointReply.reply(to: request, idleLimit: Self.idleLimit) { result in
+            handler(result.mapError { ResourceError(reason: $0) })
+        }
+    }
+
+    func request(with token: AccessToken) async throws -> EndpointReply {
+        try await withCheckedThrowingContinuation { continuation in
+            request(with: token) { continuation.resume(with: $0) }
+        }
     }
 }

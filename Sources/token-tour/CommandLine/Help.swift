@@ -3,6 +3,8 @@ enum Help {
     static var text: String {
         """
         usage: token-tour [--rounds N] [--callers N] [--set-up NAME]... [--mermaid]
+               token-tour --server TOKEN-ENDPOINT --resource URL --client-id ID --refresh-token TOKEN
+                          [--client-auth METHOD] [--print-refresh-token] [any of the above]
 
         Many callers meet an expired access token at the same moment. The authorization server is a
         real one, on the loopback address: it rotates refresh tokens, and when one of them is used
@@ -16,11 +18,28 @@ enum Help {
           --mermaid      print a Markdown page, with the diagrams in Mermaid
           --help         print this text
 
+        With a server of your own, one caller alone tries the options first. Then our set-ups run one
+        after the other on the one credential, and each hands its latest refresh token to the next.
+
+          --server URL            the token endpoint (RFC 6749)
+          --resource URL          what the access token is for; it is asked for by GET
+          --client-id ID          the client that the refresh token was issued to
+          --refresh-token TOKEN   the credential; it is spent if the server rotates. Given again, it
+                                  is for the naive set-ups, one each, who lose theirs: a session of
+                                  its own, please
+          --client-auth METHOD    none (default), basic (RFC 6749), basic-raw (for servers that do
+                                  not decode it) or post; the secret is taken from the environment
+                                  variable CLIENT_SECRET, and from nowhere else
+          --print-refresh-token   print REFRESH_TOKEN=… as the last line, also after a failure; no
+                                  secret is printed without it
+
         set-ups:
         \(setUps)
 
-        In a set-up of one world all callers belong to that world. A session that was lost is
-        followed by a new sign-in, one that was kept goes on into the next round.
+        In a set-up of one world all callers belong to that world. On the built-in server a session
+        that was lost is followed by a new sign-in, one that was kept goes on into the next round. On
+        yours, a round begins with the rejection of the present access token, and the first of our
+        set-ups that fails is the last one that runs.
 
         The diagrams show the last round of the first naive set-up and of the last other one, as it
         was recorded: equal steps are one line, where the first of them happened, and ×100 says how
@@ -30,8 +49,12 @@ enum Help {
           0    no set-up of this package lost a session or left a caller unserved
           1    one did
           64   the arguments make no sense
-          71   the system gave the server no socket
+          69   no connection to your server or resource, or it cannot answer at present
+          71   the system gave the built-in server no socket
           74   standard output could not be written
+          75   your resource does not serve a token that was issued a moment ago (401, 403, 404, …)
+          76   your token endpoint's reply was not understood, or was a redirect
+          77   your token endpoint refused: invalid_grant, invalid_client, …
           130  stopped by Ctrl-C
         """
     }

@@ -6,7 +6,10 @@ import Foundation
 final class InterruptWatch {
     private let source: any DispatchSourceSignal
 
-    init(onFirst: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - onFirst: called at the first Ctrl-C.
+    ///   - onSecond: called at the second one, right before the process ends.
+    init(onFirst: @escaping @Sendable () -> Void, onSecond: @escaping @Sendable () -> Void) {
         // Only without the default action does the process live to hear of the signal.
         signal(SIGINT, SIG_IGN)
         source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
@@ -16,7 +19,10 @@ final class InterruptWatch {
                 count += 1
                 return count == 1
             }
-            guard isFirst else { _exit(ExitStatus.interrupted.rawValue) }
+            guard isFirst else {
+                onSecond()
+                _exit(ExitStatus.interrupted.rawValue)
+            }
             onFirst()
         }
         source.activate()

@@ -2,10 +2,11 @@
 struct Report: Sendable {
     let results: [SetUpResult]
     let isMermaid: Bool
+    var server = ServerNote.builtIn
 
     var text: String {
-        let table = TextTable(results)
-        let parts = drawn.map(drawing) + [isMermaid ? table.markdown : table.text, verdict]
+        let table = TextTable(results, on: server)
+        let parts = [server.text] + drawn.map(drawing) + [isMermaid ? table.markdown : table.text, verdict]
         return parts.joined(separator: "\n\n") + "\n"
     }
 

@@ -1,8 +1,8 @@
 extension TextTable {
     /// The tour's one table.
-    init(_ results: [SetUpResult]) {
+    init(_ results: [SetUpResult], on server: ServerNote = .builtIn) {
         self.init(
-            header: ["set-up", "loads sent", "reuse detected", "sessions lost", "served", "wall time"],
+            header: ["set-up", "loads sent", server.reuseTitle, "sessions lost", "served", "wall time"],
             rows: results.map { result in
                 [
                     result.name.rawValue,

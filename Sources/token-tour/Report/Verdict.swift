@@ -18,8 +18,15 @@ struct Verdict: Sendable {
             let failure = result.name.isOurs ? "\(name) FAILED: it" : name
             let silence = result.unanswered == 0 ? "" : ", \(result.unanswered) of them without an answer"
             return "\(failure) lost \(result.sessionsLost) of \(result.signIns) sessions in \(rounds), and "
-                + "left \(result.callers - result.served) of \(result.callers) callers unserved\(silence)."
+                + "left \(result.callers - result.served) of \(result.callers) callers unserved\(silence)\(reasons(result))."
         }
         .joined(separator: "\n")
+    }
+
+    /// Of a naive set-up everybody knows why.
+    private func reasons(_ result: SetUpResult) -> String {
+        guard result.name.isOurs, !result.reasons.isEmpty else { return "" }
+        let reasons = result.reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return ": " + reasons.map { "\($0.value) × \($0.key)" }.joined(separator: "; ")
     }
 }

@@ -1,4 +1,5 @@
 import AccessTokenGCD
+import AccessTokenOAuth
 
 /// What one kind of caller tells the recorder; tokens are named here, never shown.
 struct CallerLog: Sendable {
@@ -16,15 +17,14 @@ struct CallerLog: Sendable {
     }
 
     func hears(_ error: any Error) {
-        let text = error as? AccessTokenError == .signedOut ? "signed out" : "\(error)"
-        recorder.record(.answer(from: .service, to: lane, text))
+        recorder.record(.answer(from: .service, to: lane, CallEnd.text(of: error)))
     }
 
     func sends(_ token: AccessToken) {
         recorder.record(.request(from: lane, to: .server, "GET /resource, \(name(token.value))"))
     }
 
-    func receives(_ reply: HTTPReply, for token: AccessToken) {
+    func receives(_ reply: EndpointReply, for token: AccessToken) {
         recorder.record(.answer(from: .server, to: lane, "\(reply.status) for \(name(token.value))"))
     }
 

@@ -15,11 +15,11 @@ struct Crowd: Sendable {
             // Held back until all of them stand in line.
             let line = DispatchQueue(label: "token-tour.callers", attributes: [.concurrent, .initiallyInactive])
             for caller in callbackCallers {
-                line.async { caller.call { isServed in roll.answer(isServed: isServed) } }
+                line.async { caller.call { roll.answer($0) } }
             }
             line.activate()
             for caller in asyncCallers {
-                Task { roll.answer(isServed: await caller.call()) }
+                Task { roll.answer(await caller.call()) }
             }
             DispatchQueue.global().asyncAfter(deadline: .now() + limit) { roll.close() }
         }

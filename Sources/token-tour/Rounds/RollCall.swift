@@ -8,6 +8,14 @@ final class RollCall: Sendable {
         var served = 0
         /// Callers who had heard nothing when the round was closed.
         var unanswered: Int
+        /// Why callers were not served, and how many of them.
+        var reasons: [String: Int] = [:]
+
+        static func += (one: inout Outcome, other: Outcome) {
+            one.served += other.served
+            one.unanswered += other.unanswered
+            one.reasons.merge(other.reasons, uniquingKeysWith: +)
+        }
     }
 
     private struct State {
@@ -25,10 +33,13 @@ final class RollCall: Sendable {
     }
 
     /// A caller has come to an end.
-    func answer(isServed: Bool) {
+    func answer(_ end: CallEnd) {
         finish { outcome in
-            outcome.served += isServed ? 1 : 0
             outcome.unanswered -= 1
+            switch end {
+            case .served: outcome.served += 1
+            case .unserved(let reason): outcome.reasons[reason, default: 0] += 1
+            }
             return outcome.unanswered == 0
         }
     }

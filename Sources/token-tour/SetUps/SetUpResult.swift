@@ -6,13 +6,15 @@ struct SetUpResult: Sendable {
     let callers: Int
     /// Requests that the token endpoint counted.
     let loads: Int
-    /// Those among them that presented a spent refresh token.
+    /// Those among them that presented a spent refresh token, or, where only the client counts, were refused.
     let reuses: Int
     let signIns: Int
     let sessionsLost: Int
     let served: Int
     /// Callers who were never told anything.
     let unanswered: Int
+    /// Why callers were not served, and how many of them.
+    var reasons: [String: Int] = [:]
     let wallTime: Duration
     /// What happened in the last round.
     let lastRound: [Moment]

@@ -10,11 +10,11 @@ struct RollCallTests {
     func complete() {
         let outcomes = Locked<[RollCall.Outcome]>([])
         let roll = RollCall(of: 3) { outcome in outcomes.withLock { $0.append(outcome) } }
-        roll.answer(isServed: true)
-        roll.answer(isServed: false)
+        roll.answer(.served)
+        roll.answer(.unserved("no reason"))
         #expect(outcomes.withLock { $0.isEmpty })
-        roll.answer(isServed: true)
-        #expect(outcomes.withLock { $0 } == [RollCall.Outcome(served: 2, unanswered: 0)])
+        roll.answer(.served)
+        #expect(outcomes.withLock { $0 } == [RollCall.Outcome(served: 2, unanswered: 0, reasons: ["no reason": 1])])
         roll.close()
         #expect(outcomes.withLock { $0.count } == 1)
     }
@@ -23,10 +23,10 @@ struct RollCallTests {
     func closed() {
         let outcomes = Locked<[RollCall.Outcome]>([])
         let roll = RollCall(of: 3) { outcome in outcomes.withLock { $0.append(outcome) } }
-        roll.answer(isServed: true)
+        roll.answer(.served)
         roll.close()
-        roll.answer(isServed: true)
-        roll.answer(isServed: true)
+        roll.answer(.served)
+        roll.answer(.served)
         #expect(outcomes.withLock { $0 } == [RollCall.Outcome(served: 1, unanswered: 2)])
     }
 

@@ -110,7 +110,7 @@ struct LifeOfTheServerTests {
                 texts.append(String(reflecting: event))
             }
             #expect(texts.count == 2 + 8)
-            let secrets = [pair.accessToken, pair.refreshToken, next.accessToken, next.refreshToken]
+            let secrets = [pair.accessToken, pair.refreshToken, next.access_token, next.refresh_token]
             for secret in secrets.compactMap(\.self) {
                 #expect(!texts.contains { $0.contains(secret) })
             }

@@ -29,7 +29,7 @@ struct ResourceTests {
             let pair = server.signIn()
             server.expireAccessTokens()
             let renewed = try await server.exchange(pair.refreshToken).reply
-            #expect(try await server.status(for: try #require(renewed.bearerToken)) == 200)
+            #expect(try await server.status(for: try #require(renewed.access_token)) == 200)
             #expect(try await server.status(for: pair.accessToken) == 401)
         }
     }

@@ -11,10 +11,10 @@ struct RotationTests {
             let first = server.signIn()
             let (status, second) = try await server.exchange(first.refreshToken)
             #expect(status == 200)
-            #expect(second.tokenType == "Bearer")
-            #expect(second.lifetime == 3600)
-            let access = try #require(second.bearerToken)
-            let refresh = try #require(second.refreshToken)
+            #expect(second.token_type == "Bearer")
+            #expect(second.expires_in == 3600)
+            let access = try #require(second.access_token)
+            let refresh = try #require(second.refresh_token)
             #expect(access != first.accessToken)
             #expect(refresh != first.refreshToken)
             #expect(try await server.status(for: access) == 200)
@@ -30,8 +30,8 @@ struct RotationTests {
         try await withServer { server in
             let first = server.signIn()
             let second = try await server.exchange(first.refreshToken).reply
-            let access = try #require(second.bearerToken)
-            let refresh = try #require(second.refreshToken)
+            let access = try #require(second.access_token)
+            let refresh = try #require(second.refresh_token)
 
             let reuse = try await server.exchange(first.refreshToken)
             #expect(reuse.status == 400)

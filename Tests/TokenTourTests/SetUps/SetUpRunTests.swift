@@ -4,9 +4,13 @@ import Testing
 
 @Suite("A set-up shows on real HTTP what it is worth", .serialized)
 struct SetUpRunTests {
+    private func run(_ name: SetUpName, rounds: Int, callers: Int) -> SetUpRun {
+        SetUpRun(name: name, rounds: rounds, callers: callers) { try BuiltInServer(recorder: $0) }
+    }
+
     @Test("Ours keep the session with one load per round", arguments: SetUpName.allCases.filter(\.isOurs))
     func ours(_ name: SetUpName) async throws {
-        let result = try await SetUpRun(name: name, rounds: 3, callers: 20).run { _ in }
+        let result = try await run(name, rounds: 3, callers: 20).run { _ in }
         #expect(result.served == 60)
         #expect(result.callers == 60)
         #expect(result.loads == 3)
@@ -18,7 +22,7 @@ struct SetUpRunTests {
 
     @Test("The naive ones lose it in every round", arguments: SetUpName.allCases.filter { !$0.isOurs })
     func naive(_ name: SetUpName) async throws {
-        let result = try await SetUpRun(name: name, rounds: 3, callers: 20).run { _ in }
+        let result = try await run(name, rounds: 3, callers: 20).run { _ in }
         #expect(result.loads > 3)
         #expect(result.reuses >= 3)
         #expect(result.sessionsLost == 3)
@@ -28,7 +32,7 @@ struct SetUpRunTests {
 
     @Test("What is drawn of a round is what the round's numbers say")
     func drawing() async throws {
-        let result = try await SetUpRun(name: .both, rounds: 2, callers: 10).run { _ in }
+        let result = try await run(.both, rounds: 2, callers: 10).run { _ in }
         let rows = SequenceDiagram(result.lastRound).rows
         func count(_ step: Step) -> Int {
             rows.first { $0.step == step }?.count ?? 0
@@ -43,7 +47,7 @@ struct SetUpRunTests {
     func cancelled() async {
         let started = AsyncStream.makeStream(of: Int.self)
         let run = Task {
-            try await SetUpRun(name: .queue, rounds: 1000, callers: 2).run { started.continuation.yield($0) }
+            try await self.run(.queue, rounds: 1000, callers: 2).run { started.continuation.yield($0) }
         }
         var rounds = started.stream.makeAsyncIterator()
         #expect(await rounds.next() == 1)

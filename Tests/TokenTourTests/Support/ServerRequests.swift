@@ -1,35 +1,48 @@
+import AccessTokenCore
+import AccessTokenOAuth
 import Foundation
-import LoopbackAuthorizationServer
 
+@testable import AccessTokenOAuth
+@testable import LoopbackAuthorizationServer
 @testable import token_tour
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
+/// What the token endpoint says, good or bad, as it is on the wire.
+struct WireReply: Decodable {
+    let access_token: String?
+    let token_type: String?
+    let expires_in: Int?
+    let refresh_token: String?
+    let error: String?
+}
+
 extension RotatingAuthorizationServer {
     /// Exchanges a refresh token, as a client would.
-    func exchange(_ refreshToken: String) async throws -> (status: Int, reply: TokenReply) {
-        let reply = try await post([
-            "grant_type": "refresh_token", "refresh_token": refreshToken, "client_id": Self.clientID,
-        ])
-        return (reply.status, try JSONDecoder().decode(TokenReply.self, from: reply.body))
-    }
-
-    /// Posts these fields to the token endpoint.
-    func post(_ fields: KeyValuePairs<String, String>) async throws -> HTTPReply {
+    func exchange(_ refreshToken: String) async throws -> (status: Int, reply: WireReply) {
         var request = URLRequest(url: tokenEndpoint)
         request.httpMethod = "POST"
         request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
-        request.httpBody = FormBody.encoded(fields)
-        return try await HTTPExchange.send(request)
+        let form = FormEncoding.body([
+            FormParameter("grant_type", "refresh_token"), FormParameter("refresh_token", refreshToken),
+            FormParameter("client_id", Self.clientID),
+        ])
+        request.httpBody = Data(form.utf8)
+        let reply = try await send(request)
+        return (reply.status, try JSONDecoder().decode(WireReply.self, from: reply.body))
     }
 
     /// The status of the resource for this token.
     func status(for accessToken: String) async throws -> Int {
-        var request = URLRequest(url: resource)
-        request.setValue("Bearer \(accessToken)", forHTTPHeaderField: "Authorization")
-        return try await HTTPExchange.send(request).status
+        try await ResourceClient(resource: resource).request(with: AccessToken(value: accessToken)).status
+    }
+
+    private func send(_ request: URLRequest) async throws -> EndpointReply {
+        try await withCheckedThrowingContinuation { continuation in
+            EndpointReply.reply(to: request, idleLimit: 60) { continuation.resume(with: $0) }
+        }
     }
 }
 
