@@ -50,6 +50,16 @@ struct ReplayTests {
         }
     }
 
+    @Test("that has digits left when its run breaks an invariant has diverged")
+    func leftoverDigits() async throws {
+        let failure = try #require(await Explorer().explore(faulty).failure)
+        let zeros = String(repeating: "0", count: 30)
+        let schedule = try #require(Schedule(parsing: "\(failure.schedule)\(zeros)1"))
+        let replay = await Explorer().replay(schedule, of: faulty)
+        #expect(replay.failure?.kind == .divergedReplay)
+        #expect(replay.failure?.message.contains("no overdraft") == true, "what it came to is said")
+    }
+
     @Test("of a scenario that depends on something else is found to diverge")
     func unsteady() async {
         let runs = Shared(0)

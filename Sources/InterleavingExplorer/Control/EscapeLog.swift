@@ -1,24 +1,63 @@
 import Dispatch
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+
 /// What has escaped from control during an exploration, and a signal for each arrival from outside.
 final class EscapeLog: Sendable {
-    private let messages = Protected<[String]>([])
+    private struct State: Sendable {
+        var first: String?
+        /// Whose report is out, and says nothing of an escape.
+        var closedScenario: String?
+    }
+
+    private let state = Protected(State())
     private let signal = DispatchSemaphore(value: 0)
 
     /// Notes an escape, which may be called on any thread.
     func report(_ message: String) {
-        messages.withLock { $0.append(message) }
+        let scenario = state.withLock { state in
+            state.first = state.first ?? message
+            return state.closedScenario
+        }
         signal.signal()
+        if let scenario {
+            complain("InterleavingExplorer: \(scenario): the report was wrong, for later \(message)\n")
+        }
     }
 
     /// The first escape so far.
     var first: String? {
-        messages.withLock(\.first)
+        state.withLock(\.first)
     }
 
     /// Waits for the next escape, and returns whether there was one in time.
     func wait(for patience: Duration) -> Bool {
         let seconds = patience / Duration.seconds(1)
         return signal.wait(timeout: .now() + seconds) == .success
+    }
+
+    /// From now on nobody looks here any more; what comes yet goes to standard error.
+    ///
+    /// Returns the first escape, if there was one before.
+    func close(_ scenario: String) -> String? {
+        state.withLock { state in
+            if state.first == nil {
+                state.closedScenario = scenario
+            }
+            return state.first
+        }
+    }
+
+    private func complain(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

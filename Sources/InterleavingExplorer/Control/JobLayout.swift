@@ -34,6 +34,12 @@ package enum JobLayout {
         flags(of: job) & (0xff | 1 << 26) == 1 << 26
     }
 
+    /// Whether a job runs a child task, which its parent waits for.
+    package static func isChild(_ job: UnownedJob) -> Bool {
+        // The runtime's `Task_IsChildTask`, which is set for tasks only.
+        flags(of: job) & (0xff | 1 << 24) == 1 << 24
+    }
+
     /// The id of the task that a job runs, which is unique in the process; zero if it runs none.
     package static func taskID(of job: UnownedJob) -> UInt64 {
         if let taskIDFunction {

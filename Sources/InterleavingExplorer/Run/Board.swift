@@ -41,6 +41,9 @@ struct Board: Sendable {
         Participant(name: "clock", parent: 0, ordinal: 0),
     ]
     var tasks: [UInt64: Int] = [:]
+    /// The tasks that must have ended when the run is over.
+    var references: [TaskReference] = []
+    var permitsUnfinishedTasks = false
     /// Whom the next new task belongs to.
     var naming: Int?
     /// Whose step runs now.

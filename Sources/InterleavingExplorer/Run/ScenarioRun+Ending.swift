@@ -47,14 +47,14 @@ extension ScenarioRun {
     }
 
     /// Lets tasks that are left come to their ends as far as they can, and gives everything back.
+    ///
+    /// What still waits then, waits for something outside of control, or for ever.
     func conclude(_ drive: Drive) {
         board.withLock { board in
             board.isRecording = false
             board.isAbandoned = drive.isPruned || board.failure != nil
         }
-        if board.withLock(\.isAbandoned) {
-            runInOrder(atMost: 1000) { false }
-        }
+        runInOrder(atMost: 1000) { false }
         let queues = board.withLock { board in
             board.phase = .over
             board.ready = []
@@ -66,5 +66,39 @@ extension ScenarioRun {
             queue.giveBack()
         }
         script.withLock { $0 = Script() }
+        let references = board.withLock { board in
+            defer { board.references = [] }
+            return board.references
+        }
+        if !board.withLock({ $0.isAbandoned || $0.permitsUnfinishedTasks }) {
+            judge(references)
+        }
+        for reference in references {
+            reference.release()
+        }
+    }
+
+    /// Fails a run that seems to have ended well if it has escaped, or if something of it goes on elsewhere.
+    private func judge(_ references: [TaskReference]) {
+        let unfinished = references.filter { !$0.hasEnded }.map { reference in
+            board.withLock { $0.name(of: reference.participant) }
+        }
+        if !unfinished.isEmpty, escapes.first == nil {
+            // To say whom it is that they wait for, if that can be found out.
+            _ = escapes.wait(for: explorer.patience)
+        }
+        if let escape = escapes.first {
+            board.withLock { $0.fail(.escape, escape) }
+        } else if !unfinished.isEmpty {
+            board.withLock { board in
+                board.fail(
+                    .unfinishedTask,
+                    """
+                    the scenario has ended, and still waiting: \(unfinished.joined(separator: ", ")) (for something \
+                    that the explorer does not control, or for ever)
+                    """
+                )
+            }
+        }
     }
 }

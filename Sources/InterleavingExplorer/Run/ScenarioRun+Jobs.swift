@@ -18,7 +18,15 @@ extension ScenarioRun {
         }
         // From another thread: only a task that began here, and has got away meanwhile.
         let id = JobLayout.taskID(of: job)
-        return board.withLock { $0.tasks[id] != nil && $0.phase != .over }
+        return board.withLock { $0.tasks[id] != nil }
+    }
+
+    /// Notes that something has happened outside of control; of what is left of an abandoned run, anything may.
+    func reportEscape(_ message: String) {
+        if board.withLock({ $0.phase == .over && $0.isAbandoned }) {
+            return
+        }
+        escapes.report(message)
     }
 
     /// Takes a job that has become ready to run.
@@ -33,6 +41,9 @@ extension ScenarioRun {
             if board.phase == .over {
                 // Of an abandoned run anything may come late: its end was not waited for.
                 return (isControlled || board.isAbandoned ? nil : board.name(of: participant), true)
+            }
+            if job.isNew, let reference = TaskReference(of: job, participant: participant) {
+                board.references.append(reference)
             }
             board.add(.job(job), of: participant, as: .job, rank: participant)
             if job.kind == .task, board.isStepping, participant != parent {

@@ -16,7 +16,7 @@ extension ScenarioRun {
     /// actor and make nobody ready are not. See ``Reductions``.
     public func effect(_ text: String) {
         guard isControlling else {
-            escapes.report("the effect “\(text)” happened on another thread")
+            reportEscape("the effect “\(text)” happened on another thread")
             return
         }
         board.withLock { board in

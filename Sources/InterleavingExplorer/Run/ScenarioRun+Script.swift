@@ -60,6 +60,15 @@ extension ScenarioRun {
         try complete("the preparation", work)
     }
 
+    /// Says that tasks of the subject may still wait when the scenario has ended.
+    ///
+    /// For a server that never answers, or a subject with a task that listens for as long as it lives. Without
+    /// this such a task fails the run, since what it waits for may be something outside of control. To be called in
+    /// the setup.
+    public func permitUnfinishedTasks() {
+        board.withLock { $0.permitsUnfinishedTasks = true }
+    }
+
     /// Adds a condition that must hold when the scenario has ended.
     ///
     /// It may await: the scenario has ended then, and the hops of the check are no choices. An error that it
@@ -86,7 +95,7 @@ extension ScenarioRun {
     @discardableResult
     func add(_ work: Candidate.Work, _ label: String, of participant: Int = Board.scenario) -> Bool {
         guard isControlling else {
-            escapes.report("“\(label)” was asked for by another thread")
+            reportEscape("“\(label)” was asked for by another thread")
             return false
         }
         board.withLock { $0.add(work, of: participant, as: .text(label)) }

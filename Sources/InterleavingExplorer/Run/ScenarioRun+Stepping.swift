@@ -50,10 +50,12 @@ extension ScenarioRun {
     /// Runs the oldest candidates until a condition is met or nothing can run any more.
     func runInOrder(atMost limit: Int, until isDone: () -> Bool) {
         var steps = 0
+        // Nobody can tell whether blocks are left; after some drains that did nothing there are none.
+        var drains = 0
         while steps < limit, !isDone() {
             let next = board.withLock { board -> Candidate? in
-                if board.ready.isEmpty {
-                    board.offerDrains()
+                if board.ready.isEmpty, drains < SuspendedQueue.longestChain, board.offerDrains() {
+                    drains += 1
                 }
                 if !board.ready.isEmpty {
                     return board.take(0, of: 1, number: 0)
@@ -63,6 +65,9 @@ extension ScenarioRun {
             guard let next else { return }
             _ = run(next)
             steps += 1
+            if board.withLock(\.isEventful) {
+                drains = 0
+            }
         }
     }
 

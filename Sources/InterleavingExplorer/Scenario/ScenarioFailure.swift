@@ -11,6 +11,10 @@ public struct ScenarioFailure: Error, Sendable {
         public static let unexpectedError = Kind(description: "unexpected error")
         /// Nothing can run and the scenario has not ended: somebody waits who will never be woken.
         public static let lostWaiter = Kind(description: "lost waiter")
+        /// The scenario has ended, and a task of it has not: something outside of control may wake it yet, or nothing.
+        ///
+        /// Where that is meant to be, say so: ``ScenarioRun/permitUnfinishedTasks()``.
+        public static let unfinishedTask = Kind(description: "unfinished task")
         /// The scenario did not end within the permitted number of steps.
         public static let livelock = Kind(description: "livelock")
         /// The same choices led elsewhere: the scenario depends on something but its schedule.

@@ -5,7 +5,7 @@ protocol Chooser {
     /// `fingerprint` stands for everything that has happened so far.
     mutating func choose(among keys: [Candidate.Key], fingerprint: UInt64) -> Decision
 
-    /// The arrivals of what will not be chosen for now, since it can show nothing new.
+    /// The arrivals of what can show nothing new until a step has made a difference to it.
     var asleep: [Int] { get }
 
     /// Hears what others could notice of the step that was chosen.

@@ -9,8 +9,11 @@ import Dispatch
 ///
 /// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, and
 /// what goes through the ``ScenarioRun``. What is not is reported as an escape as soon as it resumes
-/// anybody: the main actor, `Task.sleep`, threads and queues of the subject. What can go unnoticed is a
-/// resumption so early that its task has not been suspended yet; the task then goes on without a choice.
+/// anybody: the main actor, `Task.sleep`, threads and queues of the subject. A task that has not ended when its
+/// scenario has is a failure too; see ``ScenarioRun/permitUnfinishedTasks()``. What comes after the
+/// report goes to standard error. What can go unnoticed is a resumption so early that its task has not been
+/// suspended yet; the task then goes on without a choice. A search of few schedules repeats first-in-first-out
+/// order, so that this is unlikely to happen every time.
 ///
 /// **Concurrency.** Schedules run one at a time on a thread that belongs to no pool, and one exploration at a
 /// time in a process; others wait their turn. Code between two suspensions counts as atomic: data races of

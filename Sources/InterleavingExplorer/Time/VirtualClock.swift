@@ -87,7 +87,7 @@ public struct VirtualClock: Clock, Sendable {
         _ fire: @escaping @Sendable () -> Void
     ) -> VirtualTimer {
         guard run.isControlling else {
-            run.escapes.report("the timer “\(name)” was set by another thread")
+            run.reportEscape("the timer “\(name)” was set by another thread")
             return VirtualTimer(run: run, number: 0)
         }
         let number = run.board.withLock { board in

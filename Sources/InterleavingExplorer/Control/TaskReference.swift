@@ -1,0 +1,57 @@
+/// A task of a run, kept to see whether it has ended.
+///
+/// The runtime says nothing of that, but it holds every task until the task has ended. So one that somebody
+/// holds beside this reference, when the run is over and its subject is gone, still waits for something.
+struct TaskReference: Sendable {
+    private let task: UInt
+    let participant: Int
+
+    /// Holds the task that a job runs; `nil` if it runs none, or a child, whose parent ends later.
+    init?(of job: ControlledJob, participant: Int) {
+        guard job.kind == .task, !JobLayout.isChild(job.job), let functions = unsafe Self.functions else { return nil }
+        let task = unsafe unsafeBitCast(job.job, to: UnsafeRawPointer.self)
+        _ = unsafe functions.retain(task)
+        self.task = UInt(bitPattern: task)
+        self.participant = participant
+    }
+
+    /// Whether nobody else holds the task.
+    var hasEnded: Bool {
+        guard let functions = unsafe Self.functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else {
+            return true
+        }
+        return unsafe functions.retainCount(task) == 1
+    }
+
+    /// Lets go of the task; to be called once, at the end.
+    func release() {
+        guard let functions = unsafe Self.functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else {
+            return
+        }
+        unsafe functions.release(task)
+    }
+
+    private typealias Retain = @convention(c) (UnsafeRawPointer) -> UnsafeRawPointer
+    private typealias Release = @convention(c) (UnsafeRawPointer) -> Void
+    private typealias RetainCount = @convention(c) (UnsafeRawPointer) -> Int
+
+    /// Those of the runtime for its own objects, which a task is, but no class.
+    @unsafe
+    private struct Functions: Sendable {
+        let retain: Retain
+        let release: Release
+        let retainCount: RetainCount
+    }
+
+    private static let functions: Functions? = {
+        guard let retain = unsafe RuntimeSymbol.address(of: "swift_retain"),
+            let release = unsafe RuntimeSymbol.address(of: "swift_release"),
+            let retainCount = unsafe RuntimeSymbol.address(of: "swift_retainCount")
+        else { return nil }
+        return unsafe Functions(
+            retain: unsafeBitCast(retain, to: Retain.self),
+            release: unsafeBitCast(release, to: Release.self),
+            retainCount: unsafeBitCast(retainCount, to: RetainCount.self)
+        )
+    }()
+}
