@@ -1,6 +1,6 @@
 public import AccessTokenAsync
 public import AccessTokenGCD
-import Dispatch
+package import Dispatch
 
 /// A callback loader, as an async service sees it.
 ///
@@ -13,7 +13,7 @@ public final class AsyncLoaderView: AsyncAccessTokenLoader {
     private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     private let loads = Locked(0)
     /// Calls the loader one call at a time, in the order of the calls, as `AccessTokenService` does.
-    private let loading = DispatchQueue(label: "AsyncLoaderView.loading")
+    private let loading: DispatchQueue
 
     /// Creates the async view of a callback loader.
     ///
@@ -21,8 +21,18 @@ public final class AsyncLoaderView: AsyncAccessTokenLoader {
     ///   - base: the loader.
     ///   - onEvent: told of answers after the first one, which the service never sees; loads are numbered in the
     ///     order in which they reach the view.
-    public init(of base: any AccessTokenLoader, onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil) {
+    public convenience init(of base: any AccessTokenLoader, onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil) {
+        self.init(of: base, loading: DispatchQueue(label: "AsyncLoaderView.loading"), onEvent: onEvent)
+    }
+
+    /// Takes the private queue as well, which must be serial: whoever holds it decides when the loader is called.
+    package init(
+        of base: any AccessTokenLoader,
+        loading: DispatchQueue,
+        onEvent: (@Sendable (AccessTokenEvent) -> Void)?
+    ) {
         self.base = base
+        self.loading = loading
         self.onEvent = onEvent
     }
 

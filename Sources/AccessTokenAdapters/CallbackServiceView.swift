@@ -22,15 +22,21 @@ public final class CallbackServiceView: AccessTokenProviding {
     private let service: AsyncAccessTokenService?
     private let delivery: DispatchQueue
     /// Starts the tasks that call a service of others, one after the other.
-    private let order = DispatchQueueExecutor(queue: DispatchQueue(label: "CallbackServiceView.order"))
+    private let order: DispatchQueueExecutor
 
     /// Creates the callback view of an async service.
     ///
     /// - Parameters:
     ///   - base: the service.
     ///   - queue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
-    public init(of base: any AsyncAccessTokenProviding, queue: DispatchQueue = .global()) {
+    public convenience init(of base: any AsyncAccessTokenProviding, queue: DispatchQueue = .global()) {
+        self.init(of: base, queue: queue, order: DispatchQueue(label: "CallbackServiceView.order"))
+    }
+
+    /// Takes the private queue as well, which must be serial: whoever holds it decides when a service of others is called.
+    package init(of base: any AsyncAccessTokenProviding, queue: DispatchQueue, order: DispatchQueue) {
         self.base = base
+        self.order = DispatchQueueExecutor(queue: order)
         service = base as? AsyncAccessTokenService
         delivery = DispatchQueue(label: "CallbackServiceView.delivery", target: queue)
     }

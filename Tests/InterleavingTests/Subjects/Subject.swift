@@ -11,6 +11,11 @@ struct Subject: Sendable {
         let loader: ScriptedLoader
         let clock: any AccessTokenClock
         let policy: AccessTokenPolicy
+
+        /// Is told events: others can see when that was.
+        var observe: @Sendable (AccessTokenEvent) -> Void {
+            { [stage] event in stage.notice("\(event)") }
+        }
     }
 
     /// A service, reduced to what scenarios do with it.
