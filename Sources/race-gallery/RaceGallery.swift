@@ -17,7 +17,7 @@ enum RaceGallery {
         exit(status.rawValue)
     }
 
-    private static func run(_ options: Options, _ progress: ProgressLine) async -> ExitStatus {
+    static func run(_ options: Options, _ progress: ProgressLine) async -> ExitStatus {
         switch options.command {
         case .help:
             return write(Help.text, .good)
@@ -38,7 +38,7 @@ enum RaceGallery {
     }
 
     /// Explores and prints one exhibit after another, so that there is something to read from the beginning.
-    private static func show(
+    static func show(
         _ exhibits: [Exhibit],
         isMermaid: Bool,
         _ progress: ProgressLine

@@ -1,0 +1,51 @@
+import InterleavingExplorer
+import Testing
+
+@testable import race_gallery
+
+@Suite("The exit status")
+struct ExitStatusTests {
+    private func status(of exhibit: Exhibit) async -> race_gallery.ExitStatus {
+        await RaceGallery.show([exhibit], isMermaid: false, ProgressLine())
+    }
+
+    /// An exhibit with one version, of which something is expected that it may not do.
+    private func exhibit(_ version: Version, breaking invariant: String?) -> Exhibit {
+        let exhibit = BankAccount.exhibit
+        return Exhibit(
+            name: exhibit.name,
+            title: exhibit.title,
+            story: exhibit.story,
+            invariants: exhibit.invariants,
+            versions: [
+                Version(
+                    name: version.name,
+                    origin: version.origin,
+                    summary: version.summary,
+                    breaks: invariant,
+                    scenario: version.scenario
+                )
+            ]
+        )
+    }
+
+    @Test("is good only if a version does what is expected of it")
+    func verdicts() async throws {
+        let versions = BankAccount.exhibit.versions
+        let faulty = try #require(versions.first { $0.breaks != nil })
+        let fixed = try #require(versions.first { $0.breaks == nil })
+        #expect(await status(of: exhibit(faulty, breaking: faulty.breaks)) == .good)
+        #expect(await status(of: exhibit(faulty, breaking: nil)) == .unexpected, "a fix that breaks")
+        #expect(await status(of: exhibit(faulty, breaking: "something else")) == .unexpected, "another invariant")
+        #expect(await status(of: exhibit(fixed, breaking: nil)) == .good)
+        #expect(await status(of: exhibit(fixed, breaking: faulty.breaks)) == .unexpected, "a bug that is not there")
+    }
+
+    @Test("is not good if a schedule does not fit")
+    func leftoverDigits() async throws {
+        let version = try #require(BankAccount.exhibit.versions.first { $0.breaks != nil })
+        let zeros = String(repeating: "0", count: 30)
+        let options = try Options([BankAccount.exhibit.name, version.name, "--replay", "\(zeros)1"])
+        #expect(await RaceGallery.run(options, ProgressLine()) == .unexpected)
+    }
+}
