@@ -36,10 +36,10 @@ struct ReadmeExample {
             failure.description == """
                 broken invariant: “no seat is sold twice” does not hold
                 schedule 0, 0 departures from first-in-first-out order (marked with *)
-                 1  first     starts; an actor runs
-                 2  second    starts; an actor runs
-                 3  scenario  card is good; wakes first; an actor runs
-                 4  scenario  card is good; wakes second; an actor runs
+                 1  first     starts; TicketOffice runs
+                 2  second    starts; TicketOffice runs
+                 3  scenario  card is good; wakes first; TicketOffice runs
+                 4  scenario  card is good; wakes second; TicketOffice runs
                  5  first     continues; ends
                  6  second    continues; ends
                 """

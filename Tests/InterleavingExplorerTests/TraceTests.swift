@@ -19,18 +19,50 @@ struct TraceTests {
         let trace = await Explorer().replay("01", of: scenario).trace
         #expect(
             trace.description == """
-                 1  first     starts; an actor runs; starts first/1
-                *2  first/1   starts; an actor runs; first “asks; the #1 server”
-                 3  second    starts; an actor runs
-                 4  scenario  server answers; wakes first/1; an actor runs
+                 1  first     starts; Loads runs; starts first/1
+                *2  first/1   starts; Loads runs; first “asks; the #1 server”
+                 3  second    starts; Loads runs
+                 4  scenario  server answers; wakes first/1; Loads runs
                  5  first/1   continues; wakes second; wakes first
-                 6  second    continues; an actor runs
-                 7  first     continues; an actor runs
+                 6  second    continues; Loads runs
+                 7  first     continues; Loads runs
                  8  second    continues; ends
                  9  first     continues; ends
                 """
         )
         #expect(trace.steps.map(\.choice).contains(1))
+    }
+
+    @Test("tells two actors of a type apart, and names them the same way every time")
+    func actors() async {
+        let scenario = Scenario("a cell, and another") { run in
+            let (cell, other, counter) = (Cell(), Cell(), Counter())
+            run.operation("first") {
+                _ = await other.add("1")
+                _ = await cell.add("2")
+                await counter.increment()
+                _ = await other.add("3")
+            }
+        }
+        for _ in 1...3 {
+            let trace = await Explorer().replay("0", of: scenario).trace
+            #expect(trace.actors == ["Cell", "Cell 2", "Counter"])
+            #expect(trace.description.contains("Cell 2 runs"))
+            #expect(trace.mermaid.contains("participant a1 as Cell 2"))
+        }
+    }
+
+    @Test("names a task that the scenario has started by the step that did it")
+    func causes() async {
+        let scenario = Scenario("steps") { run in
+            let cell = Cell()
+            run.operation("first") { try await run.clock.sleep(for: .seconds(2)) }
+            run.step("user taps") { Task { await cell.add("a") } }
+            run.clock.schedule(after: .seconds(1), "alarm") { Task { await cell.add("b") } }
+        }
+        let names = await Explorer().replay("0", of: scenario).trace.participants
+        #expect(names.contains("scenario: user taps/1"), "\(names)")
+        #expect(names.contains("clock: alarm/1"), "\(names)")
     }
 
     @Test("is drawn as a sequence diagram with the operations as participants")
@@ -44,18 +76,18 @@ struct TraceTests {
                     participant p1 as first/1
                     participant p2 as second
                     participant p3 as scenario
-                    participant actors as an actor
+                    participant a0 as Loads
                     Note over p0: 1 starts
-                    p0->>actors: runs
+                    p0->>a0: runs
                     p0->>p1: starts
                     Note over p1: 2 starts (ahead of its turn)
-                    p1->>actors: runs
+                    p1->>a0: runs
                     Note over p0: asks#59; the #35;1 server
                     Note over p2: 3 starts
-                    p2->>actors: runs
+                    p2->>a0: runs
                     Note over p3: 4 server answers
                     p3-->>p1: wakes
-                    p1->>actors: runs
+                    p1->>a0: runs
                 """
             )
         )

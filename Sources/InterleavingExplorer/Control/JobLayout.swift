@@ -49,6 +49,14 @@ package enum JobLayout {
         return UInt64(job.description.filter(\.isNumber)) ?? 0
     }
 
+    /// The word behind the fields that all jobs have: in the job of a default actor, the actor.
+    ///
+    /// See ``ActorIdentity``, which tries that before it relies on it.
+    static func wordBehind(_ job: UnownedJob) -> UInt {
+        unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
+            .load(fromByteOffset: 8 * MemoryLayout<UInt>.size, as: UInt.self)
+    }
+
     private static func flags(of job: UnownedJob) -> UInt32 {
         unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
             .load(fromByteOffset: 4 * MemoryLayout<UInt>.size, as: UInt32.self)

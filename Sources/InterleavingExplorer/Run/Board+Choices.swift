@@ -35,10 +35,11 @@ extension Board {
         let candidate = choice < ready.count ? ready.remove(at: choice) : takeTimer(choice - ready.count)
         guard isRecording else { return candidate }
         let participant = candidate.participant
+        let actor = candidate.entersActor ? nameOfActor(enteredBy: candidate) : nil
         let action =
             switch candidate.label {
             case .text(let text): text
-            case .job where candidate.entersActor: TraceStep.actorAction
+            case .job where actor != nil: "\(actor ?? "") runs"
             case .job: participants[participant].hasRun ? "continues" : "starts"
             }
         participants[participant].hasRun = true
@@ -46,6 +47,7 @@ extension Board {
             number: number,
             participant: name(of: participant),
             action: action,
+            actor: actor,
             choice: choice,
             width: width,
             time: now,

@@ -5,6 +5,8 @@ struct Board: Sendable {
         /// The participant that started this one, and the how-manieth of its tasks this is.
         let parent: Int
         let ordinal: Int
+        /// What the scenario or the clock did when it was started.
+        var cause: String?
         var started = 0
         var hasRun = false
     }
@@ -44,11 +46,15 @@ struct Board: Sendable {
     /// The tasks that must have ended when the run is over.
     var references: [TaskReference] = []
     var permitsUnfinishedTasks = false
+    /// The actors that the trace has named, in order of first appearance.
+    var actors: [(address: UInt, type: String, name: String)] = []
     /// Whom the next new task belongs to.
     var naming: Int?
     /// Whose step runs now.
     var current = Board.scenario
     var isInsideActor = false
+    /// What the scenario or the clock does in the step that runs now.
+    var cause: String?
     var unfinished: [String] = []
     var now = Duration.zero
     var timers: [Timer] = []
@@ -106,15 +112,35 @@ struct Board: Sendable {
             return naming
         }
         participants[parent].started += 1
-        participants.append(Participant(name: nil, parent: parent, ordinal: participants[parent].started))
+        var participant = Participant(name: nil, parent: parent, ordinal: participants[parent].started)
+        participant.cause = parent <= Board.clock ? cause : nil
+        participants.append(participant)
         tasks[id] = participants.count - 1
         return participants.count - 1
     }
 
-    /// The name of a participant: its own, or that of the one that started it and a number.
+    /// The name of a participant: its own, or that of the one that started it and a number, such as `first/1`.
+    ///
+    /// What the scenario has started is told apart by the step: `scenario: user taps/1`.
     func name(of participant: Int) -> String {
         let entry = participants[participant]
-        return entry.name ?? "\(name(of: entry.parent))/\(entry.ordinal)"
+        let cause = entry.cause.map { ": \($0)" } ?? ""
+        return entry.name ?? "\(name(of: entry.parent))\(cause)/\(entry.ordinal)"
+    }
+
+    /// The name of the actor that a candidate enters: its type, with a number from the second one of that type on.
+    mutating func nameOfActor(enteredBy candidate: Candidate) -> String {
+        guard let job = candidate.job, let address = ActorIdentity.address(servedBy: job) else {
+            return ActorIdentity.unknown
+        }
+        let type = ActorIdentity.typeName(at: address)
+        if let known = actors.first(where: { $0.address == address && $0.type == type }) {
+            return known.name
+        }
+        let ordinal = 1 + actors.count { $0.type == type }
+        let name = ordinal == 1 ? type : "\(type) \(ordinal)"
+        actors.append((address, type, name))
+        return name
     }
 
     /// Adds a timer, in order of deadlines and then of arrival, and returns its number.

@@ -37,6 +37,12 @@ struct Candidate: Sendable {
         let arrival: Int
     }
 
+    /// What the trace says of it, if that is more than that it runs.
+    var text: String? {
+        guard case .text(let text) = label else { return nil }
+        return text
+    }
+
     /// The job, if it is one.
     var job: ControlledJob? {
         guard case .job(let job) = work else { return nil }

@@ -14,9 +14,11 @@ extension ScenarioRun {
                 board.isStepping = true
                 board.current = part.participant
                 board.isInsideActor = part.entersActor
+                board.cause = part.text
                 board.isNoticed = false
-                if position > 1, part.entersActor {
-                    board.record(.enters, by: part.participant)
+                if position > 1, part.entersActor, board.isRecording {
+                    let actor = board.nameOfActor(enteredBy: part)
+                    board.record(.enters, by: part.participant, actor)
                 }
             }
             perform(part)

@@ -13,7 +13,7 @@ import Dispatch
 /// scenario has is a failure too; see ``ScenarioRun/permitUnfinishedTasks()``. What comes after the
 /// report goes to standard error. What can go unnoticed is a resumption so early that its task has not been
 /// suspended yet; the task then goes on without a choice. A search of few schedules repeats first-in-first-out
-/// order, so that this is unlikely to happen every time.
+/// order, which makes that less likely; on a busy machine it still happens.
 ///
 /// **Concurrency.** Schedules run one at a time on a thread that belongs to no pool, and one exploration at a
 /// time in a process; others wait their turn. Code between two suspensions counts as atomic: data races of

@@ -2,7 +2,7 @@ extension Trace {
     /// The source of a Mermaid `sequenceDiagram`, with the operations as participants.
     ///
     /// A note over a participant says what it does, with the number of the step; an arrow says whom that makes
-    /// ready, and `an actor` stands for all of them. Steps ahead of their turn are marked: they are what the
+    /// ready, or which actor runs. Steps ahead of their turn are marked: they are what the
     /// schedule is about.
     public var mermaid: String {
         let names = participants
@@ -10,17 +10,19 @@ extension Trace {
             "p\(names.firstIndex(of: name) ?? 0)"
         }
         var lines = names.map { "participant \(id($0)) as \($0.escaped)" }
-        if steps.contains(where: \.runsActor) {
-            lines.append("participant actors as an actor")
+        let actors = actors
+        func id(actor: String) -> String {
+            "a\(actors.firstIndex(of: actor) ?? 0)"
         }
+        lines += actors.map { "participant \(id(actor: $0)) as \($0.escaped)" }
         for step in steps {
             let mark = step.isDeparture ? " (ahead of its turn)" : ""
-            let place = step.isActorOnly ? "actors" : id(step.participant)
+            let place = step.actor.map { id(actor: $0) } ?? id(step.participant)
             lines.append("Note over \(place): \(step.number) \(step.action.escaped)\(mark)")
             for event in step.events {
                 let participant = id(event.participant)
                 switch event.kind {
-                case .enters: lines.append("\(participant)->>actors: runs")
+                case .enters: lines.append("\(participant)->>\(id(actor: event.text)): runs")
                 case .starts: lines.append("\(participant)->>\(id(event.text)): starts")
                 case .wakes: lines.append("\(participant)-->>\(id(event.text)): wakes")
                 case .note, .effect: lines.append("Note over \(participant): \(event.text.escaped)")
@@ -29,19 +31,6 @@ extension Trace {
             }
         }
         return (["sequenceDiagram"] + lines.map { "    \($0)" }).joined(separator: "\n")
-    }
-}
-
-extension TraceStep {
-    /// What a step is called that does nothing but let an actor run.
-    static let actorAction = "an actor runs"
-
-    fileprivate var isActorOnly: Bool {
-        action == Self.actorAction
-    }
-
-    fileprivate var runsActor: Bool {
-        isActorOnly || events.contains { $0.kind == .enters }
     }
 }
 

@@ -15,7 +15,7 @@ extension Trace: CustomStringConvertible {
     private func text(of event: TraceEvent, in step: TraceStep) -> String {
         let subject = event.participant == step.participant ? "" : "\(event.participant) "
         return switch event.kind {
-        case .enters: TraceStep.actorAction
+        case .enters: "\(event.text) runs"
         case .starts: "\(subject)starts \(event.text)"
         case .wakes: "\(subject)wakes \(event.text)"
         case .note: "\(subject)“\(event.text)”"

@@ -10,6 +10,19 @@ public struct Trace: Sendable, Hashable {
         steps.flatMap(\.events).filter { $0.kind == .effect }.map(\.text)
     }
 
+    /// The actors that ran, in order of appearance: the name of the type, with a number from the second of a type on.
+    public var actors: [String] {
+        var names: [String] = []
+        for step in steps {
+            for name in [step.actor] + step.events.map({ $0.kind == .enters ? $0.text : nil }) {
+                if let name, !names.contains(name) {
+                    names.append(name)
+                }
+            }
+        }
+        return names
+    }
+
     /// Everyone who took part, in order of appearance.
     public var participants: [String] {
         var names: [String] = []

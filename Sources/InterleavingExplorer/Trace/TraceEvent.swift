@@ -20,6 +20,6 @@ public struct TraceEvent: Sendable, Hashable {
     public let kind: Kind
     /// Who did it.
     public let participant: String
-    /// Whom it concerns, for `starts` and `wakes`; the text, for `note` and `effect`; else empty.
+    /// Whom it concerns, for `enters`, `starts` and `wakes`; the text, for `note` and `effect`; else empty.
     public let text: String
 }

@@ -6,6 +6,8 @@ public struct TraceStep: Sendable, Hashable {
     public let participant: String
     /// What it did, such as `starts`, `continues`, or the name of a scenario's step.
     public let action: String
+    /// The actor that ran, if the step did nothing else.
+    let actor: String?
     /// Which of the candidates was taken, from 0: the one that had waited longest.
     public let choice: Int
     /// How many candidates there were.

@@ -85,7 +85,7 @@ struct SequenceDiagram: Hashable, Sendable {
 
     /// The operation at the beginning of a task's name, or the world outside.
     private static func lane(of participant: String) -> String {
-        let name = participant.prefix { $0 != "/" }
+        let name = participant.prefix { $0 != "/" && $0 != ":" }
         return ["scenario", "clock"].contains(name) ? outside : String(name)
     }
 }
