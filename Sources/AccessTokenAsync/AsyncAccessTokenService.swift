@@ -1,6 +1,6 @@
 public import AccessTokenCore
 import Foundation
-import Synchronization
+public import Synchronization
 
 /// One valid token for many callers, by `async` functions: an actor, and an array of waiters.
 ///
@@ -128,29 +128,61 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         snapshot.freshToken(at: clock.now)
     }
 
-    @usableFromInline
+    @inlinable
     nonisolated(nonsending) final func waitForToken() async throws -> AccessToken {
         // The ticket lives in the caller's frame and is only touched under the lock, so that a cancellation needs
         // neither a hop nor a task: it comes before the waiter is there, and is seen below, or finds its ticket.
         let ticket = Atomic<Int>(0)
+        // By name, or the closure leaves the caller's actor to suspend, and loses its place in the order (D2).
+        let isolation = #isolation
         return try await withTaskCancellationHandler {
-            try await unsafe withUnsafeThrowingContinuation { continuation in
-                let now = clock.now
-                let loads = LoadContext.loads
-                var caller = CallerContext(
-                    priority: Task.currentPriority.rawValue,
-                    ownLoad: loads.flight(of: self),
-                    loads: loads
-                )
-                decide { machine in
-                    caller.isCancelled = ticket.load(ordering: .relaxed) == Self.cancelledBefore
-                    let action = unsafe machine.retrieve(.task(continuation), by: caller, at: now)
-                    ticket.store(action.ticket ?? 0, ordering: .relaxed)
-                    return action
-                }
-            }
+            try await unsafe withUnsafeThrowingContinuation(isolation: isolation) { unsafe enlist($0, ticket) }
         } onCancel: {
-            decide { $0.cancel(ticket.exchange(Self.cancelledBefore, ordering: .relaxed)) }
+            withdraw(ticket)
+        }
+    }
+
+    /// Makes a task a waiter, or answers it.
+    @usableFromInline
+    nonisolated final func enlist(
+        _ continuation: UnsafeContinuation<AccessToken, any Error>,
+        _ ticket: borrowing Atomic<Int>
+    ) {
+        let waiter = unsafe Waiter.task(continuation)
+        let loads = LoadContext.loads
+        var caller = CallerContext(
+            priority: Task.currentPriority.rawValue,
+            ownLoad: loads.flight(of: self),
+            loads: loads
+        )
+        let hasJoined = decisions.withLock { decisions in
+            caller.isCancelled = ticket.load(ordering: .relaxed) == Self.cancelledBefore
+            guard let number = decisions.machine.join(waiter, by: caller) else { return false }
+            ticket.store(number, ordering: .relaxed)
+            return true
+        }
+        guard !hasJoined else { return }
+        let now = clock.now
+        decide { machine in
+            caller.isCancelled = ticket.load(ordering: .relaxed) == Self.cancelledBefore
+            let action = machine.retrieve(waiter, by: caller, at: now)
+            ticket.store(action.ticket ?? 0, ordering: .relaxed)
+            return action
+        }
+    }
+
+    /// Answers a cancelled waiter, or keeps the task from becoming one.
+    @usableFromInline
+    nonisolated final func withdraw(_ ticket: borrowing Atomic<Int>) {
+        var number = 0
+        let waiter = decisions.withLock { decisions in
+            number = ticket.exchange(Self.cancelledBefore, ordering: .relaxed)
+            return decisions.machine.leave(number)
+        }
+        if let waiter {
+            waiter.takeAsTask(.failure(cancellation))
+        } else {
+            decide { $0.cancel(number) }
         }
     }
 
@@ -193,17 +225,20 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private nonisolated func decide(
         _ input: (inout AccessTokenStateMachine<Waiter>) -> Action<Waiter>
     ) -> Int? {
-        let (action, mustCarryOut) = decisions.withLock { decisions in
+        var mustCarryOut = false
+        let action = decisions.withLock { decisions in
             let action = input(&decisions.machine)
-            guard action.changesToken || !action.effects.isEmpty else { return (action, false) }
-            decisions.effects += action.effects
-            let mustCarryOut = !decisions.effects.isEmpty && !decisions.isCarryingOut
-            if mustCarryOut { decisions.isCarryingOut = true }
-            snapshot.publish(decisions.machine.publishedToken) {
-                guard let answer = action.answer else { return }
-                answer.waiters.forEach { $0.takeAsHandler(answer.result) }
+            if action.changesToken {
+                snapshot.publish(decisions.machine.publishedToken) { answerHandlers(action) }
+            } else {
+                answerHandlers(action)
             }
-            return (action, mustCarryOut)
+            if !action.effects.isEmpty {
+                decisions.effects += action.effects
+                mustCarryOut = !decisions.isCarryingOut
+                decisions.isCarryingOut = true
+            }
+            return action
         }
         if let answer = action.answer {
             answer.waiters.forEach { $0.takeAsTask(answer.result) }
@@ -212,6 +247,11 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             Task.detached(executorPreference: executor) { await self.carryOut() }
         }
         return action.ticket
+    }
+
+    private nonisolated func answerHandlers(_ action: Action<Waiter>) {
+        guard let answer = action.answer else { return }
+        answer.waiters.forEach { $0.takeAsHandler(answer.result) }
     }
 
     private func carryOut() {

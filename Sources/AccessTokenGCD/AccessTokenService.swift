@@ -144,7 +144,8 @@ public final class AccessTokenService: AccessTokenProviding {
         then handler: @escaping AccessTokenHandler
     ) -> AccessTokenRetrieval {
         let now = clock.now
-        let ticket = decide { $0.retrieve(handler, by: caller, at: now) }
+        let ticket =
+            machine.withLock { $0.join(handler, by: caller) } ?? decide { $0.retrieve(handler, by: caller, at: now) }
         guard let ticket else { return .answered }
         return AccessTokenRetrieval { [self] in decide { $0.cancel(ticket) } }
     }
@@ -162,10 +163,10 @@ public final class AccessTokenService: AccessTokenProviding {
     ) -> Int? {
         let action = machine.withLock { machine in
             let action = input(&machine)
-            guard action.changesToken || !action.effects.isEmpty else { return action }
-            snapshot.publish(machine.publishedToken) {
-                guard let answer = action.answer else { return }
-                delivery.async { answer.waiters.forEach { handler in handler(answer.result) } }
+            if action.changesToken {
+                snapshot.publish(machine.publishedToken) { answerHandlers(action) }
+            } else {
+                answerHandlers(action)
             }
             if !action.effects.isEmpty {
                 engine.async { self.carryOut(action.effects) }
@@ -173,6 +174,11 @@ public final class AccessTokenService: AccessTokenProviding {
             return action
         }
         return action.ticket
+    }
+
+    private func answerHandlers(_ action: Action<AccessTokenHandler>) {
+        guard let answer = action.answer else { return }
+        delivery.async { answer.waiters.forEach { handler in handler(answer.result) } }
     }
 
     private func carryOut(_ effects: [Effect]) {

@@ -19,6 +19,29 @@ struct ActorTests {
         #expect(others == 1)
     }
 
+    @Test func `a caller on an actor does not leave it to wait`() async throws {
+        actor Screen {
+            let executor: DispatchQueueExecutor
+            nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+            init(queue: DispatchQueue) { executor = DispatchQueueExecutor(queue: queue) }
+            func show(_ service: AsyncAccessTokenService) async throws -> AccessToken { try await service.token() }
+        }
+        let queue = DispatchQueue(label: "screen")
+        let key = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: key, value: true)
+        let wasOnQueue = Locked<[Bool]>([])
+        let watched = WatchedClock(base: clock) {
+            wasOnQueue.withLock { $0.append(DispatchQueue.getSpecific(key: key) ?? false) }
+        }
+        let service = AsyncAccessTokenService(loader: loader, clock: watched)
+        let screen = Screen(queue: queue)
+        let waiter = Task { try await screen.show(service) }
+        let load = await loader.started(1)
+        #expect(wasOnQueue.withLock { $0 } == [true, true], "once for the cache, once for the load")
+        load?.answer(.success(validToken))
+        #expect(try await waiter.value == validToken)
+    }
+
     @Test func `ten thousand waiters are answered by one load`() async throws {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
         try await withThrowingTaskGroup(of: AccessToken.self) { group in

@@ -78,7 +78,7 @@ extension AccessTokenStateMachine {
         in action: inout Action<Waiter>
     ) {
         action.effects.append(.endFlight)
-        if waiters.count > 0 { action.answer = .init(waiters: waiters.takeAll(), result: result) }
+        if waiters.count > 0 { action.answer = .init(waiters: .all(waiters.takeAll()), result: result) }
     }
 
     /// A load that owns the slot no more has answered.

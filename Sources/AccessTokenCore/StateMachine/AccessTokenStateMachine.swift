@@ -45,6 +45,17 @@ package struct AccessTokenStateMachine<Waiter> {
 
     // MARK: Callers
 
+    /// A caller finds a load under way, and that it waits is all there is to note: so it is for most waiters.
+    ///
+    /// - Returns: what cancels the waiter; `nil` if ``retrieve(_:by:at:)`` has to decide about it.
+    @inlinable
+    package mutating func join(_ waiter: Waiter, by caller: CallerContext) -> Int? {
+        guard !reportsEvents, !caller.isCancelled, let flight = state.loadingFlight,
+            flight.id != caller.ownLoad, flight.priority >= caller.priority
+        else { return nil }
+        return waiters.append(waiter)
+    }
+
     /// A caller wants a token.
     @inlinable
     package mutating func retrieve(
@@ -77,7 +88,7 @@ package struct AccessTokenStateMachine<Waiter> {
             report(.refusedLoader, in: &action)
 
         case _ where caller.isCancelled:
-            action.answer(waiter, .failure(CancellationError()))
+            action.answer(waiter, .failure(cancellation))
             report(.refusedCancelled, in: &action)
 
         case .idle(let old):
@@ -97,12 +108,22 @@ package struct AccessTokenStateMachine<Waiter> {
         return action
     }
 
+    /// A waiter was cancelled, and answering it is all there is to do: so it is unless events are reported.
+    ///
+    /// - Returns: the waiter; `nil` if there is none with this ticket, or ``cancel(_:)`` has to decide about it.
+    @inlinable
+    package mutating func leave(_ ticket: Int) -> Waiter? {
+        guard !reportsEvents, state.loadingFlight != nil else { return nil }
+        return waiters.take(ticket)
+    }
+
     /// A waiter was cancelled: it is answered at once (X1), and the load goes on for the others or for nobody (X2).
     @inlinable
     package mutating func cancel(_ ticket: Int) -> Action<Waiter> {
         var action = Action<Waiter>()
-        guard case .loading(let flight) = state, let waiter = waiters.take(ticket) else { return action }
-        action.answer(waiter, .failure(CancellationError()))
+        action.changesToken = false
+        guard let flight = state.loadingFlight, let waiter = waiters.take(ticket) else { return action }
+        action.answer(waiter, .failure(cancellation))
         report(.waiterCancelled(load: flight.id.number), in: &action)
         return action
     }

@@ -5,14 +5,29 @@ package struct Action<Waiter> {
     @usableFromInline
     package struct Answer {
         @usableFromInline
-        package let waiters: WaiterSlots<Waiter>
+        package let waiters: Waiters
         @usableFromInline
         package let result: Result<AccessToken, any Error>
 
         @inlinable
-        init(waiters: WaiterSlots<Waiter>, result: Result<AccessToken, any Error>) {
+        init(waiters: Waiters, result: Result<AccessToken, any Error>) {
             self.waiters = waiters
             self.result = result
+        }
+    }
+
+    /// A caller that is answered alone needs no array.
+    @usableFromInline
+    package enum Waiters {
+        case one(Waiter)
+        case all(WaiterSlots<Waiter>)
+
+        @inlinable
+        package func forEach(_ body: (Waiter) -> Void) {
+            switch self {
+            case .one(let waiter): body(waiter)
+            case .all(let slots): slots.forEach(body)
+            }
         }
     }
 
@@ -25,23 +40,26 @@ package struct Action<Waiter> {
     @usableFromInline
     package var ticket: Int?
 
-    /// Whether callers may have to be given another token than before; a joiner changes nothing for them.
+    /// Whether callers may have to be given another token than before; who joins or leaves changes nothing for them.
     @usableFromInline
     package var changesToken = true
 
     @inlinable
-    init() {}
+    package init() {}
 
     @inlinable
-    mutating func answer(_ waiter: Waiter, _ result: Result<AccessToken, any Error>) {
-        var one = WaiterSlots<Waiter>()
-        _ = one.append(waiter)
-        answer = Answer(waiters: one, result: result)
+    package mutating func answer(_ waiter: Waiter, _ result: Result<AccessToken, any Error>) {
+        answer = Answer(waiters: .one(waiter), result: result)
     }
 }
 
 extension Action: Sendable where Waiter: Sendable {}
 extension Action.Answer: Sendable where Waiter: Sendable {}
+extension Action.Waiters: Sendable where Waiter: Sendable {}
+
+/// The answer to all who are cancelled: an error costs an allocation each time that it is made.
+@usableFromInline
+package let cancellation: any Error = CancellationError()
 
 /// Something that a shell does to the world on behalf of the state machine.
 @usableFromInline

@@ -22,4 +22,11 @@ indirect enum TokenState {
 
     /// Nobody is signed in. Goes to `cached` (sign-in).
     case signedOut
+
+    /// What a joiner has to know of the load that all wait for, read in place.
+    @inlinable
+    var loadingFlight: (id: FlightID, priority: UInt8)? {
+        guard case .loading(let flight) = self else { return nil }
+        return (flight.id, flight.priority)
+    }
 }

@@ -38,9 +38,22 @@ struct Driver {
             var context = CallerContext(priority: priority(ofCaller: caller))
             context.isCancelled = input == .retrieveCancelled
             if case .askByLoader(let load) = input { context.ownLoad = flights[load - 1] }
-            action = machine.retrieve(caller, by: context, at: now)
+            // As the shells do: most waiters need no action.
+            if let ticket = machine.join(caller, by: context) {
+                var joined = Action<Int>()
+                joined.ticket = ticket
+                action = joined
+            } else {
+                action = machine.retrieve(caller, by: context, at: now)
+            }
             tickets[caller - 1] = action?.ticket
-        case .cancel(let caller): action = tickets[caller - 1].map { machine.cancel($0) }
+        case .cancel(let caller):
+            action = tickets[caller - 1].map { ticket in
+                guard let waiter = machine.leave(ticket) else { return machine.cancel(ticket) }
+                var left = Action<Int>()
+                left.answer(waiter, .failure(CancellationError()))
+                return left
+            }
         case .finish(let load, let answer):
             silentLoads.removeAll { $0 == load }
             lastAnswered = load
