@@ -15,14 +15,17 @@ public import AccessTokenAsync
 ///
 /// **Concurrency** Can be used from any thread.
 public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Sendable>: Sendable {
-    private struct Entry {
+    @usableFromInline
+    struct Entry {
+        @usableFromInline
         let service: Service
         /// How many sign-outs are under way: the service stays until the last one is done.
         var signOuts = 0
     }
 
     private let make: @Sendable (Account) -> Service
-    private let entries = Locked<[Account: Entry]>([:])
+    @usableFromInline
+    let entries = Locked<[Account: Entry]>([:])
 
     /// Creates accounts without any service.
     ///
@@ -41,8 +44,15 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
     ///
     /// During a sign-out it is the one that signs out, which answers `AccessTokenError.signedOut`: a second one would
     /// load with the credential that is being removed.
+    @inlinable
     public func service(for account: Account) -> Service {
+        entries.withLock { $0[account]?.service } ?? newService(for: account)
+    }
+
+    @usableFromInline
+    func newService(for account: Account) -> Service {
         entries.withLock { entries in
+            // Another caller may have been faster.
             if let entry = entries[account] { return entry.service }
             let service = make(account)
             entries[account] = Entry(service: service)
