@@ -26,21 +26,32 @@ enum Benchmarks {
                 || filter.count > 1 && comparison.name.localizedCaseInsensitiveContains(filter)
         }
         guard !comparisons.isEmpty else { throw UsageError(description: "no row matches the filter") }
+        for file in [options.jsonFile, options.svgFile].compactMap(\.self) { try checkWritable(file) }
         #if DEBUG
         say("A debug build says nothing about speed: swift run -c release benchmarks\n")
         #endif
+        let showsProgress = isatty(STDERR_FILENO) == 1
         var outcomes: [Outcome] = []
         for (index, comparison) in comparisons.enumerated() {
             let outcome = try await comparison.run { round in
-                if round % 10 == 0 {
+                if showsProgress && round % 10 == 0 {
                     say("\r\u{1B}[K\(index + 1)/\(comparisons.count)  \(comparison.name)  round \(round)")
                 }
             }
-            say("\r\u{1B}[K")
+            if showsProgress { say("\r\u{1B}[K") }
             show(Table(outcome: outcome).text + "\n")
             outcomes.append(outcome)
         }
         return outcomes
+    }
+
+    /// Before a minute of measuring, not after it.
+    private static func checkWritable(_ file: String) throws {
+        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+        let manager = FileManager.default
+        guard manager.isWritableFile(atPath: manager.fileExists(atPath: file) ? file : folder) else {
+            throw UsageError(description: "\(file) can't be written")
+        }
     }
 
     private static func write(_ outcomes: [Outcome], _ options: Options) throws {
@@ -51,7 +62,7 @@ enum Benchmarks {
         }
         if let file = options.svgFile {
             guard let picture = GrowthPicture(outcomes) else {
-                throw UsageError(description: "--svg needs the rows g and h")
+                throw UsageError(description: "--svg needs several numbers of waiters or accounts")
             }
             try Data(picture.text.utf8).write(to: URL(fileURLWithPath: file))
         }

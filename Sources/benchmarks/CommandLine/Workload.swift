@@ -5,6 +5,7 @@ import AccessTokenGCD
 enum Workload: String, CaseIterable, Sendable {
     case snapshot
     case hit
+    case existential
     case currentToken = "current-token"
     case taskValue = "task-value"
     case waiter
@@ -16,6 +17,7 @@ enum Workload: String, CaseIterable, Sendable {
         switch self {
         case .snapshot: HitRows.repeatSnapshot(count)
         case .hit: try await HitRows.repeatToken(count)
+        case .existential: try await HitRows.repeatExistential(count)
         case .currentToken: HitRows.repeatCurrentToken(count)
         case .taskValue: _ = AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count)
         case .waiter: _ = AsyncWaiters.onOneThread(ServiceDesign.self, count: count)

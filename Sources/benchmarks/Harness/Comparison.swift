@@ -4,8 +4,8 @@ struct Comparison: Sendable {
     let row: String
     let title: String
 
-    /// The number of waiters, where there are any.
-    var waiters: Int?
+    /// The number of waiters or accounts, where there are any.
+    var count: Int?
 
     /// Rounds that count; one more comes before them and does not.
     var rounds: Int
@@ -15,12 +15,12 @@ struct Comparison: Sendable {
     var goals: [Goal] = []
 
     var name: String {
-        waiters.map { "\(row) \(title), N = \($0)" } ?? "\(row) \(title)"
+        count.map { "\(row) \(title), N = \($0)" } ?? "\(row) \(title)"
     }
 
     func run(onRound: (Int) -> Void) async throws -> Outcome {
         var samples = contenders.map { _ in [Sample]() }
-        let warmUps = (waiters ?? 0) > 100_000 ? 0 : 1
+        let warmUps = (count ?? 0) > 100_000 ? 0 : 1
         for round in 0..<(rounds + warmUps) {
             onRound(round)
             for (index, contender) in contenders.enumerated() {

@@ -19,7 +19,7 @@ struct Outcome: Sendable, Encodable {
 
     let row: String
     let title: String
-    let waiters: Int?
+    let count: Int?
     let rounds: Int
     let figures: [Figure]
     let verdicts: [Verdict]
@@ -27,7 +27,7 @@ struct Outcome: Sendable, Encodable {
     init(of comparison: Comparison, samples: [[Sample]]) {
         row = comparison.row
         title = comparison.title
-        waiters = comparison.waiters
+        count = comparison.count
         rounds = comparison.rounds
         let names = comparison.contenders.map(\.name)
         figures = zip(names, samples).compactMap { name, own in

@@ -5,8 +5,8 @@ struct Table {
     let outcome: Outcome
 
     var text: String {
-        let waiters = outcome.waiters.map { ", N = \(Self.grouped($0))" } ?? ""
-        var lines = ["\(outcome.row)  \(outcome.title)\(waiters)"]
+        let count = outcome.count.map { ", N = \(Self.grouped($0))" } ?? ""
+        var lines = ["\(outcome.row)  \(outcome.title)\(count)"]
         for figure in outcome.figures {
             let bytes = figure.bytes.map { String(format: "%8.0f bytes", $0.median) } ?? ""
             lines.append(
@@ -45,7 +45,7 @@ struct Table {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 
-    private static func grouped(_ number: Int) -> String {
+    static func grouped(_ number: Int) -> String {
         var digits = String(number)
         var groups: [String] = []
         while digits.count > 3 {

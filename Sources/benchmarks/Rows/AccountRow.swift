@@ -5,16 +5,51 @@ import AccessTokenOAuth
 enum AccountRow {
     static func all(isQuick: Bool) -> [Comparison] {
         [1, 1_000].map { comparison(accounts: $0, rounds: isQuick ? 31 : 101) }
+            + (isQuick ? [1, 1_000] : [1, 10, 100, 1_000, 10_000, 100_000]).map(growth)
     }
 
-    private static func comparison(accounts count: Int, rounds: Int) -> Comparison {
+    static let asking = "each account asked once by its name"
+
+    /// What one account costs among so many: no target, a curve.
+    private static func growth(accounts count: Int) -> Comparison {
         let snapshot = MutexSnapshot(.valid)
+        let names = (1...count).map { "account \($0)" }
+        let calls = max(count, 10_000)
+        return Comparison(
+            row: "i",
+            title: "accounts",
+            count: count,
+            rounds: count > 10_000 ? 3 : 11,
+            contenders: [
+                Contender(HitRows.base) { repeated { snapshot.token() } },
+                Contender(asking) {
+                    let accounts = filled(with: names)
+                    var length = 0
+                    let watch = Stopwatch()
+                    for call in 0..<calls {
+                        length += accounts.service(for: names[call % count]).currentToken.map(use) ?? 0
+                    }
+                    let sample = watch.sample(per: calls)
+                    precondition(length > 0, "no call was answered")
+                    return sample
+                },
+            ]
+        )
+    }
+
+    private static func filled(with names: [String]) -> AccessTokenAccounts<String, AsyncAccessTokenService> {
         let accounts = AccessTokenAccounts<String, AsyncAccessTokenService> { _ in
             let service = AsyncAccessTokenService(loader: GatedLoader(gate: Gate()))
             service.signIn(.valid)
             return service
         }
-        for number in 1...count { _ = accounts.service(for: "account \(number)") }
+        for name in names { _ = accounts.service(for: name) }
+        return accounts
+    }
+
+    private static func comparison(accounts count: Int, rounds: Int) -> Comparison {
+        let snapshot = MutexSnapshot(.valid)
+        let accounts = filled(with: (1...count).map { "account \($0)" })
         let own = accounts.service(for: "account 1")
         return Comparison(
             row: "i",

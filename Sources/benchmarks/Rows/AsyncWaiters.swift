@@ -3,10 +3,13 @@ import AccessTokenAsync
 /// Many tasks that wait for one load.
 enum AsyncWaiters {
     /// From the first task's start to the last one's end, all on one thread; and the heap while all of them wait.
+    ///
+    /// The load is under way already: its start is no waiter's price.
     static func onOneThread<Design: WaiterDesign>(_: Design.Type, count: Int) -> Sample {
         let loop = LoopExecutor(capacity: count)
         let design = Design(executor: loop)
         let finished = Countdown(count)
+        Task(executorPreference: loop) { _ = try await design.wait() }
         loop.drain()
         let before = Heap.bytesInUse
         let parking = Stopwatch()
@@ -43,6 +46,26 @@ enum AsyncWaiters {
         started.wait()
         design.finish()
         finished.wait()
+        return watch.sample(per: count)
+    }
+
+    /// The same with all of them on the main actor, where an app's screens are.
+    @MainActor
+    static func onMainActor<Design: WaiterDesign>(_: Design.Type, count: Int) async -> Sample {
+        let design = Design(executor: nil)
+        let started = Countdown(count)
+        let finished = Countdown(count)
+        let watch = Stopwatch()
+        for _ in 0..<count {
+            Task { @MainActor in
+                started.signal()
+                _ = try await design.wait()
+                finished.signal()
+            }
+        }
+        while !started.isZero { await Task.yield() }
+        design.finish()
+        while !finished.isZero { await Task.yield() }
         return watch.sample(per: count)
     }
 

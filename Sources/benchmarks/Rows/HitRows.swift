@@ -123,7 +123,10 @@ enum HitRows {
         return sample(watch, calls, length)
     }
 
-    private static func existentialCalls(_ service: any AsyncAccessTokenProviding) async throws -> Sample {
+    private static func existentialCalls(
+        _ service: any AsyncAccessTokenProviding,
+        _ calls: Int = calls
+    ) async throws -> Sample {
         var length = 0
         let watch = Stopwatch()
         for _ in 0..<calls { length += use(try await service.token()) }
@@ -183,6 +186,10 @@ enum HitRows {
 
     static func repeatToken(_ calls: Int) async throws {
         _ = try await actorCalls(actor, calls)
+    }
+
+    static func repeatExistential(_ calls: Int) async throws {
+        _ = try await existentialCalls(existential, calls)
     }
 
     static func repeatCurrentToken(_ calls: Int) {

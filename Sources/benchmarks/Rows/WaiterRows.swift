@@ -6,6 +6,7 @@ enum WaiterRows {
     static func all(isQuick: Bool) -> [Comparison] {
         let sizes = isQuick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000, 1_000_000]
         return sizes.map { oneThread($0, isQuick) } + sizes.map { pool($0, isQuick) }
+            + [100, 1_000, 10_000].map { mainActor($0, isQuick) }
             + sizes.map { callbacks($0, isQuick) } + sizes.dropLast(isQuick ? 0 : 1).map { cancelled($0, isQuick) }
     }
 
@@ -37,7 +38,7 @@ enum WaiterRows {
         return Comparison(
             row: count == 100_000 ? "g, j" : "g",
             title: "async waiter, one thread",
-            waiters: count,
+            count: count,
             rounds: rounds(count, isQuick),
             contenders: contenders,
             goals: goals
@@ -48,11 +49,27 @@ enum WaiterRows {
         Comparison(
             row: "g",
             title: "async waiter, global pool",
-            waiters: count,
+            count: count,
             rounds: rounds(count, isQuick),
             contenders: [
                 Contender(SharedTaskDesign.name) { AsyncWaiters.onPool(SharedTaskDesign.self, count: count) },
                 Contender(ServiceDesign.name) { AsyncWaiters.onPool(ServiceDesign.self, count: count) },
+            ],
+            goals: [.time(of: ServiceDesign.name, to: SharedTaskDesign.name, atMost: 1.35)]
+        )
+    }
+
+    private static func mainActor(_ count: Int, _ isQuick: Bool) -> Comparison {
+        Comparison(
+            row: "g",
+            title: "async waiter, main actor",
+            count: count,
+            rounds: rounds(count, isQuick),
+            contenders: [
+                Contender(SharedTaskDesign.name) {
+                    await AsyncWaiters.onMainActor(SharedTaskDesign.self, count: count)
+                },
+                Contender(ServiceDesign.name) { await AsyncWaiters.onMainActor(ServiceDesign.self, count: count) },
             ],
             goals: [.time(of: ServiceDesign.name, to: SharedTaskDesign.name, atMost: 1.35)]
         )
@@ -69,7 +86,7 @@ enum WaiterRows {
         return Comparison(
             row: count == 100_000 ? "h, j" : "h",
             title: "callback waiter",
-            waiters: count,
+            count: count,
             rounds: rounds(count, isQuick),
             contenders: [
                 Contender(SharedTaskDesign.name) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
@@ -84,7 +101,7 @@ enum WaiterRows {
         Comparison(
             row: "l",
             title: "cancelling all waiters",
-            waiters: count,
+            count: count,
             rounds: rounds(count, isQuick),
             contenders: [
                 Contender(SharedTaskDesign.name) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
