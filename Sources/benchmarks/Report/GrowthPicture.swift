@@ -35,7 +35,7 @@ struct GrowthPicture {
         let colors = [
             SharedTaskDesign.name: "#777777", ServiceDesign.name: "#d33682", DictionaryDesign.name: "#b58900",
             SundellDesign.name: "#2aa198", QueueServiceDesign.name: "#268bd2",
-            HitRows.base: "#777777", AccountRow.asking: "#d33682",
+            HitRows.base: "#777777", AccountRow.one: "#d33682", AccountRow.each: "#b58900",
         ]
         var curves: [Curve] = []
         for outcome in outcomes where titles.contains(outcome.title) {

@@ -8,13 +8,14 @@ enum AccountRow {
             + (isQuick ? [1, 1_000] : [1, 10, 100, 1_000, 10_000, 100_000]).map(growth)
     }
 
-    static let asking = "each account asked once by its name"
+    static let one = "one account by its name"
+    /// Each call finds other memory.
+    static let each = "one after the other"
 
     /// What one account costs among so many: no target, a curve.
     private static func growth(accounts count: Int) -> Comparison {
         let snapshot = MutexSnapshot(.valid)
         let names = (1...count).map { "account \($0)" }
-        let calls = max(count, 10_000)
         return Comparison(
             row: "i",
             title: "accounts",
@@ -22,16 +23,18 @@ enum AccountRow {
             rounds: count > 10_000 ? 3 : 11,
             contenders: [
                 Contender(HitRows.base) { repeated { snapshot.token() } },
-                Contender(asking) {
+                Contender(one) {
                     let accounts = filled(with: names)
-                    var length = 0
-                    let watch = Stopwatch()
-                    for call in 0..<calls {
-                        length += accounts.service(for: names[call % count]).currentToken.map(use) ?? 0
+                    let name = names[count / 2]
+                    return repeated { accounts.service(for: name).currentToken }
+                },
+                Contender(each) {
+                    let accounts = filled(with: names)
+                    var call = 0
+                    return repeated(max(count, HitRows.calls)) {
+                        call += 1
+                        return accounts.service(for: names[call % count]).currentToken
                     }
-                    let sample = watch.sample(per: calls)
-                    precondition(length > 0, "no call was answered")
-                    return sample
                 },
             ]
         )
@@ -70,11 +73,11 @@ enum AccountRow {
     }
 
     @inline(__always)
-    private static func repeated(_ token: () -> AccessToken?) -> Sample {
+    private static func repeated(_ calls: Int = HitRows.calls, _ token: () -> AccessToken?) -> Sample {
         var length = 0
         let watch = Stopwatch()
-        for _ in 0..<HitRows.calls { length += token().map(use) ?? 0 }
-        let sample = watch.sample(per: HitRows.calls)
+        for _ in 0..<calls { length += token().map(use) ?? 0 }
+        let sample = watch.sample(per: calls)
         precondition(length > 0, "no call was answered")
         return sample
     }
