@@ -51,8 +51,9 @@ OAUTH2_PROVIDER = {
     "REFRESH_TOKEN_EXPIRE_SECONDS": 86400,
     "ROTATE_REFRESH_TOKEN": True,
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
-    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": 0,
+    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": int(os.environ.get("GRACE", "0")),
     "PKCE_REQUIRED": True,
+    "OAUTH_DEVICE_VERIFICATION_URI": "http://127.0.0.1/o/device/",
     # Plain http on the loopback address is what native apps use (RFC 8252, section 7.3).
     "ALLOWED_REDIRECT_URI_SCHEMES": ["http", "https"],
 }
@@ -64,9 +65,10 @@ def __getattr__(name):
         from django.contrib import admin
         from django.http import HttpResponse, JsonResponse
         from django.urls import include, path
-        from oauth2_provider.decorators import protected_resource
+        from oauth2_provider.decorators import protected_resource_metadata
 
-        resource = protected_resource(scopes=["read"])(lambda request: JsonResponse({"resource": "served"}))
+        # Unlike protected_resource, which answers 403 to a token that is no good, it does as RFC 6750 has it.
+        resource = protected_resource_metadata(scopes=["read"])(lambda request: JsonResponse({"resource": "served"}))
         return [
             path("healthz", lambda request: HttpResponse("ok")),
             path("admin/", admin.site.urls),

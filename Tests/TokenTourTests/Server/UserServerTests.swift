@@ -62,6 +62,16 @@ struct UserServerTests {
         }
     }
 
+    @Test("A session that was lost without a word is found out at the end")
+    func naiveRound() async throws {
+        try await withServer(latency: 0.02) { server in
+            let pair = server.signIn()
+            let arguments = arguments(server, pair.refreshToken) + ["--rounds", "1", "--set-up", "naive-actor"]
+            let tour = Tour(options: try Options(arguments))
+            #expect(try await tour.run(progress: ProgressLine()).map(\.sessionsLost) == [1])
+        }
+    }
+
     @Test("A server that does not rotate is told apart")
     func noRotation() async throws {
         try await withOddServer { number in

@@ -1,0 +1,28 @@
+import AccessTokenOAuth
+import Testing
+
+/// The suites that need servers that others wrote; one test at a time, since they count what a server was asked.
+@Suite(
+    "Servers that others wrote",
+    .enabled(if: !RealServer.all.isEmpty, Comment(rawValue: RealServer.command)),
+    .serialized,
+    .timeLimit(.minutes(5))
+)
+struct RealServerTests {
+    @Test(arguments: RealServer.all)
+    func `are those that the scripts ask for`(server: RealServer) async throws {
+        let (installed, pinned) = try await server.versions
+        print("\(server.name) \(installed)")
+        #expect(installed == pinned)
+    }
+}
+
+/// Expects a refusal with this code.
+func refuses(_ code: String, _ body: () async throws -> Void) async {
+    do {
+        try await body()
+        Issue.record("\(code) was expected")
+    } catch {
+        #expect((error as? OAuthError)?.code == code)
+    }
+}

@@ -1,0 +1,36 @@
+import AccessTokenAdapters
+import AccessTokenOAuth
+
+/// A service of each world, on one credential.
+struct Services: Sendable {
+    let all: [any AsyncAccessTokenProviding]
+
+    init(
+        _ endpoint: TokenEndpoint,
+        _ store: any CredentialStore,
+        clock: any AccessTokenClock = SystemTaskClock(),
+        around wrap: (OAuthLoader) -> any AsyncAccessTokenLoader = { $0 }
+    ) {
+        func loader() -> any AsyncAccessTokenLoader { wrap(OAuthLoader(endpoint: endpoint, store: store)) }
+        all = [
+            AsyncAccessTokenService(loader: loader(), clock: clock),
+            AccessTokenService(loader: CallbackLoaderView(of: loader()), clock: clock),
+        ]
+    }
+
+    /// So many callers at once, half of them in each world; each does this.
+    func callers<Value: Sendable>(
+        _ count: Int,
+        _ body: @escaping @Sendable (any AsyncAccessTokenProviding) async throws -> Value
+    ) async -> [Result<Value, any Error>] {
+        await withTaskGroup(of: Result<Value, any Error>.self) { group in
+            for number in 0..<count {
+                let service = all[number % all.count]
+                group.addTask {
+                    do { return .success(try await body(service)) } catch { return .failure(error) }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}
