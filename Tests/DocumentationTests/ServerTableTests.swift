@@ -1,0 +1,23 @@
+import Foundation
+import Testing
+
+@Suite("The README's table of servers")
+struct ServerTableTests {
+    @Test func `names the versions that the scripts install`() throws {
+        let header = "| server | rotates | a reused refresh token | grants | client authentication | differs |"
+        let named = try tableRows(under: header, in: "README.md")
+            .compactMap { $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces) }
+        let folder = "Tests/AuthorizationServers"
+        let pinned = try FileManager.default
+            .subpathsOfDirectory(atPath: Repository.root.appending(path: folder).path)
+            .filter { $0.hasSuffix("/requirements.txt") }
+            .map { path in
+                let server = String(path.prefix { $0 != "/" })
+                let lines = try Repository.text(of: "\(folder)/\(path)").lines
+                let pin = try #require(lines.first { $0.hasPrefix("\(server)==") })
+                return pin.replacing("==", with: " ")
+            }
+        #expect(!pinned.isEmpty)
+        #expect(named == pinned.sorted())
+    }
+}
