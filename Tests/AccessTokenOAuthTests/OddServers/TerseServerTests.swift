@@ -90,7 +90,7 @@ struct TerseServerTests {
         var request = URLRequest(url: try server.url)
         request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
         return try await withCheckedThrowingContinuation { [request] continuation in
-            HTTPExchange.send(request, idleLimit: 60) { continuation.resume(with: $0.map(\.status)) }
+            EndpointReply.reply(to: request, idleLimit: 60) { continuation.resume(with: $0.map(\.status)) }
         }
     }
 }
