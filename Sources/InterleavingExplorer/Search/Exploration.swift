@@ -1,7 +1,7 @@
 /// One search through the schedules of a scenario.
 struct Exploration {
     /// A worker thread that is awake can win against the task that asks it, many times in a row.
-    private static let fewestRuns = 256
+    private static let fewestRuns = 32
 
     private let scenario: Scenario
     private var explorer: Explorer
