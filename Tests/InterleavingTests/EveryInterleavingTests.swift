@@ -34,7 +34,7 @@ struct EveryInterleavingTests {
     /// Not a proof of anything: whoever reads the figures is to read this beside them.
     @Test func `is not explored everywhere`() {
         for (name, reason) in Subject.outOfReach {
-            print("not under control: \(name), because \(reason)")
+            print("not explored: \(name), because \(reason)")
         }
     }
 }
