@@ -64,6 +64,7 @@ let package = Package(
                 "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
                 "InterleavingExplorer",
             ],
+            exclude: ["growth.svg"],
             swiftSettings: settings
         ),
         .testTarget(name: "AccessTokenCoreTests", dependencies: ["AccessTokenCore"], swiftSettings: settings),
