@@ -74,7 +74,7 @@ extension RealServerTests {
         }
 
         @Test(arguments: RealServer.all, [Fault.loseReply, .cutBody])
-        func `whose reply is lost after it was carried out is asked once more, and never a third time`(
+        func `whose reply is lost after it was carried out is asked once more`(
             server: RealServer,
             fault: Fault
         ) async throws {
