@@ -18,7 +18,7 @@ public import AccessTokenGCD
 /// **Failure** The service's errors, unchanged; ``AccessTokenError/loadAbandoned`` if the service drops the handler
 /// without calling it. Another call of the handler is ignored.
 public struct AsyncServiceView: AsyncAccessTokenProviding {
-    private let base: any AccessTokenProviding
+    let base: any AccessTokenProviding
     private let service: AccessTokenService?
 
     /// Creates the async view of a callback service.

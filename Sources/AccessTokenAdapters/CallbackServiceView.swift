@@ -4,8 +4,10 @@ public import Dispatch
 
 /// An async service, as callback code sees it.
 ///
-/// Calls reach the service in the order in which they were made, which tasks alone do not promise: what was
-/// invalidated or signed out before a retrieval is so when the retrieval arrives.
+/// Calls count at once with the services of this package, and with all that have callbacks themselves: the view calls
+/// these. A service of others learns of a call when a task reaches it, in the order of the calls. So wait for `done` of
+/// `signOut(then:)` before you sign in at such a service itself; and there a caller that finds a token may be answered
+/// before one that waited for it.
 ///
 /// ```swift
 /// let provider: any AccessTokenProviding = CallbackServiceView(of: asyncService, queue: .main)
@@ -20,6 +22,8 @@ public import Dispatch
 public final class CallbackServiceView: AccessTokenProviding {
     private let base: any AsyncAccessTokenProviding
     private let service: AsyncAccessTokenService?
+    /// The base as callback code sees it, if it is known there: then no task comes between.
+    private let callbacks: (any AccessTokenProviding)?
     private let delivery: DispatchQueue
     /// Starts the tasks that call a service of others, one after the other.
     private let order: DispatchQueueExecutor
@@ -38,6 +42,7 @@ public final class CallbackServiceView: AccessTokenProviding {
         self.base = base
         self.order = DispatchQueueExecutor(queue: order)
         service = base as? AsyncAccessTokenService
+        callbacks = (base as? AsyncServiceView)?.base ?? base as? any AccessTokenProviding
         delivery = DispatchQueue(label: "CallbackServiceView.delivery", target: queue)
     }
 
@@ -56,6 +61,13 @@ public final class CallbackServiceView: AccessTokenProviding {
             return AccessTokenRetrieval(onCancel: service.retrieveToken(inside: loads, then: deliver))
         }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned), deliver)
+        if let callbacks {
+            let retrieval = callbacks.retrieve(inside: LoadContext.loads + LoaderCall.loads) { answer($0) }
+            return AccessTokenRetrieval { [weak answer] in
+                retrieval.cancel()
+                answer?(.failure(CancellationError()))
+            }
+        }
         let task = Task(executorPreference: order) { [base] in
             do { answer(.success(try await base.token())) } catch { answer(.failure(error)) }
         }
@@ -73,6 +85,7 @@ public final class CallbackServiceView: AccessTokenProviding {
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) {
         if let service { return service.invalidate(rejected) }
+        if let callbacks { return callbacks.invalidate(rejected) }
         Task(executorPreference: order) { [base] in await base.invalidate(rejected) }
     }
 
@@ -80,9 +93,26 @@ public final class CallbackServiceView: AccessTokenProviding {
     public func signOut(then done: @escaping @Sendable () -> Void) {
         let finish: @Sendable () -> Void = { [delivery] in delivery.async(execute: done) }
         if let service { return service.signOut(then: finish) }
+        if let callbacks {
+            // One that drops its handler has nothing more to forget.
+            let finish = OneShot(abandoned: (), finish)
+            return callbacks.signOut { finish(()) }
+        }
         Task(executorPreference: order) { [base] in
             await base.signOut()
             finish()
         }
+    }
+}
+
+extension AccessTokenProviding {
+    /// Retrieves a token for a caller that may be inside loads, which only a service of this package asks about.
+    fileprivate func retrieve(
+        inside loads: [LoadID],
+        then handler: @escaping AccessTokenHandler
+    ) -> AccessTokenRetrieval {
+        guard let service = self as? AccessTokenService else { return retrieveToken(then: handler) }
+        let caller = CallerContext(ownLoad: loads.flight(of: service), loads: loads)
+        return service.retrieveToken(by: caller, then: handler)
     }
 }

@@ -6,17 +6,14 @@ extension Subject {
     /// The services of this package, and each as its adapters present it, as far as control reaches.
     static let own = [
         actor, actorObserved, actorWithCallbackLoader, queue, queueObserved, queueApart, queueAsAsync,
-        actorAsCallback, actorAsCallbackAsAsync,
+        queueAsAsyncAsCallback, actorAsCallback, actorAsCallbackAsAsync,
     ]
 
     /// What is not explored, and why.
     static let outOfReach = [
         (
-            "the queue service as async as callback",
-            """
-            its tasks reach the service later than a sign-in that does not go through the view (O2), and a caller who \
-            finds a token may be answered before one who waited for it (D2)
-            """
+            "the callback view of a service of others",
+            "its tasks reach the service later than a call that does not go through the view"
         ),
         (
             "the order in which tasks see their answers",
@@ -86,7 +83,6 @@ extension Subject {
         )
     }
 
-    /// Not among ``own``: see ``outOfReach``.
     static let queueAsAsyncAsCallback = Subject(
         "the queue service as async as callback",
         isByHandlers: true,
