@@ -72,6 +72,7 @@ let package = Package(
             name: "AccessTokenServiceTests",
             dependencies: [
                 "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract",
+                "PublishedBugs",
             ],
             swiftSettings: settings
         ),
@@ -147,7 +148,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
-                "SampleStage0",
+                "SampleShared", "SampleStage0", "SampleStage2", "SampleStage3", "race-gallery", "InterleavingExplorer",
             ],
             swiftSettings: settings
         ),

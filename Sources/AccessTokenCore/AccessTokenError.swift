@@ -28,6 +28,9 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     /// A loader asked, during a load, the very service that was waiting for that load (clause R1).
     public static let loadAskedItsOwnService = AccessTokenError(code: .loadAskedItsOwnService)
 
+    /// The name that the error has in code, for events.
+    package var name: String { "\(code)" }
+
     /// Lets a pattern match any error, as a case would: `catch AccessTokenError.signedOut`.
     public static func ~= (pattern: AccessTokenError, error: any Error) -> Bool {
         pattern == error as? AccessTokenError

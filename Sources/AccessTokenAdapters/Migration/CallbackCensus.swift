@@ -41,6 +41,11 @@ public final class CallbackCensus: AccessTokenProviding {
         return base.retrieveToken(then: handler)
     }
 
+    /// A valid token, for async code that was given the census; it is counted too.
+    public nonisolated(nonsending) func token() async throws -> AccessToken {
+        try await AsyncServiceView(of: self).token()
+    }
+
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) {
         count()
