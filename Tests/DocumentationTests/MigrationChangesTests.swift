@@ -15,6 +15,13 @@ struct MigrationChangesTests {
         }
     }
 
+    @Test func `and there is no other change in the guide`() throws {
+        let blocks = try CodeBlock.all(in: "Migration.md").filter { $0.language == "diff" }
+        let inside = blocks.flatMap(\.lines).filter { $0.wholeMatch(of: /@@ .+ @@/) != nil }.count
+        #expect(try inside == Hunk.all.get().count)
+        #expect(blocks.allSatisfy { $0.lines.first?.hasPrefix("@@ ") == true })
+    }
+
     @Test(arguments: 1...4)
     func `each file that changes is spoken of in the section of its stage`(_ stage: Int) throws {
         let section = try Hunk.section(on: stage)

@@ -24,8 +24,11 @@ struct Hunk: Sendable, CustomTestStringConvertible {
 
     /// The text of the section on a stage.
     static func section(on stage: Int) throws -> String {
-        try #require(try sections().first { $0.stage == stage }).lines.joined(separator: "\n")
+        try sections().filter { $0.stage == stage }.flatMap(\.lines).joined(separator: "\n")
     }
+
+    /// Shows a call site of stage 3 before everything else.
+    private static let summary = "## In one minute"
 
     private struct Section {
         let stage: Int
@@ -39,7 +42,7 @@ struct Hunk: Sendable, CustomTestStringConvertible {
         var isInside = false
         for (offset, line) in try Repository.text(of: "Migration.md").lines.enumerated() {
             if line.hasPrefix("## ") {
-                let stage = line.prefixMatch(of: /## Stage (\d):/).flatMap { Int($0.1) }
+                let stage = line == summary ? 3 : line.prefixMatch(of: /## Stage (\d):/).flatMap { Int($0.1) }
                 isInside = stage != nil
                 if let stage { sections.append(Section(stage: stage, offset: offset)) }
             }

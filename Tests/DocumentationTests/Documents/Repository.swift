@@ -9,6 +9,10 @@ enum Repository {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
+    static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: root.appending(path: path).path)
+    }
+
     /// All Swift files of a folder, at any depth, by their paths from the root.
     static func swiftFiles(in folder: String) throws -> [String] {
         try files(in: folder, suffix: ".swift")

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+/// The compiler is the first guide of a migration: it finds the calls that can be converted already.
+@Suite("The compiler points async code to token()")
+struct CompilerAdviceTests {
+    static let providers = [
+        "any AccessTokenProviding", "AccessTokenService", "CallbackServiceView", "CallbackCensus", "ShadowService",
+    ]
+
+    @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"), arguments: providers)
+    func `where it passes a handler`(to provider: String) throws {
+        let messages = try #require(Compiler.here).messages(
+            on: """
+                import AccessTokenAdapters
+
+                func show(_ tokens: \(provider)) async {
+                    tokens.retrieveToken { result in print(result) }
+                }
+                """
+        )
+        #expect(messages.contains("Snippet.swift:4:12: warning: consider using asynchronous alternative function"))
+        #expect(messages.contains("'token()' declared here"))
+    }
+
+    @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"), arguments: providers)
+    func `and leaves callback code alone`(with provider: String) throws {
+        let messages = try #require(Compiler.here).messages(
+            on: """
+                import AccessTokenAdapters
+
+                func show(_ tokens: \(provider)) {
+                    tokens.retrieveToken { result in print(result) }
+                }
+                """
+        )
+        #expect(messages == "")
+    }
+}
+
+/// The compiler of the toolchain that built these tests, and the modules that it built.
+private struct Compiler {
+    let modules: URL
+
+    static let here: Compiler? = {
+        let modules = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "Modules")
+        let module = modules.appending(path: "AccessTokenAdapters.swiftmodule")
+        return FileManager.default.fileExists(atPath: module.path) ? Compiler(modules: modules) : nil
+    }()
+
+    /// What it says of a file, without the lines of code that it quotes.
+    func messages(on code: String) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "Snippet.swift")
+        try code.write(to: file, atomically: true, encoding: .utf8)
+        let compiler = Process()
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        compiler.arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-I", modules.path, file.path]
+        let output = Pipe()
+        compiler.standardOutput = output
+        compiler.standardError = output
+        try compiler.run()
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        compiler.waitUntilExit()
+        return String(decoding: text, as: UTF8.self)
+    }
+}

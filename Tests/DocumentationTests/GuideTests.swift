@@ -1,0 +1,47 @@
+import Testing
+
+@testable import race_gallery
+
+@Suite("What Migration.md says of other things")
+struct GuideTests {
+    @Test func `each diagram is what a run of today draws`() async throws {
+        let drawn = [try await Recording.ofBothWorlds(), await Recording.ofSignOut()]
+        let shown = try CodeBlock.all(in: "Migration.md").filter { $0.language == "mermaid" }.map(\.lines)
+        #expect(shown == drawn)
+    }
+
+    @Test func `each exhibit that it names is in the gallery`() throws {
+        let text = try Repository.text(of: "Migration.md")
+        let named = text.matches(of: /race-gallery ([a-z-]+)/).map { String($0.1) }
+        #expect(!named.isEmpty)
+        #expect(Set(named).subtracting(Gallery.exhibits.map(\.name)) == [])
+        for strategy in text.matches(of: /\| `([a-z-]+)` `([a-z-]+)` \|/) {
+            let exhibit = Gallery.exhibits.first { $0.name == strategy.1 }
+            let version = exhibit?.versions.first { $0.name == strategy.2 }
+            #expect(version != nil, "\(strategy.1) \(strategy.2)")
+            #expect(version?.breaks == nil, "\(strategy.1) \(strategy.2) is recommended, and breaks")
+        }
+    }
+
+    @Test func `each link inside the documents leads to a heading or a file`() throws {
+        for document in CompiledExampleTests.documents {
+            for link in try Repository.text(of: document).matches(of: /\]\(([^)#:]*)(#[^)]*)?\)/) {
+                let target = link.1.isEmpty ? document : String(link.1)
+                guard let anchor = link.2 else {
+                    #expect(Repository.exists(target), "\(document): \(target)")
+                    continue
+                }
+                let headings = try Repository.text(of: target).lines.filter { $0.hasPrefix("#") }.map(\.anchor)
+                #expect(headings.contains(String(anchor)), "\(document): \(target)\(anchor)")
+            }
+        }
+    }
+}
+
+extension String {
+    /// What a heading is linked by.
+    fileprivate var anchor: String {
+        let words = drop { $0 == "#" || $0 == " " }.lowercased()
+        return "#" + words.replacing(" ", with: "-").filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+    }
+}
