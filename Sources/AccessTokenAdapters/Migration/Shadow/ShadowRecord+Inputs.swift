@@ -26,6 +26,7 @@ extension ShadowRecord {
             serving.unanswered.insert(number)
         case .newSession:
             if !serving.unanswered.isEmpty, serving.openLoads == 0 { isSpoiled = true }
+            if isSpoiled { setApart(serving.unanswered) }
             hasNewSession = true
             serving.beginSession()
         case .rejection, .cancellation:
@@ -44,10 +45,16 @@ extension ShadowRecord {
             shadow.unanswered.insert(number)
         case .newSession:
             if !shadow.unanswered.isEmpty, shadow.openLoads == 0 { isSpoiled = true }
+            if isSpoiled { setApart(shadow.unanswered) }
             shadow.beginSession()
         case .rejection, .cancellation:
             break
         }
+    }
+
+    /// Who waits while a load's answer is digested gets that, or what the change of the session brings: both are right.
+    private mutating func setApart(_ numbers: Set<Int>) {
+        for number in numbers { calls[number]?.isComparable = false }
     }
 
     /// The shadow has an input, or the answer of a load, that was on its way.
