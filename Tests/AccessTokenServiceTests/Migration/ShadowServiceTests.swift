@@ -36,6 +36,7 @@ struct ShadowServiceTests {
         #expect(trial.service.comparedCalls == 10)
         #expect(trial.differences == [])
         #expect(trial.loader.loads.count == 3)
+        await trial.answers.count(10)
         #expect(trial.answers.tokens.map(\.value) == Array(repeating: "secret 1", count: 6) + ["secret 2", "secret 1"])
     }
 
@@ -51,6 +52,7 @@ struct ShadowServiceTests {
         #expect("\(difference)" == "old: loads wanted: 1; new (serving): loads wanted: 0")
         await trial.both(answered: 2)
         #expect(trial.loader.loads.count == 1)
+        await trial.answers.count(2)
         #expect(trial.answers.tokens == [first, first])
     }
 
@@ -64,6 +66,7 @@ struct ShadowServiceTests {
         let difference = ShadowDifference(serving: .old, .loaded(load: 2), shadow: .cached(load: 1))
         #expect(await trial.differences(1) == [difference])
         #expect("\(difference)" == "old (serving): the token of load 2; new: the cached token of load 1")
+        await trial.answers.count(2)
         #expect(trial.answers.tokens == [first, second])
     }
 
@@ -90,6 +93,7 @@ struct ShadowServiceTests {
         trial.call()
         let difference = ShadowDifference(serving: .new, .failed("signedOut"), shadow: .cached(load: 1))
         #expect(await trial.differences(1) == [difference])
+        await trial.answers.count(2)
         #expect(trial.answers.tokens == [])
     }
 
@@ -98,9 +102,10 @@ struct ShadowServiceTests {
         trial.call()
         trial.call()
         await trial.loader.started(1)?.answer(.success(first))
+        await trial.answers.count(2)
+        await trial.both(answered: 1)
         let difference = ShadowDifference(serving: .new, .loaded(load: 1), shadow: .silent)
         #expect(await trial.differencesAfterPatience(1) == [difference])
-        await trial.answers.count(2)
     }
 
     @Test func `differ when they give different errors, of which no text is told`() async {
@@ -155,6 +160,7 @@ struct ShadowServiceTests {
             trial.service.signOut { continuation.resume() }
         }
         await trial.both(answered: 2)
+        await trial.answers.count(2)
         #expect(trial.answers.results.allSatisfy { (try? $0.get()) == nil })
         #expect(trial.loader.signOuts == 1)
         #expect(trial.service.comparedCalls == 1)
