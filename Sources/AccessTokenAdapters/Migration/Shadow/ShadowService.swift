@@ -98,6 +98,12 @@ public final class ShadowService: AccessTokenProviding {
     /// Calls that both services answered, and that say nothing because of their timing.
     public var otherCalls: Int { trial.callCounts.others }
 
+    /// The loads that the two have wanted since they last came to rest.
+    package var loadsWanted: (serving: Int, shadow: Int) { trial.loadsWanted }
+
+    /// Whether both have answered all calls and digested all loads, so that the next input begins a new period.
+    package var isAtRest: Bool { trial.isAtRest }
+
     /// Retrieves a token from the serving service; see ``AccessTokenProviding/retrieveToken(then:)``.
     @available(*, renamed: "token()")
     @discardableResult
