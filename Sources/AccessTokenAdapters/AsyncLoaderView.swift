@@ -1,6 +1,6 @@
 public import AccessTokenAsync
 public import AccessTokenGCD
-package import Dispatch
+import Dispatch
 
 /// A callback loader, as an async service sees it.
 ///
@@ -13,7 +13,7 @@ public final class AsyncLoaderView: AsyncAccessTokenLoader {
     private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     private let loads = Locked(0)
     /// Calls the loader one call at a time, in the order of the calls, as `AccessTokenService` does.
-    private let loading: DispatchQueue
+    private let loading: any SerialQueue
 
     /// Creates the async view of a callback loader.
     ///
@@ -25,10 +25,10 @@ public final class AsyncLoaderView: AsyncAccessTokenLoader {
         self.init(of: base, loading: DispatchQueue(label: "AsyncLoaderView.loading"), onEvent: onEvent)
     }
 
-    /// Takes the private queue as well, which must be serial: whoever holds it decides when the loader is called.
+    /// Takes the private queue as well: whoever holds it decides when the loader is called.
     package init(
         of base: any AccessTokenLoader,
-        loading: DispatchQueue,
+        loading: any SerialQueue,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     ) {
         self.base = base
@@ -49,8 +49,8 @@ public final class AsyncLoaderView: AsyncAccessTokenLoader {
                 continuation.resume(with: result)
             }
             let loads = LoadContext.loads
-            loading.async { [base, onEvent, loading] in
-                LoaderCall.inside(loads, on: loading) {
+            loading.enqueue { [base, onEvent, loading] in
+                LoaderCall.inside(loads, on: loading.dispatchQueue) {
                     base.load(replacing: old) { result in
                         if !answer(result) { onEvent?(.ignored(.repeatedAnswer(load: load))) }
                     }
@@ -63,7 +63,7 @@ public final class AsyncLoaderView: AsyncAccessTokenLoader {
     public func signOut() async {
         await withCheckedContinuation { continuation in
             let finish = OneShot(abandoned: ()) { continuation.resume() }
-            loading.async { [base] in base.signOut { finish(()) } }
+            loading.enqueue { [base] in base.signOut { finish(()) } }
         }
     }
 }

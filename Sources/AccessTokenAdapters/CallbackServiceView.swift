@@ -24,7 +24,7 @@ public final class CallbackServiceView: AccessTokenProviding {
     private let service: AsyncAccessTokenService?
     /// The base as callback code sees it, if it is known there: then no task comes between.
     private let callbacks: (any AccessTokenProviding)?
-    private let delivery: DispatchQueue
+    private let delivery: any SerialQueue
     /// Starts the tasks that call a service of others, one after the other.
     private let order: DispatchQueueExecutor
 
@@ -34,16 +34,21 @@ public final class CallbackServiceView: AccessTokenProviding {
     ///   - base: the service.
     ///   - queue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
     public convenience init(of base: any AsyncAccessTokenProviding, queue: DispatchQueue = .global()) {
-        self.init(of: base, queue: queue, order: DispatchQueue(label: "CallbackServiceView.order"))
+        self.init(of: base, delivery: DispatchQueue(label: "CallbackServiceView.delivery", target: queue))
     }
 
-    /// Takes the private queue as well, which must be serial: whoever holds it decides when a service of others is called.
-    package init(of base: any AsyncAccessTokenProviding, queue: DispatchQueue, order: DispatchQueue) {
+    /// Takes its queues, of which `order` must be serial: whoever holds them decides when a service of others is called,
+    /// and when handlers are.
+    package init(
+        of base: any AsyncAccessTokenProviding,
+        delivery: any SerialQueue,
+        order: DispatchQueue = DispatchQueue(label: "CallbackServiceView.order")
+    ) {
         self.base = base
         self.order = DispatchQueueExecutor(queue: order)
         service = base as? AsyncAccessTokenService
         callbacks = (base as? AsyncServiceView)?.base ?? base as? any AccessTokenProviding
-        delivery = DispatchQueue(label: "CallbackServiceView.delivery", target: queue)
+        self.delivery = delivery
     }
 
     /// Calls `handler` once with a valid token, or with the reason why there is none.
@@ -52,10 +57,10 @@ public final class CallbackServiceView: AccessTokenProviding {
     public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         // In its order as well: who sees the new token comes after those who waited for it.
         if let token = service?.freshToken {
-            delivery.async { handler(.success(token)) }
+            delivery.enqueue { handler(.success(token)) }
             return .answered
         }
-        let deliver: AccessTokenHandler = { [delivery] result in delivery.async { handler(result) } }
+        let deliver: AccessTokenHandler = { [delivery] result in delivery.enqueue { handler(result) } }
         if let service {
             let loads = LoadContext.loads + LoaderCall.loads
             return AccessTokenRetrieval(onCancel: service.retrieveToken(inside: loads, then: deliver))
@@ -91,7 +96,7 @@ public final class CallbackServiceView: AccessTokenProviding {
 
     /// Ends the session, and calls `done` on the handlers' queue; see ``AccessTokenProviding/signOut(then:)``.
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        let finish: @Sendable () -> Void = { [delivery] in delivery.async(execute: done) }
+        let finish: @Sendable () -> Void = { [delivery] in delivery.enqueue(done) }
         if let service { return service.signOut(then: finish) }
         if let callbacks {
             // One that drops its handler has nothing more to forget.

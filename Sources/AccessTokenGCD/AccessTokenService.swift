@@ -33,11 +33,11 @@ public final class AccessTokenService: AccessTokenProviding {
     private let deadline = Locked<AccessTokenTimer?>(nil)
 
     /// Carries out effects, in the order of the decisions.
-    private let engine: DispatchQueue
+    private let engine: any SerialQueue
     /// Calls the loader, which may block.
-    private let loading: DispatchQueue
+    private let loading: any SerialQueue
     /// Calls handlers, in the order of the decisions.
-    private let delivery: DispatchQueue
+    private let delivery: any SerialQueue
 
     /// Creates a service that is signed in and has no token: the first call loads, unless ``signIn(_:)`` comes first.
     ///
@@ -58,21 +58,21 @@ public final class AccessTokenService: AccessTokenProviding {
             loader: loader,
             policy: policy,
             clock: clock,
-            queue: queue,
             engine: DispatchQueue(label: "AccessTokenService.engine"),
             loading: DispatchQueue(label: "AccessTokenService.loading"),
+            delivery: DispatchQueue(label: "AccessTokenService.delivery", target: queue),
             onEvent: onEvent
         )
     }
 
-    /// Takes the private queues as well, which must be serial: whoever holds them decides what comes before what.
+    /// Takes its queues: whoever holds them decides what comes before what.
     package init(
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy,
         clock: any AccessTokenClock,
-        queue: DispatchQueue,
-        engine: DispatchQueue,
-        loading: DispatchQueue,
+        engine: any SerialQueue,
+        loading: any SerialQueue,
+        delivery: any SerialQueue,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     ) {
         self.loader = loader
@@ -80,11 +80,11 @@ public final class AccessTokenService: AccessTokenProviding {
         self.clock = ServiceClock(clock, isSystem: clock is SystemDispatchClock)
         self.engine = engine
         self.loading = loading
+        self.delivery = delivery
         self.onEvent = onEvent
         machine = Locked(AccessTokenStateMachine(policy: policy, reportsEvents: onEvent != nil))
-        delivery = DispatchQueue(label: "AccessTokenService.delivery", target: queue)
         for correction in policy.corrections {
-            engine.async { onEvent?(.policyCorrected(correction)) }
+            engine.enqueue { onEvent?(.policyCorrected(correction)) }
         }
     }
 
@@ -105,7 +105,7 @@ public final class AccessTokenService: AccessTokenProviding {
     @discardableResult
     public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         if let token = freshToken {
-            delivery.async { handler(.success(token)) }
+            delivery.enqueue { handler(.success(token)) }
             return .answered
         }
         return retrieveToken(by: CallerContext(ownLoad: LoaderCall.loads.flight(of: self)), then: handler)
@@ -127,7 +127,7 @@ public final class AccessTokenService: AccessTokenProviding {
     /// Wait for `done` before the next session's credential is stored where the loader finds it.
     public func signOut(then done: @escaping @Sendable () -> Void) {
         decide { machine in
-            loading.async { self.forgetSession(then: done) }
+            loading.enqueue { self.forgetSession(then: done) }
             return machine.signOut()
         }
     }
@@ -169,7 +169,7 @@ public final class AccessTokenService: AccessTokenProviding {
                 answerHandlers(action)
             }
             if !action.effects.isEmpty {
-                engine.async { self.carryOut(action.effects) }
+                engine.enqueue { self.carryOut(action.effects) }
             }
             return action
         }
@@ -178,7 +178,7 @@ public final class AccessTokenService: AccessTokenProviding {
 
     private func answerHandlers(_ action: Action<AccessTokenHandler>) {
         guard let answer = action.answer else { return }
-        delivery.async { answer.waiters.forEach { handler in handler(answer.result) } }
+        delivery.enqueue { answer.waiters.forEach { handler in handler(answer.result) } }
     }
 
     private func carryOut(_ effects: [Effect]) {
@@ -202,7 +202,7 @@ public final class AccessTokenService: AccessTokenProviding {
                 }
             }
         )
-        loading.async { self.load(flight, replacing: old) }
+        loading.enqueue { self.load(flight, replacing: old) }
     }
 
     private func load(_ flight: FlightID, replacing old: AccessToken?) {
@@ -211,7 +211,7 @@ public final class AccessTokenService: AccessTokenProviding {
             let now = clock.now
             decide { $0.loadFinished(flight, result, at: now) }
         }
-        LoaderCall.inside([LoadID(of: self, flight)], on: loading) {
+        LoaderCall.inside([LoadID(of: self, flight)], on: loading.dispatchQueue) {
             loader.load(replacing: old) { [weak self] result in
                 if !answer(result) { self?.decide { $0.loadAnsweredAgain(flight) } }
             }
@@ -219,7 +219,7 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     private func forgetSession(then done: @escaping @Sendable () -> Void) {
-        let finish = OneShot(abandoned: ()) { [delivery] in delivery.async(execute: done) }
+        let finish = OneShot(abandoned: ()) { [delivery] in delivery.enqueue(done) }
         loader.signOut { finish(()) }
     }
 

@@ -5,31 +5,52 @@ import Testing
 /// The services decide under a lock, which an explorer does not see: what leaves schedules out must lose no outcome.
 @Suite("What is left out", .serialized)
 struct SoundnessTests {
-    @Test(
-        arguments: [
-            "two callers", "a caller that is cancelled", "sign-out during a load", "sign-in during a load",
-            "a deadline", "an error, and asking again", "the last reference goes", "two callers and an error",
-            "two callers, one of them cancelled",
-            "cancellation, answer and deadline",
-        ]
-    )
-    func `would have shown nothing new on the actor`(_ name: String) async {
-        let reduced = await outcomes(name, reductions: .all)
+    private static let scenarios = [
+        "two callers", "a caller that is cancelled", "sign-out during a load", "sign-in during a load",
+        "a deadline", "an error, and asking again", "the last reference goes", "two callers and an error",
+        "two callers, one of them cancelled",
+        "cancellation, answer and deadline",
+    ]
+
+    @Test(arguments: scenarios, [Subject.actor, .queue, .queueApart])
+    func `would have shown nothing new`(_ name: String, on subject: Subject) async {
+        let reduced = await outcomes(name, on: subject, reductions: .all)
         // With two parts that act, every hop as a choice would be some hundred thousand schedules.
         let isSmall = ContractScenario.named(name).parts.count == 1
-        let full = await outcomes(name, reductions: isSmall ? .none : .entersActorsAtOnce)
+        let full = await outcomes(name, on: subject, reductions: isSmall ? .none : .entersActorsAtOnce)
         #expect(reduced.seen == full.seen)
         #expect(reduced.schedules <= full.schedules)
-        print("outcomes: \(name) | \(full.seen.count) in \(reduced.schedules) and in \(full.schedules) schedules")
+        print(
+            """
+            outcomes: \(subject) | \(name) | \(full.seen.count) in \(reduced.schedules) and in \(full.schedules) schedules
+            """
+        )
     }
 
-    private func outcomes(_ name: String, reductions: Reductions) async -> (seen: Set<String>, schedules: Int) {
+    @Test(arguments: scenarios)
+    func `is nothing that queues of Dispatch would have shown`(_ name: String) async {
+        let controlled = await outcomes(name, on: .queue, reductions: .all)
+        let suspended = await outcomes(name, on: .queueOfDispatch, reductions: .all)
+        #expect(suspended.seen.isSubset(of: controlled.seen))
+        print(
+            """
+            outcomes: Dispatch | \(name) | \(controlled.seen.count) in \(controlled.schedules), \
+            \(suspended.seen.count) in \(suspended.schedules) schedules
+            """
+        )
+    }
+
+    private func outcomes(
+        _ name: String,
+        on subject: Subject,
+        reductions: Reductions
+    ) async -> (seen: Set<String>, schedules: Int) {
         let seen = Outcomes()
         var explorer = Explorer()
         explorer.reductions = reductions
         let report = await explorer.explore(
             Scenario(name) { run in
-                let play = Play(.named(name), with: .actor, on: ExploredStage(run: run))
+                let play = Play(.named(name), with: subject, on: ExploredStage(run: run))
                 play.begin()
                 run.invariant("is collected") {
                     seen.add(play.history.outcome)

@@ -9,7 +9,9 @@ extension ScenarioRun {
     /// Takes a serial dispatch queue of the subject under control.
     ///
     /// The queue is suspended, and draining it is a step. The subject needs no change; but after every step a
-    /// drain is tried, needed or not, so a ``ControlledQueue`` is cheaper. Whoever calls `queue.sync` waits
+    /// drain is tried, needed or not, so a ``ControlledQueue`` is cheaper. It is also more thorough: a block that
+    /// does no more than add another one looks like no block at all, and the next drain then waits for another step, so
+    /// that not even an exhaustive search tries everything in between. Whoever calls `queue.sync` waits
     /// for ever. To be called in the setup, after which the run gives the queue back by itself.
     public func control(_ queue: DispatchQueue, _ name: String = "queue") {
         board.withLock { board in

@@ -37,7 +37,10 @@ struct PlantedBug: Sendable {
             WeakSelfService(loader: $0.loader)
         },
         callback("a decision split over two blocks", breaks: "S1", in: "two callers") {
-            SplitQueueService(loader: $0.loader, queue: $0.stage.queue("queue", target: nil))
+            SplitQueueService(loader: $0.loader, queue: $0.stage.queue("queue"))
+        },
+        callback("a decision split over two blocks of Dispatch", breaks: "S1", in: "two callers") {
+            SplitQueueService(loader: $0.loader, queue: $0.stage.dispatchQueue("queue", target: nil))
         },
     ]
 

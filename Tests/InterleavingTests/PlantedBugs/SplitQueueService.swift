@@ -1,6 +1,5 @@
 import AccessTokenCore
 import AccessTokenGCD
-import Dispatch
 
 /// A queue and pending handlers, with a decision that is split over two blocks: others come in between.
 final class SplitQueueService: AccessTokenProviding {
@@ -11,24 +10,24 @@ final class SplitQueueService: AccessTokenProviding {
     }
 
     private let loader: any AccessTokenLoader
-    private let queue: DispatchQueue
+    private let queue: any SerialQueue
     private let state = Locked(State())
 
-    init(loader: any AccessTokenLoader, queue: DispatchQueue) {
+    init(loader: any AccessTokenLoader, queue: any SerialQueue) {
         self.loader = loader
         self.queue = queue
     }
 
     @available(*, renamed: "token()")
     func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
-        queue.async { [self] in
+        queue.enqueue { [self] in
             if let token = state.withLock({ $0.token }) { return handler(.success(token)) }
             let mustLoad = state.withLock { state in
                 state.handlers.append(handler)
                 return !state.isLoading
             }
             // Too late: the next caller's block may have looked by then.
-            if mustLoad { queue.async { self.load() } }
+            if mustLoad { queue.enqueue { self.load() } }
         }
         return .answered
     }
@@ -39,7 +38,7 @@ final class SplitQueueService: AccessTokenProviding {
     private func load() {
         state.withLock { $0.isLoading = true }
         loader.load(replacing: nil) { [self] result in
-            queue.async {
+            queue.enqueue {
                 let handlers = self.state.withLock { state in
                     defer { state.handlers = [] }
                     state.isLoading = false

@@ -86,6 +86,7 @@ extension ContractScenario {
             loads: [.token],
             hasDeadline: true
         ),
+        ContractScenario("two callers and a deadline", ["T2", "S1", "D1"], [.ask], [.ask], hasDeadline: true),
         ContractScenario("a deadline for two", ["T1", "D2"], [.ask], [.ask], loads: [.silence], hasDeadline: true),
         ContractScenario(
             "an error, and then silence",
@@ -101,6 +102,7 @@ extension ContractScenario {
             cancelled: [0],
             hasDeadline: true
         ),
+        ContractScenario("sign-out and deadline", ["D1", "O1", "T1"], [.ask], [.signOut], hasDeadline: true),
         ContractScenario(
             "cancellation, sign-out and deadline",
             ["D1", "X1", "O1", "T1"],

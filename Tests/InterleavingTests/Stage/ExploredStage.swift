@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenGCD
 import Dispatch
 import Foundation
 import InterleavingExplorer
@@ -10,7 +11,11 @@ struct ExploredStage: Stage {
     var executor: any TaskExecutor { run.executor }
     var clock: any AccessTokenClock { ScenarioClock(clock: run.clock) }
 
-    func queue(_ name: String, target: DispatchQueue?) -> DispatchQueue {
+    func queue(_ name: String) -> any SerialQueue {
+        ControlledSerialQueue(run.queue(name))
+    }
+
+    func dispatchQueue(_ name: String, target: DispatchQueue?) -> DispatchQueue {
         let queue = DispatchQueue(label: name, target: target)
         // What targets a controlled queue is under control with it.
         if target == nil { run.control(queue, name) }

@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenGCD
 import Dispatch
 
 /// Where a scenario is played: under every interleaving in turn, or under whichever comes.
@@ -9,8 +10,11 @@ protocol Stage: Sendable {
     /// Has no time but that of its timers.
     var clock: any AccessTokenClock { get }
 
+    /// A serial queue for a subject that takes more than a `DispatchQueue`.
+    func queue(_ name: String) -> any SerialQueue
+
     /// A serial queue for a subject, which may target another one of them.
-    func queue(_ name: String, target: DispatchQueue?) -> DispatchQueue
+    func dispatchQueue(_ name: String, target: DispatchQueue?) -> DispatchQueue
 
     /// Says that the present step touches something that others can see.
     func notice(_ text: String)

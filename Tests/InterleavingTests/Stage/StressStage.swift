@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenGCD
 import Dispatch
 import Foundation
 
@@ -13,7 +14,11 @@ final class StressStage: Stage {
     var executor: any TaskExecutor { pool }
     var clock: any AccessTokenClock { IdleClock(stage: self) }
 
-    func queue(_ name: String, target: DispatchQueue?) -> DispatchQueue {
+    func queue(_ name: String) -> any SerialQueue {
+        DispatchQueue(label: name)
+    }
+
+    func dispatchQueue(_ name: String, target: DispatchQueue?) -> DispatchQueue {
         DispatchQueue(label: name, target: target)
     }
 
