@@ -99,8 +99,8 @@ extension ShadowRecord {
     mutating func answersAreMissing(_ numbers: Set<Int>) -> [Effect] {
         isWaitingForAnswers = false
         var effects: [Effect] = []
-        // Who is silent may have reason to wait for a load.
-        if runningLoads.isEmpty, waitingLoads.isEmpty {
+        // Who is silent may have reason to wait for a load, or for what is on its way.
+        if runningLoads.isEmpty, waitingLoads.isEmpty, underWay == 0 {
             for number in numbers.sorted() {
                 guard let call = calls.removeValue(forKey: number) else { continue }
                 serving.answered(number)

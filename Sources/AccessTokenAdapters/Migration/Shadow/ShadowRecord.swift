@@ -84,6 +84,11 @@ struct ShadowRecord {
             && runningLoads.isEmpty && waitingLoads.isEmpty
     }
 
+    /// The shadow waits for a load, and the serving one has nothing to load for.
+    var isWaitingForPatience: Bool {
+        !waitingLoads.isEmpty && runningLoads.isEmpty && underWay == 0 && serving.unanswered.isEmpty
+    }
+
     /// Ends the period if both are at rest, and not one load apart that may still come.
     mutating func rest() -> [Effect] {
         guard isAtRest else { return [] }

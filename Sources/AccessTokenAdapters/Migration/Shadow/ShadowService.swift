@@ -101,6 +101,9 @@ public final class ShadowService: AccessTokenProviding {
     /// The loads that the two have wanted since they last came to rest.
     package var loadsWanted: (serving: Int, shadow: Int) { trial.loadsWanted }
 
+    /// Whether the shadow wants a load that the serving one will not make, so that only the end of patience goes on.
+    package var isWaitingForPatience: Bool { trial.isWaitingForPatience }
+
     /// Whether both have answered all calls and digested all loads, so that the next input begins a new period.
     package var isAtRest: Bool { trial.isAtRest }
 

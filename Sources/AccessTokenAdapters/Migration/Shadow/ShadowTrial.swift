@@ -29,6 +29,7 @@ final class ShadowTrial: Sendable {
     var callCounts: (compared: Int, others: Int) { record.withLock { ($0.comparedCalls, $0.otherCalls) } }
 
     var loadsWanted: (serving: Int, shadow: Int) { record.withLock { ($0.serving.loads, $0.shadow.loads) } }
+    var isWaitingForPatience: Bool { record.withLock(\.isWaitingForPatience) }
     var isAtRest: Bool { record.withLock { $0.isAtRest && $0.serving.loads == 0 && $0.shadow.loads == 0 } }
 
     // MARK: Inputs
