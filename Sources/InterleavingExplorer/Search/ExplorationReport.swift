@@ -10,7 +10,8 @@ public struct ExplorationReport: Sendable {
     public internal(set) var failures = 0
     /// Whether these were all: every schedule of the scenario, but for those that the reductions leave out.
     ///
-    /// Of a bounded search it says that the bound left nothing out.
+    /// Of a bounded search it says that the bound left nothing out. Of dispatch queues that were taken over it counts the
+    /// drains, which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
     public internal(set) var isComplete = false
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0

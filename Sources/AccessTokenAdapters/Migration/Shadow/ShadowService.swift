@@ -67,7 +67,7 @@ public final class ShadowService: AccessTokenProviding {
     /// Creates both services.
     ///
     /// - Parameters:
-    ///   - serving: which of the two answers callers and loads; to switch is to change this.
+    ///   - side: which of the two answers callers and loads; to switch is to change this.
     ///   - loader: the loader of the app.
     ///   - patience: the seconds for which a decision of the one is waited for when the other has decided.
     ///   - clock: times the patience.
