@@ -1,6 +1,5 @@
 public import AccessTokenCore
 import Foundation
-public import Synchronization
 
 /// One valid token for many callers, by `async` functions: an actor, and an array of waiters.
 ///
@@ -21,7 +20,7 @@ public import Synchronization
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// What is decided under the lock, and not yet carried out on the actor.
-    private struct Decisions {
+    struct Decisions {
         var machine: AccessTokenStateMachine<Waiter>
         var effects: [Effect] = []
         var isCarryingOut = false
@@ -32,7 +31,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private let executor: (any TaskExecutor)?
     private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
 
-    private let decisions: Locked<Decisions>
+    let decisions: Locked<Decisions>
     @usableFromInline
     nonisolated let snapshot = TokenSnapshot()
     @usableFromInline
@@ -128,67 +127,6 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         snapshot.freshToken(at: clock.now)
     }
 
-    @inlinable
-    nonisolated(nonsending) final func waitForToken() async throws -> AccessToken {
-        // The ticket lives in the caller's frame and is only touched under the lock, so that a cancellation needs
-        // neither a hop nor a task: it comes before the waiter is there, and is seen below, or finds its ticket.
-        let ticket = Atomic<Int>(0)
-        // By name, or the closure leaves the caller's actor to suspend, and loses its place in the order (D2).
-        let isolation = #isolation
-        return try await withTaskCancellationHandler {
-            try await unsafe withUnsafeThrowingContinuation(isolation: isolation) { unsafe enlist($0, ticket) }
-        } onCancel: {
-            withdraw(ticket)
-        }
-    }
-
-    /// Makes a task a waiter, or answers it.
-    @usableFromInline
-    nonisolated final func enlist(
-        _ continuation: UnsafeContinuation<AccessToken, any Error>,
-        _ ticket: borrowing Atomic<Int>
-    ) {
-        let waiter = unsafe Waiter.task(continuation)
-        let loads = LoadContext.loads
-        var caller = CallerContext(
-            priority: Task.currentPriority.rawValue,
-            ownLoad: loads.flight(of: self),
-            loads: loads
-        )
-        let hasJoined = decisions.withLock { decisions in
-            caller.isCancelled = ticket.load(ordering: .relaxed) == Self.cancelledBefore
-            guard let number = decisions.machine.join(waiter, by: caller) else { return false }
-            ticket.store(number, ordering: .relaxed)
-            return true
-        }
-        guard !hasJoined else { return }
-        let now = clock.now
-        decide { machine in
-            caller.isCancelled = ticket.load(ordering: .relaxed) == Self.cancelledBefore
-            let action = machine.retrieve(waiter, by: caller, at: now)
-            ticket.store(action.ticket ?? 0, ordering: .relaxed)
-            return action
-        }
-    }
-
-    /// Answers a cancelled waiter, or keeps the task from becoming one.
-    @usableFromInline
-    nonisolated final func withdraw(_ ticket: borrowing Atomic<Int>) {
-        var number = 0
-        let waiter = decisions.withLock { decisions in
-            number = ticket.exchange(Self.cancelledBefore, ordering: .relaxed)
-            return decisions.machine.leave(number)
-        }
-        if let waiter {
-            waiter.takeAsTask(.failure(cancellation))
-        } else {
-            decide { $0.cancel(number) }
-        }
-    }
-
-    /// Stands in the place of a ticket, where it belongs to nobody, if the cancellation comes before the waiter.
-    private static var cancelledBefore: Int { -1 }
-
     /// Calls `handler` once with what ``token()`` would return or throw; returns what cancels it.
     ///
     /// - Parameters:
@@ -222,7 +160,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// given their answers under the lock, to keep their order; tasks after it, since a cancellation may hold a lock of
     /// the task's while it waits for this one.
     @discardableResult
-    private nonisolated func decide(
+    nonisolated func decide(
         _ input: (inout AccessTokenStateMachine<Waiter>) -> Action<Waiter>
     ) -> Int? {
         var mustCarryOut = false

@@ -9,12 +9,7 @@ import Darwin
 extension SocketDescriptor {
     /// Listens on 127.0.0.1; port 0 lets the system choose one that is free.
     static func listening(onPort port: UInt16) throws(SocketError) -> SocketDescriptor {
-        #if canImport(Glibc)
-        let stream = Int32(SOCK_STREAM.rawValue)
-        #else
-        let stream = SOCK_STREAM
-        #endif
-        let descriptor = try SocketDescriptor(socket(AF_INET, stream, 0), from: "socket")
+        let descriptor = try stream()
         // A port that was in use a moment ago keeps closed connections for a minute; a port that is
         // in use now is refused all the same.
         descriptor.setOption(SO_REUSEADDR, to: 1)
@@ -31,21 +26,14 @@ extension SocketDescriptor {
     }
 
     private func bind(toPort port: UInt16) throws(SocketError) {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                #if canImport(Glibc)
-                unsafe Glibc.bind(number, pointer, size)
-                #elseif canImport(Musl)
-                unsafe Musl.bind(number, pointer, size)
-                #else
-                unsafe Darwin.bind(number, pointer, size)
-                #endif
-            }
+        let status = unsafe Self.withLoopbackAddress(port) { address, size in
+            #if canImport(Glibc)
+            unsafe Glibc.bind(number, address, size)
+            #elseif canImport(Musl)
+            unsafe Musl.bind(number, address, size)
+            #else
+            unsafe Darwin.bind(number, address, size)
+            #endif
         }
         guard status == 0 else { throw SocketError(call: "bind", code: errno) }
     }
