@@ -248,21 +248,4 @@ struct ActorTests {
         let corrections = events.withLock { $0 }.filter { if case .policyCorrected = $0 { true } else { false } }
         #expect(corrections.count == 3)
     }
-
-    @Test func `the system clock's timers fire, once, and can be cancelled`() async {
-        let clock = SystemTaskClock()
-        let fired = Event()
-        _ = clock.schedule(after: 0.002) { fired.happen() }
-        await fired.wait()
-        let held = WeakReference<Event>(nil)
-        do {
-            let cancelled = Event()
-            held.object = cancelled
-            clock.schedule(after: 3600) { cancelled.happen() }.cancel()
-        }
-        // A timer that is cancelled lets go of what it would have called.
-        await yieldUntil { held.object == nil }
-        #expect(held.object == nil)
-        #expect(abs(clock.now.timeIntervalSinceNow) < 60)
-    }
 }

@@ -289,21 +289,4 @@ struct QueueServiceTests {
         service.signOut { signedOut.happen() }
         await signedOut.wait()
     }
-
-    @Test func `the system clock's timers fire, once, and can be cancelled`() async {
-        let clock = SystemDispatchClock()
-        let fired = Event()
-        _ = clock.schedule(after: 0.002) { fired.happen() }
-        await fired.wait()
-        let held = WeakReference<Event>(nil)
-        do {
-            let cancelled = Event()
-            held.object = cancelled
-            clock.schedule(after: 3600) { cancelled.happen() }.cancel()
-        }
-        // A timer that is cancelled lets go of what it would have called.
-        await yieldUntil { held.object == nil }
-        #expect(held.object == nil)
-        #expect(abs(clock.now.timeIntervalSinceNow) < 60)
-    }
 }

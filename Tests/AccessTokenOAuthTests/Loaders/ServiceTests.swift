@@ -16,11 +16,7 @@ struct ServiceTests {
         let server = try RotatingAuthorizationServer()
         defer { server.stop() }
         let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
-        let endpoint = TokenEndpoint(
-            server.tokenEndpoint,
-            authentication: .none(clientID: RotatingAuthorizationServer.clientID)
-        )
-        try await body(server, store, OAuthLoader(endpoint: endpoint, store: store))
+        try await body(server, store, OAuthLoader(endpoint: server.endpoint, store: store))
     }
 
     /// Round after round, all callers find their token rejected, and must end with the same new one.
@@ -103,11 +99,7 @@ struct ServiceTests {
         }
         defer { server.stop() }
         let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
-        let endpoint = TokenEndpoint(
-            server.tokenEndpoint,
-            authentication: .none(clientID: RotatingAuthorizationServer.clientID)
-        )
-        let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: endpoint, store: store))
+        let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: server.endpoint, store: store))
         let caller = Task { try await service.token() }
         await isRequested.wait()
         await service.signOut()

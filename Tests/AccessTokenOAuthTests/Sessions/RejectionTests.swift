@@ -118,11 +118,7 @@ struct RejectionTests {
         let server = try RotatingAuthorizationServer()
         defer { server.stop() }
         let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
-        let endpoint = TokenEndpoint(
-            server.tokenEndpoint,
-            authentication: .none(clientID: RotatingAuthorizationServer.clientID)
-        )
-        let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: endpoint, store: store))
+        let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: server.endpoint, store: store))
         let old = try await service.token()
         // Says late that it does not know the first token.
         try await withServer { connection, request in

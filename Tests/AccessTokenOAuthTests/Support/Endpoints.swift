@@ -1,5 +1,6 @@
 import AccessTokenOAuth
 import Foundation
+import LoopbackAuthorizationServer
 
 extension ScriptedServer {
     /// The server as the token endpoint of a public client, and where tokens are revoked.
@@ -13,6 +14,13 @@ extension ScriptedServer {
             revocationURL: try url.deletingLastPathComponent().appending(path: "revoke"),
             clock: clock
         )
+    }
+}
+
+extension RotatingAuthorizationServer {
+    /// The server as the token endpoint of its public client.
+    var endpoint: TokenEndpoint {
+        TokenEndpoint(tokenEndpoint, authentication: .none(clientID: Self.clientID))
     }
 }
 
