@@ -28,7 +28,7 @@ extension AccessTokenContract {
             trial.advance(by: 0.5)
             let caller = trial.call()
             let load = try await trial.load(2)
-            try trial.expect(load.replacing == first, "load 2 to replace T1", observed: "another token, or none")
+            try trial.expect(load, replaces: first)
             load.answer(.success(second))
             try await trial.expect(caller, gets: second)
         },

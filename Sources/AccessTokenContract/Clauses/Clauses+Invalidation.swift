@@ -13,7 +13,7 @@ extension AccessTokenContract {
             await trial.invalidate(first)
             let caller = trial.call()
             let load = try await trial.load(2)
-            try trial.expect(load.replacing == first, "load 2 to replace T1", observed: "another token, or none")
+            try trial.expect(load, replaces: first)
             load.answer(.success(second))
             try await trial.expect(caller, gets: second)
         },

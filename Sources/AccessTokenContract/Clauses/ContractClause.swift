@@ -16,6 +16,7 @@ public struct ContractClause: Sendable, Identifiable {
 
     let policy: AccessTokenPolicy
     let file: String
+    let line: Int
     let scenario: @Sendable (Trial) async throws -> Void
 
     init(
@@ -25,6 +26,7 @@ public struct ContractClause: Sendable, Identifiable {
         needs: ContractFeatures = [],
         policy: AccessTokenPolicy = AccessTokenPolicy(leeway: 0, refreshAhead: 0, loadDeadline: nil),
         file: String = #fileID,
+        line: Int = #line,
         scenario: @escaping @Sendable (Trial) async throws -> Void
     ) {
         self.id = id
@@ -33,6 +35,7 @@ public struct ContractClause: Sendable, Identifiable {
         self.needs = needs
         self.policy = policy
         self.file = file
+        self.line = line
         self.scenario = scenario
     }
 
@@ -55,6 +58,7 @@ public struct ContractClause: Sendable, Identifiable {
             return .skipped(missing: needs.subtracting(subject.features))
         }
         let trial = Trial(clause: self, subject: subject, patience: patience)
+        try trial.expectAllThatIsDeclared()
         try await scenario(trial)
         return .kept
     }

@@ -7,9 +7,9 @@ public struct ContractService: Sendable {
         @Sendable (_ start: CallerStart, _ handler: @escaping AccessTokenHandler) -> @Sendable () -> Void
 
     let retrieve: Retrieve
-    let invalidate: @Sendable (AccessToken) async -> Void
-    let signOut: @Sendable () async -> Void
-    let signIn: @Sendable (AccessToken) async -> Void
+    let invalidate: (@Sendable (AccessToken) async -> Void)?
+    let signOut: (@Sendable () async -> Void)?
+    let signIn: (@Sendable (AccessToken) async -> Void)?
     let currentToken: (@Sendable () -> AccessToken?)?
 
     /// A callback service.
@@ -30,7 +30,7 @@ public struct ContractService: Sendable {
             },
             invalidate: { provider.invalidate($0) },
             signOut: { await AsyncServiceView(of: provider).signOut() },
-            signIn: { await signIn?($0) },
+            signIn: signIn,
             currentToken: currentToken
         )
     }
@@ -52,7 +52,7 @@ public struct ContractService: Sendable {
             },
             invalidate: { await provider.invalidate($0) },
             signOut: { await provider.signOut() },
-            signIn: { await signIn?($0) },
+            signIn: signIn,
             currentToken: currentToken
         )
     }
@@ -66,9 +66,9 @@ public struct ContractService: Sendable {
     ///   - signOut: ends the session; needed for the feature `signOut`.
     public static func retrieving(
         _ retrieve: @escaping @Sendable (_ handler: @escaping AccessTokenHandler) -> Void,
-        invalidate: @escaping @Sendable (AccessToken) async -> Void = { _ in },
-        signIn: @escaping @Sendable (AccessToken) async -> Void = { _ in },
-        signOut: @escaping @Sendable () async -> Void = {}
+        invalidate: (@Sendable (AccessToken) async -> Void)? = nil,
+        signIn: (@Sendable (AccessToken) async -> Void)? = nil,
+        signOut: (@Sendable () async -> Void)? = nil
     ) -> ContractService {
         ContractService(
             retrieve: { _, handler in
@@ -80,6 +80,17 @@ public struct ContractService: Sendable {
             signIn: signIn,
             currentToken: nil
         )
+    }
+
+    /// The labels of what the service was made without, though the subject declares the feature for it.
+    func missing(for features: ContractFeatures) -> [String] {
+        let parts: [(needed: ContractFeatures, label: String, isThere: Bool)] = [
+            (.invalidation, "invalidate:", invalidate != nil),
+            (.signIn, "signIn:", signIn != nil),
+            (.signOut, "signOut:", signOut != nil),
+            (.currentToken, "currentToken:", currentToken != nil),
+        ]
+        return parts.filter { features.contains($0.needed) && !$0.isThere }.map(\.label)
     }
 }
 

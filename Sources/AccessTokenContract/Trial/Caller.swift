@@ -64,7 +64,7 @@ final class Caller: Sendable {
         }
         switch result {
         case .success(let token): changes.happened("\(name) gets \(changes.name(token))")
-        case .failure(let error): changes.happened("\(name) gets the error \(error)")
+        case .failure(let error): changes.happened("\(name) gets \(error.inReports)")
         }
         react?(result)
         changes.check()

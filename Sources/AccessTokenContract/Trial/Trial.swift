@@ -62,17 +62,17 @@ final class Trial: Sendable {
 
     func invalidate(_ token: AccessToken) async {
         changes.happened("\(changes.name(token)) is rejected")
-        await service.withLock { $0 }?.invalidate(token)
+        await service.withLock { $0 }?.invalidate?(token)
     }
 
     func signOut() async {
         changes.happened("sign-out")
-        await service.withLock { $0 }?.signOut()
+        await service.withLock { $0 }?.signOut?()
     }
 
     func signIn(_ token: AccessToken) async {
         changes.happened("sign-in with \(changes.name(token))")
-        await service.withLock { $0 }?.signIn(token)
+        await service.withLock { $0 }?.signIn?(token)
     }
 
     func advance(by seconds: Double) {
@@ -100,6 +100,18 @@ final class Trial: Sendable {
 
     // MARK: What scenarios wait for and expect
 
+    /// Without this, a service that was not given its `signIn:` would be blamed for what it does not do then.
+    func expectAllThatIsDeclared() throws {
+        let missing = service.withLock { $0 }?.missing(for: features) ?? []
+        let labels = missing.joined(separator: ", ")
+        try expect(
+            missing.isEmpty,
+            "the ContractService of the subject to be made with \(labels) as its features declare",
+            observed: "it was made without",
+            line: clause.line
+        )
+    }
+
     /// The load with this number, once it was started.
     func load(_ number: Int, line: Int = #line) async throws -> ControlledLoad {
         guard let load = await fixture.loader.started(number, patience: patience) else {
@@ -123,9 +135,9 @@ final class Trial: Sendable {
     }
 
     func expect<E: Error & Equatable>(_ caller: Caller, fails error: E, line: Int = #line) async throws {
-        let result = try await answer(of: caller, expecting: "the error \(error)", line: line)
+        let result = try await answer(of: caller, expecting: error.inReports, line: line)
         guard case .failure(let given) = result, given as? E == error else {
-            throw violation("\(caller.name) to get the error \(error)", text(result), line)
+            throw violation("\(caller.name) to get \(error.inReports)", text(result), line)
         }
     }
 
@@ -134,6 +146,15 @@ final class Trial: Sendable {
         guard case .failure(let given) = result, given is CancellationError else {
             throw violation("\(caller.name) to get CancellationError", text(result), line)
         }
+    }
+
+    func expect(_ load: ControlledLoad, replaces token: AccessToken, line: Int = #line) throws {
+        try expect(
+            load.replacing == token,
+            "load \(load.number) to be told that it replaces \(changes.name(token))",
+            observed: load.replacing.map { "it replaces \(changes.name($0))" } ?? "load(replacing: nil)",
+            line: line
+        )
     }
 
     func expectWaiting(_ caller: Caller, line: Int = #line) throws {
@@ -209,11 +230,18 @@ final class Trial: Sendable {
     private func text(_ result: Result<AccessToken, any Error>) -> String {
         switch result {
         case .success(let token): changes.name(token)
-        case .failure(let error): "the error \(error)"
+        case .failure(let error): error.inReports
         }
     }
 
     private func count(_ count: Int, _ noun: String) -> String {
         count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
+    }
+}
+
+extension Error {
+    /// By its name in code if it is one of ours: what it tells an app's developer to do next is not for reports.
+    var inReports: String {
+        (self as? AccessTokenError).map { "AccessTokenError.\($0.name)" } ?? "the error \(self)"
     }
 }
