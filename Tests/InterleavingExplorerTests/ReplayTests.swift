@@ -29,6 +29,7 @@ struct ReplayTests {
             #expect(replay.failure?.schedule == failure.schedule)
             #expect(replay.trace == failure.trace)
             #expect(!replay.trace.steps.isEmpty)
+            #expect("\(replay)" == "\(failure)")
         }
     }
 
@@ -40,6 +41,7 @@ struct ReplayTests {
         let replay = await Explorer().replay("0", of: scenario)
         #expect(replay.failure == nil)
         #expect(replay.trace.description == " 1  first  starts; “here”; ends")
+        #expect("\(replay)" == "\(replay.trace)")
     }
 
     @Test("that asks for a choice which is not there has diverged")

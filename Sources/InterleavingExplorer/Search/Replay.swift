@@ -5,3 +5,10 @@ public struct Replay: Sendable {
     /// What went wrong, if anything did.
     public let failure: ScenarioFailure?
 }
+
+extension Replay: CustomStringConvertible {
+    /// The failure, with the steps that led to it; the steps alone if all holds.
+    public var description: String {
+        failure?.description ?? trace.description
+    }
+}
