@@ -19,8 +19,9 @@ enum Help {
 
         A diagram has a line for each operation of the scenario, and one for the world outside: the
         server, the disk, the clock, a cancellation. What a task does is shown at the operation that
-        started it. A * marks a step that ran ahead of its turn: without it, the order is first in,
-        first out.
+        started it. The numbers are those of the steps: a line without one belongs to the step above
+        it, and steps in which there is nothing to see are left out. A * marks a step that ran ahead
+        of its turn: without it, the order is first in, first out.
 
         A schedule has a digit for each moment at which more than one step could be next: 0 for the
         one that had waited longest. It holds for one build configuration, since the optimizer

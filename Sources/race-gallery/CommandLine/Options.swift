@@ -76,6 +76,13 @@ struct Options: Sendable {
 
 extension Exhibit {
     fileprivate func with(only version: Version) -> Exhibit {
-        Exhibit(name: name, title: title, story: story, invariants: invariants, versions: [version])
+        Exhibit(
+            name: name,
+            title: title,
+            story: story,
+            invariants: invariants,
+            versions: [version],
+            file: file
+        )
     }
 }

@@ -22,7 +22,7 @@ struct Finding: Sendable {
             return report.schedules == 1 ? "holds under the only schedule" : "holds under all \(schedules)"
         }
         let searched = report.isComplete ? schedules : "the first \(schedules)"
-        return "breaks under \(report.failures) of \(searched), first \(failure.schedule)"
+        return "breaks under \(report.failures) of \(searched), the first is \(failure.schedule)"
     }
 }
 

@@ -13,7 +13,7 @@ struct ExhibitReport: Sendable {
     var text: String {
         let broken = findings.filter { $0.report.failure != nil }
         let drawn = drawsAll ? broken : Array(broken.prefix(1))
-        var parts = [heading, paragraph(exhibit.story), invariants, versions] + drawn.compactMap(drawing)
+        var parts = [heading, paragraph(exhibit.story), invariants, versions, code] + drawn.compactMap(drawing)
         if drawn.count < broken.count {
             let others = broken.dropFirst().map(\.version.name).joined(separator: ", ")
             parts.append(paragraph("Also drawn by swift run race-gallery \(exhibit.name): \(others)."))
@@ -44,6 +44,10 @@ struct ExhibitReport: Sendable {
             return "  \(mark) \(version.name.padded(to: width))  \(what)\n\(indent)\(finding.verdict)\(surprise)"
         }
         .joined(separator: "\n")
+    }
+
+    private var code: String {
+        isMermaid ? "Code: [\(exhibit.file)](\(exhibit.file))" : "Code: \(exhibit.file)"
     }
 
     private func drawing(_ finding: Finding) -> String? {

@@ -17,8 +17,16 @@ struct ReplayReport: Sendable {
     var text: String {
         let title = "\(exhibit.name) \(version.name), schedule \(schedule): \(replay.failure?.summary ?? "all holds")."
         // A schedule that does not fit at all has led nowhere.
-        guard !replay.trace.steps.isEmpty else { return title }
+        guard !replay.trace.steps.isEmpty else { return "\(title)\n\(advice)" }
         let steps = isMermaid ? "```text\n\(replay.trace)\n```" : "Step by step:\n\n\(replay.trace)"
-        return ExhibitReport.drawing(title, replay.trace, isMermaid: isMermaid) + "\n\n\(steps)"
+        let drawing = ExhibitReport.drawing(title, replay.trace, isMermaid: isMermaid) + "\n\n\(steps)"
+        return replay.failure?.kind == .divergedReplay ? "\(drawing)\n\n\(advice)" : drawing
+    }
+
+    private var advice: String {
+        """
+        A schedule belongs to one version and one build configuration. Those of this one that fail:
+        swift run race-gallery \(exhibit.name) \(version.name)
+        """
     }
 }
