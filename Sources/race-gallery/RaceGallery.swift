@@ -68,6 +68,7 @@ enum RaceGallery {
             try FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
             return status
         } catch {
+            ProgressLine().say("race-gallery: standard output could not be written: \(error.localizedDescription)")
             return .noOutput
         }
     }

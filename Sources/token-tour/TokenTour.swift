@@ -68,6 +68,7 @@ enum TokenTour {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
             return status
         } catch {
+            ProgressLine().say("token-tour: standard output could not be written: \(error.localizedDescription)")
             return .noOutput
         }
     }
