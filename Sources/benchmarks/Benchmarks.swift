@@ -20,12 +20,16 @@ enum Benchmarks {
     }
 
     private static func run(_ options: Options) async throws -> [Outcome] {
-        let comparisons = Rows.all(isQuick: options.isQuick).filter { comparison in
+        let all = Rows.all(isQuick: options.isQuick)
+        let comparisons = all.filter { comparison in
             guard let filter = options.filter else { return true }
             return comparison.row.split(separator: ", ").contains { $0 == filter }
                 || filter.count > 1 && comparison.name.localizedCaseInsensitiveContains(filter)
         }
-        guard !comparisons.isEmpty else { throw UsageError(description: "no row matches the filter") }
+        guard !comparisons.isEmpty else {
+            let rows = Set(all.flatMap { $0.row.split(separator: ", ") }).sorted().joined(separator: ", ")
+            throw UsageError(description: "no row is, or contains, what the filter says; the rows are \(rows)")
+        }
         for file in [options.jsonFile, options.svgFile].compactMap(\.self) { try checkWritable(file) }
         #if DEBUG
         say("A debug build says nothing about speed: swift run -c release benchmarks\n")

@@ -134,12 +134,12 @@ extension OAuthError: CustomStringConvertible, LocalizedError {
             "No token: the token endpoint cannot answer at present (\(status)). "
                 + (seconds.map { "Try again after \($0) s." } ?? "Try again later.")
         case .unreachable(let code) where Self.isUnusableURL(code):
-            "No token: the system takes no such URL for the endpoint (URLError \(code)); nothing was sent. Configure "
-                + "the URL, and on Apple platforms App Transport Security for plain HTTP."
+            "No token: the system takes no such URL for the endpoint (\(URLError.Code.text(code))); nothing was sent. "
+                + "Configure the URL, and on Apple platforms App Transport Security for plain HTTP."
         case .unreachable(let code):
-            "No token: no connection to the token endpoint (URLError \(code)); nothing was sent. Try again later."
+            "No token: no connection to the token endpoint (\(URLError.Code.text(code))); nothing was sent. Try again later."
         case .connectionLost(let code):
-            "No token: the connection to the token endpoint was lost (URLError \(code)). Try once again."
+            "No token: the connection to the token endpoint was lost (\(URLError.Code.text(code))). Try once again."
         case .timedOut:
             "No token: the token endpoint did not reply within the deadline. Try again later; a late reply "
                 + "is kept by an OAuthLoader."

@@ -116,7 +116,9 @@ struct VocabularyTests {
             (.refused("invalid_grant"), "sign in again"), (.refused("invalid_client"), "identifier, secret"),
             (.refused("other", explanation: "why"), "(why)"), (.redirected(status: 307), "present URL"),
             (.unavailable(status: 503, retryAfter: 2), "after 2.0 s"), (.unavailable(status: 500), "later"),
-            (.unreachable(code: -1004), "nothing was sent"), (.connectionLost(code: -1), "once again"),
+            (.unreachable(code: -1004), "nothing answers at that host and port); nothing was sent"),
+            (.unreachable(code: -1003), "URLError -1003: no host of that name"),
+            (.connectionLost(code: -1), "once again"),
             (.timedOut, "later"), (.notUnderstood(status: 200, "it is not JSON"), "it is not JSON"),
             (.bodyTooLong, "megabyte"), (.insecureEndpoint, "https"), (.invalidCodeVerifier, "43"),
         ]
