@@ -15,8 +15,8 @@ struct MigrationExampleTests {
         authorization.hold()
         callFromLegacyCode(tokens)
         await authorization.received(1)
-        // A session that begins before both are loading is not compared.
-        while tokens.loadsWanted.shadow == 0 { await Task.yield() }
+        // A shadow that comes to its load later than the session would have no need of it.
+        while !tokens.isShadowLoading { await Task.yield() }
         tokens.signIn(AccessToken(value: other.accessToken, expiration: other.expiresAt))
         await authorization.release()
         let difference = try #require(await differences.first { _ in true })

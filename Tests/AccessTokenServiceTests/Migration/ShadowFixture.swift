@@ -58,11 +58,6 @@ final class ShadowFixture: Sendable {
         while service.comparedCalls + service.otherCalls < count { await Task.yield() }
     }
 
-    /// Waits until the next call begins a new period, of which loads are counted anew.
-    func rest() async {
-        while !service.isAtRest { await Task.yield() }
-    }
-
     func call() { service.callFromLegacyCode(then: answers.take) }
 
     static let queueService: Make = { loader in

@@ -1,5 +1,6 @@
 import AccessTokenContract
 import Dispatch
+import Foundation
 import PublishedBugs
 import Testing
 
@@ -7,6 +8,7 @@ import Testing
 struct ShadowServiceTests {
     let first = AccessToken(value: "secret 1")
     let second = AccessToken(value: "secret 2")
+    let third = AccessToken(value: "secret 3")
 
     @Test(arguments: [ShadowService.Side.old, .new])
     func `that both are right share one load, and differ in nothing`(_ serving: ShadowService.Side) async {
@@ -45,18 +47,17 @@ struct ShadowServiceTests {
         trial.call()
         await trial.loader.started(1)?.answer(.success(first))
         await trial.both(answered: 1)
-        await trial.rest()
         trial.call()
         await trial.oldLoads.count(2)
-        // Once: more of it would end the patience with the answer as well, which comes after this.
-        trial.clock.advance(by: ShadowFixture.patience)
-        let difference = ShadowDifference(serving: .new, .wantedLoads(0), shadow: .wantedLoads(1))
-        #expect(await trial.differences(1) == [difference])
-        #expect("\(difference)" == "old: loads wanted: 1; new (serving): loads wanted: 0")
-        await trial.both(answered: 2)
+        // Whoever calls now comes after the shadow has wanted a load: the token has not expired in between.
+        trial.call()
+        await trial.answers.count(3)
+        let difference = ShadowDifference(serving: .new, .cached(load: 1), shadow: .wantedLoad)
+        #expect(await trial.differencesAfterPatience(1) == [difference])
+        #expect("\(difference)" == "old: a load wanted; new (serving): the cached token of load 1")
+        await trial.both(answered: 3)
         #expect(trial.loader.loads.count == 1)
-        await trial.answers.count(2)
-        #expect(trial.answers.tokens == [first, first])
+        #expect(trial.answers.tokens == [first, first, first])
     }
 
     @Test func `differ when the serving one makes a load that the shadow does not want`() async {
@@ -66,11 +67,66 @@ struct ShadowServiceTests {
         await trial.both(answered: 1)
         trial.call()
         await trial.loader.started(2)?.answer(.success(second))
-        let difference = ShadowDifference(serving: .old, .loaded(load: 2), shadow: .cached(load: 1))
-        #expect(await trial.differences(1) == [difference])
-        #expect("\(difference)" == "old (serving): the token of load 2; new: the cached token of load 1")
+        await trial.both(answered: 2)
+        #expect(trial.differences == [])
+        trial.call()
+        await trial.loader.started(3)?.answer(.success(third))
+        let difference = ShadowDifference(serving: .old, .loaded(load: 3), shadow: .cached(load: 1))
+        #expect(await trial.differencesAfterPatience(1) == [difference])
+        #expect("\(difference)" == "old (serving): the token of load 3; new: the cached token of load 1")
+        #expect(trial.answers.tokens == [first, second, third])
+    }
+
+    @Test func `differ in nothing when one sees a token expire a moment before the other`() async {
+        let (oldClock, newClock) = (ManualClock(), ManualClock())
+        let trial = ShadowFixture(
+            old: queueService(leeway: 0, clock: oldClock),
+            new: queueService(leeway: 0, clock: newClock)
+        )
+        trial.call()
+        await trial.loader.started(1)?.answer(.success(token("secret 1", validFor: 100, by: newClock)))
+        await trial.both(answered: 1)
+        oldClock.advance(by: 100)
+        trial.call()
         await trial.answers.count(2)
-        #expect(trial.answers.tokens == [first, second])
+        await trial.oldLoads.count(2)
+        newClock.advance(by: 100)
+        trial.call()
+        await trial.loader.started(2)?.answer(.success(token("secret 2", validFor: 100, by: newClock)))
+        await trial.both(answered: 3)
+        trial.clock.advance(by: ShadowFixture.patience)
+        #expect(trial.answers.tokens.map(\.value) == ["secret 1", "secret 1", "secret 2"])
+        #expect(trial.differences == [])
+    }
+
+    @Test func `differ when one goes on with a token for longer than the other`() async {
+        let clock = ManualClock()
+        let trial = ShadowFixture(
+            old: queueService(leeway: 0, clock: clock),
+            new: queueService(leeway: 30, clock: clock)
+        )
+        trial.call()
+        await trial.loader.started(1)?.answer(.success(token("secret 1", validFor: 100, by: clock)))
+        await trial.both(answered: 1)
+        clock.advance(by: 80)
+        trial.call()
+        await trial.loader.started(2)?.answer(.success(token("secret 2", validFor: 100, by: clock)))
+        await trial.both(answered: 2)
+        trial.call()
+        let difference = ShadowDifference(serving: .new, .cached(load: 2), shadow: .cached(load: 1))
+        #expect(await trial.differencesAfterPatience(1) == [difference])
+    }
+
+    private func queueService(leeway: TimeInterval, clock: ManualClock) -> ShadowFixture.Make {
+        { loader in
+            let policy = AccessTokenPolicy(leeway: leeway)
+            let service = AccessTokenService(loader: loader, policy: policy, clock: clock)
+            return ShadowService.Candidate(service, signIn: service.signIn)
+        }
+    }
+
+    private func token(_ value: String, validFor seconds: TimeInterval, by clock: ManualClock) -> AccessToken {
+        AccessToken(value: value, expiration: clock.now.addingTimeInterval(seconds))
     }
 
     @Test func `differ when one keeps its first error`() async {
@@ -167,6 +223,58 @@ struct ShadowServiceTests {
         #expect(trial.answers.results.allSatisfy { (try? $0.get()) == nil })
         #expect(trial.loader.signOuts == 1)
         #expect(trial.differences == [])
+    }
+
+    @Test func `refuse the loader of the serving one that asks it, and are not compared in that (R1)`() async throws {
+        let asked = Answers()
+        let trial = Locked<ShadowService?>(nil)
+        let loader = CallbackLoaderView(
+            of: AskingLoader { try await #require(trial.withLock { $0 }).token() }
+        )
+        let differences = Locked<[ShadowDifference]>([])
+        let service = ShadowService(
+            serving: .new,
+            loader: loader,
+            clock: ManualClock(),
+            old: ShadowFixture.queueService,
+            new: ShadowFixture.actorView,
+            onDifference: { difference in differences.withLock { $0.append(difference) } }
+        )
+        trial.withLock { $0 = service }
+        service.callFromLegacyCode(then: asked.take)
+        await asked.count(1)
+        #expect(hasFailed(asked.results[0], with: .loadAskedItsOwnService))
+        while service.comparedCalls + service.otherCalls < 2 { await Task.yield() }
+        #expect(service.otherCalls >= 1)
+        #expect(differences.withLock { $0 } == [])
+    }
+
+    @Test func `go on with one of them when the other has stopped for good`() async {
+        let blocked = DispatchSemaphore(value: 0)
+        let trial = ShadowFixture(
+            old: { loader in
+                ShadowService.Candidate(
+                    BlockingService(base: AccessTokenService(loader: loader), until: blocked)
+                )
+            },
+            new: ShadowFixture.actorView
+        )
+        trial.call()
+        await trial.loader.started(1)?.answer(.success(first))
+        for _ in 0..<10_010 { trial.call() }
+        await trial.answers.count(10_011)
+        #expect(trial.answers.tokens.allSatisfy { $0 == first })
+        #expect(trial.service.otherCalls == 10_011)
+        for _ in 0..<10_011 { blocked.signal() }
+    }
+}
+
+/// Asks the service that is loading.
+private struct AskingLoader: AsyncAccessTokenLoader {
+    let ask: @Sendable () async throws -> AccessToken
+
+    func load(replacing old: AccessToken?) async throws -> AccessToken {
+        try await ask()
     }
 }
 

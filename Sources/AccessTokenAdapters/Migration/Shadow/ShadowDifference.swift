@@ -19,8 +19,8 @@ public struct ShadowDifference: Hashable, Sendable {
         case failed(String)
         /// Did not answer, while the other did.
         case silent
-        /// Wanted so many loads since the two last came to rest.
-        case wantedLoads(Int)
+        /// Wanted a load, and did not answer before; while the other, asked later than that, had no need of one.
+        case wantedLoad
     }
 
     package init(serving: ShadowService.Side, _ decision: Decision, shadow: Decision) {
@@ -46,7 +46,7 @@ extension ShadowDifference.Decision: CustomStringConvertible {
         case .loaded(let load): "the token of load \(load)"
         case .failed(let error): "the error \(error)"
         case .silent: "no answer"
-        case .wantedLoads(let count): "loads wanted: \(count)"
+        case .wantedLoad: "a load wanted"
         }
     }
 }

@@ -1,116 +1,140 @@
 import AccessTokenGCD
 
 extension ShadowRecord {
-    mutating func newCall() -> Int {
-        lastCallNumber += 1
-        return lastCallNumber
+    /// A service is about to be given an input.
+    mutating func give(_ input: Input, to role: ShadowRole) -> [Effect] {
+        let now = nextMoment()
+        if role == .shadow {
+            inputsBehind -= 1
+            lastInputOfShadow = now
+        }
+        switch input {
+        case .call(let number):
+            calls[number]?.asked[role] = now
+        case .cancellation(let number):
+            calls[number]?.isExcused = true
+        case .rejection(let token):
+            reject(token, by: role, at: now)
+        case .signIn(let token):
+            return beginSession(with: token, for: role, at: now)
+        case .signOut:
+            return beginSession(with: nil, for: role, at: now)
+        }
+        return []
     }
 
-    /// Gives an input to the serving service; says how many answers of loads that was given before it.
+    /// The shadow is about to be told again of a rejection, having shown the token meanwhile.
+    mutating func rejectAgain(_ token: AccessToken) -> [Effect] {
+        reject(token, by: .shadow, at: nextMoment())
+        return []
+    }
+
+    private mutating func reject(_ token: AccessToken, by role: ShadowRole, at moment: Int) {
+        for index in sources.indices where sources[index].value == token.value {
+            sources[index].reject(by: role, at: moment)
+        }
+    }
+
+    /// The serving service was given an input; says whether the shadow is to be given it as well.
+    mutating func isShadowNext() -> Bool {
+        guard !isShadowGivenUp else { return false }
+        inputsBehind += 1
+        guard inputsBehind > Self.mostInputsBehind else { return true }
+        isShadowGivenUp = true
+        otherCalls += calls.count
+        calls = [:]
+        return false
+    }
+
+    private mutating func beginSession(with token: AccessToken?, for role: ShadowRole, at now: Int) -> [Effect] {
+        sessions[role] = sessions[role].suffix(Self.memory - 1) + [SessionStart(moment: now, isSignOut: token == nil)]
+        if role == .serving {
+            sessionCount += 1
+            latestAnswer = nil
+            if let token { add(ShadowSource(load: nil, session: sessionCount, result: .success(token))) }
+        }
+        if let token,
+            let index = sources.firstIndex(where: { $0.load == nil && $0.value == token.value && $0.given[role] == nil }
+            )
+        {
+            sources[index].wanted[role] = now
+            sources[index].given[role] = now
+            sources[index].shown[role] = now
+        }
+        // What the former session's loads have brought must not matter to the shadow either.
+        return role == .serving ? [] : answerWants()
+    }
+
+    /// A service has answered a call.
     ///
-    /// A session that begins or ends while a load is wanted, and has not come to the loader, spoils the period as well:
-    /// one service may still begin that load, and the other not.
-    mutating func giveServing(_ input: Input) -> Int {
-        underWay += 1
-        if case .cancellation(let call) = input {
-            calls[call]?.isCancelled = true
-            return serving.results
-        }
-        if !serving.isSettled { isSpoiled = true }
-        lastCall = nil
-        lastCallAgrees = false
-        switch input {
-        case .call(let number):
-            lastCall = number
-            calls[number] = Call(isComparable: areInStep && !isSpoiled, loadsBefore: lastLoadNumber)
-            serving.unanswered.insert(number)
-        case .newSession:
-            if !serving.unanswered.isEmpty, serving.openLoads == 0 { isSpoiled = true }
-            if isSpoiled { setApart(serving.unanswered) }
-            hasNewSession = true
-            serving.beginSession()
-        case .rejection, .cancellation:
-            break
-        }
-        return serving.results
-    }
-
-    /// Gives the same input to the shadow.
-    mutating func giveShadow(_ input: Input, afterResults results: Int) {
-        if case .cancellation = input { return }
-        if !shadow.isSettled || shadow.results != results { isSpoiled = true }
-        switch input {
-        case .call(let number):
-            if isSpoiled { calls[number]?.isComparable = false }
-            shadow.unanswered.insert(number)
-        case .newSession:
-            if !shadow.unanswered.isEmpty, shadow.openLoads == 0 { isSpoiled = true }
-            if isSpoiled { setApart(shadow.unanswered) }
-            shadow.beginSession()
-        case .rejection, .cancellation:
-            break
-        }
-    }
-
-    /// Who waits while a load's answer is digested gets that, or what the change of the session brings: both are right.
-    private mutating func setApart(_ numbers: Set<Int>) {
-        for number in numbers { calls[number]?.isComparable = false }
-    }
-
-    /// The shadow has an input, or the answer of a load, that was on its way.
-    mutating func gaveShadow() -> [Effect] {
-        underWay -= 1
-        return rest()
-    }
-
-    /// A service has answered a call; only its first answer counts.
+    /// - Returns: what follows; and whether the answer is a token that the shadow should not have any more, since it was
+    ///   told too early that the token is rejected.
     mutating func answered(
         _ number: Int,
         _ result: Result<AccessToken, any Error>,
-        isServing: Bool
-    ) -> [Effect] {
-        if isServing { serving.answered(number) } else { shadow.answered(number) }
-        guard var call = calls[number] else { return rest() }
-        if isServing { call.serving = call.serving ?? result } else { call.shadow = call.shadow ?? result }
-        calls[number] = call
-        guard let serving = call.serving, let shadow = call.shadow else { return waitForOtherAnswers() }
-        calls[number] = nil
-        let agree = areAlike(serving, shadow)
-        if number == lastCall, !call.isCancelled { lastCallAgrees = agree && showsState(serving) }
-        guard call.isComparable, !call.isCancelled else {
-            otherCalls += 1
-            return rest()
+        by role: ShadowRole
+    ) -> (effects: [Effect], isRejected: Bool) {
+        let now = nextMoment()
+        let shown = source(of: result, of: role)
+        if let shown { sources[shown].show(by: role, at: now) }
+        let isRejected = role == .shadow && shown.map { sources[$0].mustBeRejectedAgain } == true
+        if role == .serving, !isExcuse(result) { latestAnswer = result }
+        var effects = role == .serving ? answerWants() + waitForNewLoads() : []
+        guard var call = calls[number], call.answers[role] == nil else {
+            return (effects, isRejected)
         }
-        comparedCalls += 1
-        guard !agree else { return rest() }
-        areInStep = false
-        return [report(decision(serving, on: call), decision(shadow, on: call))] + rest()
+        call.answers[role] = ShadowCall.Answer(result: result, moment: now)
+        // Only the serving service can know that the call came from inside its load.
+        if role == .serving, isExcuse(result) { call.isExcused = true }
+        calls[number] = call
+        if call.isHalfAnswered {
+            effects += waitForOtherAnswers(since: now)
+        } else {
+            calls[number] = nil
+            effects += compare(call)
+        }
+        return (effects, isRejected)
     }
 
-    /// Waits once for all calls that one of the two has answered by now.
-    private mutating func waitForOtherAnswers() -> [Effect] {
-        let calls = Set(calls.filter { $0.value.isHalfAnswered }.keys)
-        guard !isWaitingForAnswers, !calls.isEmpty else { return [] }
+    private mutating func waitForOtherAnswers(since moment: Int) -> [Effect] {
+        guard !isWaitingForAnswers else { return [] }
         isWaitingForAnswers = true
-        return [.wait(.otherAnswers(calls))]
+        return [.wait(.otherAnswers(since: moment))]
     }
 
-    /// Patience has ended with calls that only one of the two has answered.
-    mutating func answersAreMissing(_ numbers: Set<Int>) -> [Effect] {
+    private func isExcuse(_ result: Result<AccessToken, any Error>) -> Bool {
+        guard case .failure(let error) = result else { return false }
+        return error is CancellationError || error as? AccessTokenError == .loadAskedItsOwnService
+    }
+
+    /// Patience has ended with the calls that only one of the two had answered by then.
+    mutating func otherAnswersAreMissing(since: Int) -> [Effect] {
         isWaitingForAnswers = false
         var effects: [Effect] = []
-        // Who is silent may have reason to wait for a load, or for what is on its way.
-        if runningLoads.isEmpty, waitingLoads.isEmpty, underWay == 0 {
-            for number in numbers.sorted() {
-                guard let call = calls.removeValue(forKey: number) else { continue }
-                serving.answered(number)
-                shadow.answered(number)
-                guard !call.isCancelled else { continue }
-                areInStep = false
-                let decisions = [call.serving, call.shadow].map { $0.map { decision($0, on: call) } ?? .silent }
-                effects.append(report(decisions[0], decisions[1]))
-            }
+        let open = calls.filter { $0.value.isHalfAnswered }.keys.sorted()
+        for number in open {
+            guard let call = calls[number], let answer = call.answers.serving ?? call.answers.shadow,
+                answer.moment <= since, !mayStillAnswer(call, since: since)
+            else { continue }
+            calls[number] = nil
+            effects += compare(call)
         }
-        return effects + waitForOtherAnswers() + rest()
+        let isOver = open.allSatisfy { calls[$0] == nil }
+        return effects + (isOver ? [] : waitForOtherAnswers(since: nextMoment()))
+    }
+
+    /// Who is silent may wait for a load, or may have been given something that it has had no time for.
+    private func mayStillAnswer(_ call: ShadowCall, since: Int) -> Bool {
+        let role: ShadowRole = call.answers.serving == nil ? .serving : .shadow
+        guard let asked = call.asked[role] else { return lastInputOfShadow > since }
+        return asked > since || isWaiting(role, since: since)
+    }
+
+    private func isWaiting(_ role: ShadowRole, since: Int) -> Bool {
+        if role == .shadow, !wants.isEmpty { return true }
+        return sources.contains { source in
+            guard source.wanted[role] != nil else { return false }
+            return source.given[role].map { $0 > since } ?? true
+        }
     }
 }

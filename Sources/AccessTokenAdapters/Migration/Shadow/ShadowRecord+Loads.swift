@@ -1,64 +1,138 @@
 import AccessTokenGCD
 
 extension ShadowRecord {
-    /// The serving service loads.
-    mutating func servingLoads() -> ShadowLoad {
-        let load = serving.startLoad()
-        runningLoads.insert(load)
-        return load
+    /// The serving service loads; what the shadow has wanted until now is answered by this load.
+    mutating func servingLoads() -> Int {
+        lastLoadNumber += 1
+        var source = ShadowSource(load: lastLoadNumber, session: sessionCount)
+        source.wanted.serving = nextMoment()
+        for index in wants.indices where !isRunning(wants[index].load) {
+            wants[index].load = lastLoadNumber
+            source.wanted.shadow = wants[index].moment
+        }
+        add(source)
+        return lastLoadNumber
+    }
+
+    private func isRunning(_ load: Int?) -> Bool {
+        load != nil && sources.contains { $0.load == load && $0.result == nil }
     }
 
     /// The serving service is about to be given the answer of its load.
-    mutating func loadFinished(_ load: ShadowLoad, _ result: Result<AccessToken, any Error>) -> [Effect] {
-        runningLoads.remove(load)
-        results[load] = result
-        latestResult = result
-        lastLoadNumber += 1
-        if case .success(let token) = result {
-            recentTokens = recentTokens.suffix(15) + [(token.value, lastLoadNumber)]
-        }
-        serving.giveResult(of: load)
-        guard let handler = waitingLoads.removeValue(forKey: load) else { return rest() }
-        return answerShadow(handler, load, result)
+    mutating func loadFinished(_ load: Int, _ result: Result<AccessToken, any Error>) -> [Effect] {
+        guard let index = sources.firstIndex(where: { $0.load == load }) else { return [] }
+        sources[index].result = result
+        sources[index].given.serving = nextMoment()
+        return answerWants()
     }
 
-    /// The shadow wants a load: it is given the answer of the serving service's, now or when that comes.
+    /// The shadow wants a load: it is given the answer of the newest one of this session that it has not shown yet, now or
+    /// later, or of the next one.
     mutating func shadowLoads(then handler: @escaping AccessTokenHandler) -> [Effect] {
-        let load = shadow.startLoad()
-        if let result = results[load] { return answerShadow(handler, load, result) }
-        waitingLoads[load] = handler
-        return [.wait(.servingLoad(load))]
+        var want = Want(moment: nextMoment(), handler: handler)
+        if let index = sources.lastIndex(where: { $0.load != nil && $0.session == sessionCount }),
+            sources[index].shown.shadow == nil
+        {
+            want.load = sources[index].load
+            sources[index].wanted.shadow = want.moment
+        }
+        wants.append(want)
+        return answerWants() + [.wait(.newLoad(ofShadow: want.moment, since: want.moment))]
+    }
+
+    /// Answers what the shadow wants, as far as the loads have answered.
+    ///
+    /// The first load of a session may have been wanted in the former one, whose loads must not matter. So its answer is
+    /// the shadow's only when the serving service has shown that it took it.
+    mutating func answerWants() -> [Effect] {
+        var effects: [Effect] = []
+        wants.removeAll { want in
+            guard let source = sources.first(where: { $0.load == want.load && $0.load != nil }),
+                let result = source.result
+            else { return false }
+            let isFirst = sources.first { $0.load != nil && $0.session == source.session }?.load == source.load
+            if source.session == sessionCount, source.session > 0, isFirst, source.shown.serving == nil { return false }
+            effects.append(.answerShadow(want.handler, load: source.load, result))
+            return true
+        }
+        return effects
+    }
+
+    /// The shadow is about to be given the answer of a load.
+    mutating func giveShadow(load: Int?) {
+        let now = nextMoment()
+        guard let index = sources.firstIndex(where: { $0.load == load && $0.load != nil }) else { return }
+        sources[index].given.shadow = sources[index].given.shadow ?? now
     }
 
     /// Patience has ended with a load that only the shadow wants.
     ///
-    /// It is given the last answer that there was, so that it goes on as it would.
-    mutating func servingLoadIsMissing(_ load: ShadowLoad) -> [Effect] {
-        guard !runningLoads.contains(load), let handler = waitingLoads.removeValue(forKey: load) else { return [] }
-        let answer = answerShadow(handler, load, latestResult ?? .failure(AccessTokenError.loadAbandoned))
-        guard areInStep, !isSpoiled, !hasNewSession else { return answer }
-        areInStep = false
-        isSpoiled = true
-        return [report(.wantedLoads(serving.loads), .wantedLoads(shadow.loads))] + answer
+    /// It is a difference if callers who came after that have their answer from the serving service: it saw no need of a
+    /// load at a time when the shadow had seen one. The shadow is given what these callers were told, to go on as it would.
+    mutating func newLoadIsMissing(_ moment: Int, since: Int) -> [Effect] {
+        guard let index = wants.firstIndex(where: { $0.moment == moment }) else { return [] }
+        guard !isRunning(wants[index].load) else {
+            return [.wait(.newLoad(ofShadow: moment, since: nextMoment()))]
+        }
+        let unanswered = calls.keys.sorted().filter {
+            calls[$0]?.answers.shadow == nil && calls[$0]?.answers.serving != nil
+        }
+        let telling = unanswered.compactMap { calls[$0] }.filter { call in
+            !call.isExcused && (isLater(call, than: moment) || !isExplained(call, .serving))
+        }
+        // What the shadow was given a moment ago, it may still answer.
+        if !telling.isEmpty, telling.allSatisfy({ ($0.answers.serving?.moment ?? 0) > since }) {
+            return [.wait(.newLoad(ofShadow: moment, since: nextMoment()))]
+        }
+        let isOfFormerSession = sessions.shadow.contains { $0.moment > moment }
+        let answer = isOfFormerSession ? .failure(AccessTokenError.loadAbandoned) : latestAnswer
+        guard let answer else {
+            wants[index].isWaiting = false
+            return []
+        }
+        var effects: [Effect] = []
+        if let call = telling.first, let answer = call.answers.serving, differsSince == nil {
+            differsSince = nextMoment()
+            comparedCalls += 1
+            var decisions = PerRole(ShadowDifference.Decision.wantedLoad)
+            decisions.serving = decision(answer.result, on: call, .serving)
+            effects.append(report(decisions))
+        }
+        for number in unanswered { calls[number]?.isExcused = true }
+        if let index = source(of: answer, of: .serving) {
+            sources[index].wanted.shadow = sources[index].wanted.shadow ?? moment
+            sources[index].given.shadow = sources[index].given.shadow ?? nextMoment()
+        }
+        return effects + [.answerShadow(wants.remove(at: index).handler, load: nil, answer)]
     }
 
-    /// Patience has ended with both at rest, and not after the same number of loads.
-    mutating func loadsAreUnequal(in period: Int) -> [Effect] {
-        guard period == self.period else { return [] }
-        isWaitingForLoads = false
-        guard isAtRest, areInStep, !isSpoiled, !hasNewSession, serving.loads != shadow.loads else { return rest() }
-        let report = report(.wantedLoads(serving.loads), .wantedLoads(shadow.loads))
-        areInStep = false
-        endPeriod()
-        return [report]
+    /// Whether the call came after the shadow's want, and in the same session.
+    private func isLater(_ call: ShadowCall, than want: Int) -> Bool {
+        guard let asked = call.asked.serving, asked > want else { return false }
+        return !sessions.serving.contains { want < $0.moment && $0.moment < asked }
     }
 
-    private mutating func answerShadow(
-        _ handler: @escaping AccessTokenHandler,
-        _ load: ShadowLoad,
-        _ result: Result<AccessToken, any Error>
-    ) -> [Effect] {
-        underWay += 1
-        return [.answerShadow(handler, load, result)]
+    /// Whether the shadow wants a load that the serving service will not make, so that only the end of patience goes on.
+    var isWaitingForPatience: Bool {
+        inputsBehind == 0 && wants.contains { !isRunning($0.load) }
+            && sources.allSatisfy { $0.wanted.serving == nil || $0.given.serving != nil }
+            && calls.values.allSatisfy { $0.answers.serving != nil }
+    }
+
+    /// The serving service has answered a call, and so there is something to give to a shadow that waits in vain.
+    mutating func waitForNewLoads() -> [Effect] {
+        wants.indices.compactMap { index in
+            guard !wants[index].isWaiting else { return nil }
+            wants[index].isWaiting = true
+            return .wait(.newLoad(ofShadow: wants[index].moment, since: nextMoment()))
+        }
+    }
+
+    /// Patience has ended, and a service has still not wanted the load that the other one made.
+    mutating func sameLoadIsMissing(_ difference: ShadowDifference, _ role: ShadowRole, _ load: Int) -> [Effect] {
+        guard differsSince == nil, let source = sources.first(where: { $0.load == load }), source.wanted[role] == nil
+        else { return [] }
+        differsSince = nextMoment()
+        return [.report(difference)]
     }
 }

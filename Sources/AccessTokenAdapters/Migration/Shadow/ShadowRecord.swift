@@ -1,116 +1,105 @@
 import AccessTokenGCD
 
-/// What two services on trial have decided, and what of it can be compared.
+/// What two services on trial were given and have answered, and whether it is a difference.
 ///
-/// They are compared from rest to rest: a period ends when both have answered all calls and none is loading. Both get the
-/// same inputs in the same order, except for the answers of loads: when a service has digested one cannot be seen from
-/// outside, save by the calls that it answers then. What comes in between, one service may take before the answer and the
-/// other after it, and both are right; so it spoils the rest of the period.
+/// Two different answers to one call are a difference unless timing explains both. It explains an answer that the service
+/// can have had at some moment of the call, having taken its inputs and the answers of its loads in their order; only
+/// when it takes in the answer of a load cannot be seen before it shows it. A service cannot have an error that it had
+/// shown before the call, nor a token of a session that was over, nor one that it had shown and was told to be rejected,
+/// nor one in whose place the other service wanted a new one before the call.
+///
+/// Every fact has its moment, a number that grows. Of each call only what is open is kept, and of loads and sessions
+/// the last few.
 struct ShadowRecord {
     enum Input {
         case call(Int)
         case cancellation(Int)
-        case rejection
-        case newSession
+        case rejection(AccessToken)
+        case signIn(AccessToken)
+        case signOut
     }
 
     enum Effect {
         case report(ShadowDifference)
         case wait(Wait)
-        case answerShadow(AccessTokenHandler, ShadowLoad, Result<AccessToken, any Error>)
+        case answerShadow(AccessTokenHandler, load: Int?, Result<AccessToken, any Error>)
     }
 
     /// What is waited for no longer than patience lasts.
     enum Wait {
-        case otherAnswers(Set<Int>)
-        case servingLoad(ShadowLoad)
-        case equalLoads(period: Int)
+        case otherAnswers(since: Int)
+        case newLoad(ofShadow: Int, since: Int)
+        case sameLoad(ShadowDifference, of: ShadowRole, load: Int)
     }
 
-    struct Call {
-        var isComparable: Bool
-        var isCancelled = false
-        /// The loads that had ended before it.
-        let loadsBefore: Int
-        var serving: Result<AccessToken, any Error>?
-        var shadow: Result<AccessToken, any Error>?
-
-        var isHalfAnswered: Bool { (serving == nil) != (shadow == nil) }
+    /// The shadow's wish for a load, and the load of the serving service whose answer it is given.
+    struct Want {
+        let moment: Int
+        let handler: AccessTokenHandler
+        var load: Int?
+        var isWaiting = true
     }
+
+    struct SessionStart {
+        let moment: Int
+        let isSignOut: Bool
+    }
+
+    /// So many loads, sign-ins and changes of the session are remembered.
+    static let memory = 16
+
+    /// A shadow that is so many inputs behind has stopped, and is given nothing any more.
+    static let mostInputsBehind = 10_000
 
     let servingSide: ShadowService.Side
     var comparedCalls = 0
     var otherCalls = 0
 
-    var serving = ShadowSide()
-    var shadow = ShadowSide()
-
-    // MARK: The period
-
-    var period = 0
-    var isSpoiled = false
-    var hasNewSession = false
-    var isWaitingForLoads = false
-    /// Inputs, and answers of loads, on their way to the shadow.
-    var underWay = 0
-    /// Both are in the same state, as far as is known.
-    var areInStep = true
-    /// The last input, if it was a call; and whether both answered it alike.
-    var lastCall: Int?
-    var lastCallAgrees = false
-
-    var calls: [Int: Call] = [:]
-    var lastCallNumber = 0
+    private var moment = 0
+    private var lastCallNumber = 0
+    var calls: [Int: ShadowCall] = [:]
     var isWaitingForAnswers = false
-
-    // MARK: Loads
-
-    var runningLoads: Set<ShadowLoad> = []
-    var results: [ShadowLoad: Result<AccessToken, any Error>] = [:]
-    var waitingLoads: [ShadowLoad: AccessTokenHandler] = [:]
-    var latestResult: Result<AccessToken, any Error>?
-    /// The tokens of the last loads, by which answers are recognised.
-    var recentTokens: [(value: String, load: Int)] = []
+    /// The inputs that the serving service was given and the shadow was not.
+    var inputsBehind = 0
+    var isShadowGivenUp = false
+    var lastInputOfShadow = 0
+    /// In the order of the serving service.
+    var sources: [ShadowSource] = []
+    var sessions = PerRole<[SessionStart]>([])
+    /// The changes of the session that the serving service was given.
+    var sessionCount = 0
     var lastLoadNumber = 0
+    var wants: [Want] = []
+    /// What the serving service has answered last in this session.
+    var latestAnswer: Result<AccessToken, any Error>?
+    /// Since then the two differ; what follows from that is not reported as well.
+    var differsSince: Int?
 
     init(serving: ShadowService.Side) {
         servingSide = serving
     }
 
-    // MARK: Rest
-
-    var isAtRest: Bool {
-        serving.unanswered.isEmpty && shadow.unanswered.isEmpty && underWay == 0 && calls.isEmpty
-            && runningLoads.isEmpty && waitingLoads.isEmpty
+    mutating func nextMoment() -> Int {
+        moment += 1
+        return moment
     }
 
-    /// The shadow waits for a load, and the serving one has nothing to load for.
-    var isWaitingForPatience: Bool {
-        !waitingLoads.isEmpty && runningLoads.isEmpty && underWay == 0 && serving.unanswered.isEmpty
+    mutating func newCall() -> Int {
+        lastCallNumber += 1
+        if isShadowGivenUp { otherCalls += 1 } else { calls[lastCallNumber] = ShadowCall() }
+        return lastCallNumber
     }
 
-    /// Ends the period if both are at rest, and not one load apart that may still come.
-    mutating func rest() -> [Effect] {
-        guard isAtRest else { return [] }
-        if serving.loads == shadow.loads || isSpoiled || hasNewSession || !areInStep {
-            endPeriod()
-            return []
+    mutating func add(_ source: ShadowSource) {
+        sources = sources.suffix(Self.memory - 1) + [source]
+    }
+
+    /// Patience has ended with something that was waited for.
+    mutating func patienceEnded(_ wait: Wait) -> [Effect] {
+        switch wait {
+        case .otherAnswers(let since): otherAnswersAreMissing(since: since)
+        case .newLoad(let want, let since): newLoadIsMissing(want, since: since)
+        case .sameLoad(let difference, let role, let load): sameLoadIsMissing(difference, role, load)
         }
-        guard !isWaitingForLoads else { return [] }
-        isWaitingForLoads = true
-        return [.wait(.equalLoads(period: period))]
-    }
-
-    mutating func endPeriod() {
-        if isSpoiled { areInStep = false }
-        if lastCallAgrees { areInStep = true }
-        let epoch = max(serving.epoch, shadow.epoch) + 1
-        serving = ShadowSide(epoch: epoch, isUnknown: serving.isUnknown)
-        shadow = ShadowSide(epoch: epoch, isUnknown: shadow.isUnknown)
-        period += 1
-        isSpoiled = false
-        hasNewSession = false
-        isWaitingForLoads = false
-        results = [:]
     }
 }

@@ -1,3 +1,4 @@
+import AccessTokenAsync
 public import AccessTokenGCD
 import Dispatch
 public import Foundation
@@ -18,20 +19,28 @@ public import Foundation
 /// }
 /// ```
 ///
-/// **What is compared.** For each call: which load's token, or which error, and whether there is an answer at all. From
-/// rest to rest: how many loads were wanted. Not compared, because two correct services may differ there by mere timing:
-/// calls that were cancelled; calls made while a load's answer is on its way into one of the services, and what follows
-/// until both are at rest and have the same token again; numbers of loads where a session began or ended; and which
-/// handler came first. ``comparedCalls`` and ``otherCalls`` say how many calls that makes.
+/// **What is a difference.** Two different answers to one call are, unless timing explains both. It explains an answer
+/// that the service can have had at some moment of the call: both take what they are given in its order, but nobody can
+/// see when a service takes in the answer of a load, before it shows it to a caller. A service cannot have an error that
+/// it had shown before the call, nor a token of a session that was over, nor one that it had shown and was told to be
+/// rejected, nor one in whose place the other service wanted a new one before the call.
 ///
-/// Both services are taken to decide in the order in which they are called, as one with a queue or a lock does. A call at
-/// the very moment of an expiration can be a difference of timing too.
+/// So a load that only one of the two wants is reported with a later call that finds them apart, and not with the call
+/// that wanted it: that may have come at the very moment of an expiration. After a difference nothing is reported until
+/// both have answered a call alike again. Calls that were cancelled are not compared. ``comparedCalls`` and
+/// ``otherCalls`` say how many calls that makes.
+///
+/// Both services are taken to decide in the order in which they are called, as one with a queue or a lock does, and to
+/// take a sign-in or a sign-out before the answer of a load that comes later.
 ///
 /// **Concurrency** All methods can be called from any thread. The services are called on private serial queues, one for
 /// each, so that a shadow that blocks holds up nobody; handlers are called where the serving service calls them.
 /// `onDifference` is called on a queue of its own.
 ///
-/// **Failure** What the shadow answers, or that it does not, reaches no caller.
+/// **Failure** What the shadow answers, or that it does not, reaches no caller. A shadow that is 10,000 inputs behind is
+/// given nothing any more. A loader that asks for a token during its load is refused if the serving service is one of this
+/// package (R1); a service that cannot tell does what it does without a trial, and hangs perhaps. Such a call is not
+/// compared, since the shadow's loads ask nobody.
 public final class ShadowService: AccessTokenProviding {
     /// One of the two services.
     public enum Side: Hashable, Sendable {
@@ -69,12 +78,13 @@ public final class ShadowService: AccessTokenProviding {
     /// - Parameters:
     ///   - side: which of the two answers callers and loads; to switch is to change this.
     ///   - loader: the loader of the app.
-    ///   - patience: the seconds for which a decision of the one is waited for when the other has decided.
+    ///   - patience: the seconds for which a decision of the one is waited for when the other has decided; more than any
+    ///     work of a service takes beside its load, and less than a load's deadline.
     ///   - clock: times the patience.
     ///   - old: makes the service that is to be replaced, around the loader that it is given.
     ///   - new: makes the service that is to replace it, around the loader that it is given.
     ///   - onDifference: told of each difference.
-    public init(
+    public convenience init(
         serving side: Side,
         loader: any AccessTokenLoader,
         patience: TimeInterval = 10,
@@ -83,7 +93,36 @@ public final class ShadowService: AccessTokenProviding {
         new: (any AccessTokenLoader) -> Candidate,
         onDifference: @escaping @Sendable (ShadowDifference) -> Void
     ) {
-        trial = ShadowTrial(serving: side, patience: patience, clock: clock, onDifference: onDifference)
+        self.init(
+            serving: side,
+            loader: loader,
+            patience: patience,
+            clock: clock,
+            queues: ShadowQueues(),
+            old: old,
+            new: new,
+            onDifference: onDifference
+        )
+    }
+
+    /// Takes its queues: whoever holds them decides what comes before what.
+    package init(
+        serving side: Side,
+        loader: any AccessTokenLoader,
+        patience: TimeInterval,
+        clock: any AccessTokenClock,
+        queues: ShadowQueues,
+        old: (any AccessTokenLoader) -> Candidate,
+        new: (any AccessTokenLoader) -> Candidate,
+        onDifference: @escaping @Sendable (ShadowDifference) -> Void
+    ) {
+        trial = ShadowTrial(
+            serving: side,
+            patience: patience,
+            clock: clock,
+            queues: queues,
+            onDifference: onDifference
+        )
         let serving = ServingLoader(base: loader, trial: trial)
         let shadow = ShadowLoader(trial: trial)
         switch side {
@@ -92,20 +131,17 @@ public final class ShadowService: AccessTokenProviding {
         }
     }
 
-    /// Calls that both services answered and whose answers were compared.
+    /// Calls whose answers were alike or a difference.
     public var comparedCalls: Int { trial.callCounts.compared }
 
-    /// Calls that both services answered, and that say nothing because of their timing.
+    /// Calls that say nothing: they were cancelled, timing explains what differs, or a difference came shortly before.
     public var otherCalls: Int { trial.callCounts.others }
-
-    /// The loads that the two have wanted since they last came to rest.
-    package var loadsWanted: (serving: Int, shadow: Int) { trial.loadsWanted }
 
     /// Whether the shadow wants a load that the serving one will not make, so that only the end of patience goes on.
     package var isWaitingForPatience: Bool { trial.isWaitingForPatience }
 
-    /// Whether both have answered all calls and digested all loads, so that the next input begins a new period.
-    package var isAtRest: Bool { trial.isAtRest }
+    /// Whether the shadow wants a load that it was not given the answer of.
+    package var isShadowLoading: Bool { trial.isShadowLoading }
 
     /// Retrieves a token from the serving service; see ``AccessTokenProviding/retrieveToken(then:)``.
     @available(*, renamed: "token()")
@@ -113,14 +149,17 @@ public final class ShadowService: AccessTokenProviding {
     public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         let call = trial.newCall()
         let retrievals = Locked<[AccessTokenRetrieval]>([])
-        trial.give(.call(call)) { [serving, trial] in
+        // The serving service must know if it is its own loader that calls (R1).
+        trial.give(.call(call), inside: LoadContext.loads + LoaderCall.loads) { [serving, trial] in
             let retrieval = serving.provider.call { result in
-                trial.answered(call, result, isServing: true)
+                trial.servingAnswered(call, result)
                 handler(result)
             }
             retrievals.withLock { $0.insert(retrieval, at: 0) }
         } toShadow: { [shadow, trial] in
-            let retrieval = shadow.provider.call { trial.answered(call, $0, isServing: false) }
+            let retrieval = shadow.provider.call { result in
+                trial.shadowAnswered(call, result) { shadow.provider.invalidate($0) }
+            }
             retrievals.withLock { $0.append(retrieval) }
         }
         return AccessTokenRetrieval { [trial] in
@@ -140,7 +179,7 @@ public final class ShadowService: AccessTokenProviding {
 
     /// Tells both services that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) {
-        trial.give(.rejection) { [serving] in
+        trial.give(.rejection(rejected)) { [serving] in
             serving.provider.invalidate(rejected)
         } toShadow: { [shadow] in
             shadow.provider.invalidate(rejected)
@@ -149,7 +188,7 @@ public final class ShadowService: AccessTokenProviding {
 
     /// Begins a session with this token in both services.
     public func signIn(_ token: AccessToken) {
-        trial.give(.newSession) { [serving] in
+        trial.give(.signIn(token)) { [serving] in
             serving.signIn(token)
         } toShadow: { [shadow] in
             shadow.signIn(token)
@@ -158,7 +197,7 @@ public final class ShadowService: AccessTokenProviding {
 
     /// Ends the session in both services, and calls `done` when the serving one does.
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        trial.give(.newSession) { [serving] in
+        trial.give(.signOut) { [serving] in
             serving.provider.signOut(then: done)
         } toShadow: { [shadow] in
             shadow.provider.signOut {}

@@ -1,5 +1,4 @@
 import AccessTokenGCD
-import Dispatch
 import Foundation
 
 /// Calls both services in the same order, and carries out what the record of their decisions says.
@@ -9,28 +8,25 @@ final class ShadowTrial: Sendable {
     private let clock: any AccessTokenClock
     private let onDifference: @Sendable (ShadowDifference) -> Void
 
-    /// Gives inputs to the serving service, and passes them on to the shadow's queue.
-    private let inputs = DispatchQueue(label: "ShadowService.serving")
-    private let shadowInputs = DispatchQueue(label: "ShadowService.shadow")
-    private let reports = DispatchQueue(label: "ShadowService.reports")
+    private let queues: ShadowQueues
 
     init(
         serving: ShadowService.Side,
         patience: TimeInterval,
         clock: any AccessTokenClock,
+        queues: ShadowQueues,
         onDifference: @escaping @Sendable (ShadowDifference) -> Void
     ) {
         record = Locked(ShadowRecord(serving: serving))
         self.patience = patience
         self.clock = clock
+        self.queues = queues
         self.onDifference = onDifference
     }
 
     var callCounts: (compared: Int, others: Int) { record.withLock { ($0.comparedCalls, $0.otherCalls) } }
-
-    var loadsWanted: (serving: Int, shadow: Int) { record.withLock { ($0.serving.loads, $0.shadow.loads) } }
     var isWaitingForPatience: Bool { record.withLock(\.isWaitingForPatience) }
-    var isAtRest: Bool { record.withLock { $0.isAtRest && $0.serving.loads == 0 && $0.shadow.loads == 0 } }
+    var isShadowLoading: Bool { record.withLock { !$0.wants.isEmpty } }
 
     // MARK: Inputs
 
@@ -38,38 +34,59 @@ final class ShadowTrial: Sendable {
         record.withLock { $0.newCall() }
     }
 
+    /// Gives an input to both services, from inside the loads that the caller is inside of.
     func give(
         _ input: ShadowRecord.Input,
+        inside loads: [LoadID] = [],
         toServing serving: @escaping @Sendable () -> Void,
         toShadow shadow: @escaping @Sendable () -> Void
     ) {
-        inputs.async { [self] in
-            let results = record.withLock { $0.giveServing(input) }
-            serving()
-            shadowInputs.async { [self] in
-                record.withLock { $0.giveShadow(input, afterResults: results) }
+        queues.serving.enqueue { [self] in
+            decide { $0.give(input, to: .serving) }
+            LoaderCall.inside(loads, on: queues.serving.dispatchQueue, serving)
+            guard record.withLock({ $0.isShadowNext() }) else { return }
+            queues.shadow.enqueue { [self] in
+                decide { $0.give(input, to: .shadow) }
                 shadow()
-                decide { $0.gaveShadow() }
             }
         }
     }
 
-    func answered(_ call: Int, _ result: Result<AccessToken, any Error>, isServing: Bool) {
-        decide { $0.answered(call, result, isServing: isServing) }
+    func servingAnswered(_ call: Int, _ result: Result<AccessToken, any Error>) {
+        decide { $0.answered(call, result, by: .serving).effects }
+    }
+
+    /// Tells the shadow once more of a rejection that came too early, if this answer shows that it did.
+    func shadowAnswered(
+        _ call: Int,
+        _ result: Result<AccessToken, any Error>,
+        rejectAgain: @escaping @Sendable (AccessToken) -> Void
+    ) {
+        var isRejected = false
+        decide { record in
+            let answered = record.answered(call, result, by: .shadow)
+            isRejected = answered.isRejected
+            return answered.effects
+        }
+        guard isRejected, case .success(let token) = result else { return }
+        queues.shadow.enqueue { [self] in
+            decide { $0.rejectAgain(token) }
+            rejectAgain(token)
+        }
     }
 
     // MARK: Loads
 
-    func servingLoads() -> ShadowLoad {
+    func servingLoads() -> Int {
         record.withLock { $0.servingLoads() }
     }
 
     func loadFinished(
-        _ load: ShadowLoad,
+        _ load: Int,
         _ result: Result<AccessToken, any Error>,
         then handler: @escaping AccessTokenHandler
     ) {
-        inputs.async { [self] in
+        queues.serving.enqueue { [self] in
             decide { $0.loadFinished(load, result) }
             handler(result)
         }
@@ -85,27 +102,26 @@ final class ShadowTrial: Sendable {
         for effect in record.withLock({ input(&$0) }) {
             switch effect {
             case .report(let difference):
-                reports.async { [onDifference] in onDifference(difference) }
+                queues.reports.enqueue { [onDifference] in onDifference(difference) }
             case .wait(let wait):
-                // Never cancelled: whether it was in vain is seen when it ends.
-                _ = clock.schedule(after: patience) { [self] in decide { $0.patienceEnded(wait) } }
+                beginToWait(wait)
             case .answerShadow(let handler, let load, let result):
-                shadowInputs.async { [self] in
-                    record.withLock { $0.shadow.giveResult(of: load) }
+                queues.shadow.enqueue { [self] in
+                    record.withLock { $0.giveShadow(load: load) }
                     handler(result)
-                    decide { $0.gaveShadow() }
                 }
             }
         }
     }
-}
 
-extension ShadowRecord {
-    fileprivate mutating func patienceEnded(_ wait: Wait) -> [Effect] {
-        switch wait {
-        case .otherAnswers(let calls): answersAreMissing(calls)
-        case .servingLoad(let load): servingLoadIsMissing(load)
-        case .equalLoads(let period): loadsAreUnequal(in: period)
+    /// Waits in two halves: an app that was suspended finds a timer due before anything else has run.
+    ///
+    /// Never cancelled: whether it was in vain is seen when it ends.
+    private func beginToWait(_ wait: ShadowRecord.Wait) {
+        _ = clock.schedule(after: patience / 2) { [self] in
+            _ = clock.schedule(after: patience / 2) { [self] in
+                decide { $0.patienceEnded(wait) }
+            }
         }
     }
 }

@@ -1,0 +1,62 @@
+import AccessTokenAdapters
+import InterleavingExplorer
+import Testing
+
+/// What two right services do is never a difference, however it falls; and the callers get what the contract promises.
+@Suite("A trial of two right services, under every interleaving", .serialized)
+struct TrialTests {
+    private static let small = [
+        "two callers", "two callers and an error", "a rejection", "sign-out during a load",
+        "sign-out, and asking again",
+        "sign-in during a load", "a session, and the next", "sign-out beside an error", "a caller that is cancelled",
+        "two callers, one of them cancelled",
+    ]
+
+    private static let big = [
+        "an error, and two who ask again", "a rejection beside a caller", "two who reject the same and ask again",
+        "sign-out beside a rejection",
+    ]
+
+    @Test(arguments: small)
+    func `reports nothing of services that decide in their calls`(_ name: String) async {
+        await expectNothing(of: ExploredTrial(serving: .app(), shadow: .app()), in: name, .exhaustive)
+    }
+
+    @Test(
+        arguments: [
+            ExploredTrial(serving: .queue, shadow: .app()), ExploredTrial(serving: .app(), shadow: .queue),
+        ],
+        ["two callers", "sign-out during a load", "sign-in during a load", "a caller that is cancelled"]
+    )
+    func `reports nothing of a service with queues beside one`(
+        _ trial: ExploredTrial,
+        _ name: String
+    ) async {
+        await expectNothing(of: trial, in: name, .exhaustive)
+    }
+
+    /// These have more schedules than can be tried: those with at most two departures from first-in-first-out order.
+    @Test(
+        arguments: [
+            ExploredTrial(serving: .queue, shadow: .actor), ExploredTrial(serving: .actor, shadow: .queue),
+            ExploredTrial(serving: .app(), shadow: .actor), ExploredTrial(serving: .actor, shadow: .app()),
+        ],
+        small + big
+    )
+    func `reports nothing near to the usual order`(_ trial: ExploredTrial, _ name: String) async {
+        await expectNothing(of: trial, in: name, .bounded(departures: 2))
+    }
+
+    private func expectNothing(of trial: ExploredTrial, in name: String, _ mode: SearchMode) async {
+        let scenario = trial.scenario(.named(name)) { outcome in
+            if let broken = outcome.history.brokenRule { throw broken }
+            guard outcome.differences.isEmpty else {
+                throw UnexpectedOutcome(description: "\(outcome.differences)\n\(outcome.history)")
+            }
+        }
+        let report = await Explorer(mode).explore(scenario)
+        print("trial: \(trial) | \(name) | \(report.tally)")
+        #expect(report.holds, "\(report)")
+        if case .exhaustive = mode { #expect(report.isComplete, "\(report)") }
+    }
+}
