@@ -90,6 +90,8 @@ struct ShadowServiceTests {
         trial.call()
         await trial.answers.count(2)
         await trial.oldLoads.count(2)
+        // Nobody has called since the shadow wants a load, so that it proves nothing.
+        for _ in 0..<2 { trial.clock.advance(by: ShadowFixture.patience) }
         newClock.advance(by: 100)
         trial.call()
         await trial.loader.started(2)?.answer(.success(token("secret 2", validFor: 100, by: newClock)))
@@ -154,6 +156,43 @@ struct ShadowServiceTests {
         #expect(await trial.differences(1) == [difference])
         await trial.answers.count(2)
         #expect(trial.answers.tokens == [])
+    }
+
+    @Test func `differ when one answers a call with a load that its session did not outlive`() async {
+        let trial = ShadowFixture(
+            serving: .old,
+            old: WrongServices.loadsEachTime,
+            new: ShadowFixture.actorView
+        )
+        trial.call()
+        let load = await trial.loader.started(1)
+        while !trial.service.isShadowLoading { await Task.yield() }
+        trial.service.signIn(second)
+        load?.answer(.success(first))
+        let difference = ShadowDifference(serving: .old, .loaded(load: 1), shadow: .cached(load: nil))
+        #expect(await trial.differences(1) == [difference])
+    }
+
+    @Test func `differ once, until they answer alike again`() async {
+        let trial = ShadowFixture(
+            old: { loader in
+                ShadowService.Candidate(
+                    WrongService(AccessTokenService(loader: loader)) { number, result in
+                        number == 3 ? result : result.map { _ in AccessToken(value: "another") }
+                    }
+                )
+            },
+            new: ShadowFixture.actorView
+        )
+        trial.call()
+        await trial.loader.started(1)?.answer(.success(first))
+        await trial.both(answered: 1)
+        for number in 2...4 {
+            trial.call()
+            await trial.both(answered: number)
+        }
+        #expect(await trial.differences(2).count == 2)
+        #expect(trial.service.otherCalls == 1)
     }
 
     @Test func `differ when one never answers`() async {

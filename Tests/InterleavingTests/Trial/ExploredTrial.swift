@@ -11,6 +11,8 @@ struct ExploredTrial: Sendable, CustomStringConvertible {
     /// What a run came to, when patience has ended as well.
     struct Outcome: Sendable {
         let differences: [ShadowDifference]
+        /// Whether the last caller of all, when the two had come to rest, got the same answer from both.
+        let endsAlike: Bool
         /// What the callers saw, and whether that keeps the contract.
         let history: History
     }
@@ -48,7 +50,9 @@ struct ExploredTrial: Sendable, CustomStringConvertible {
             run.permitUnfinishedTasks()
             run.invariant("the trial keeps its promises") {
                 let history = play.history
+                var comparedBefore = 0
                 for _ in 0..<2 {
+                    comparedBefore = trial.withLock { $0?.comparedCalls ?? 0 }
                     // Whoever calls next: only then can it be seen that one of the two has made a load in vain.
                     trial.withLock { $0 }?.callFromLegacyCode { _ in }
                     for _ in 0..<3 {
@@ -57,7 +61,12 @@ struct ExploredTrial: Sendable, CustomStringConvertible {
                     }
                 }
                 for _ in 0..<3 { await run.pause("what follows") }
-                try judge(Outcome(differences: differences.withLock { $0 }, history: history))
+                let outcome = Outcome(
+                    differences: differences.withLock { $0 },
+                    endsAlike: trial.withLock { $0?.comparedCalls ?? 0 } > comparedBefore,
+                    history: history
+                )
+                try judge(outcome)
                 return true
             }
         }
