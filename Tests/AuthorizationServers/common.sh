@@ -19,12 +19,14 @@ refuse_busy_port() {
 
 # Waits until this URL is answered, as long as the server lives.
 wait_until_answered() {
+    local what="did not answer $1"
     for _ in $(seq 300); do
         curl -sf -o /dev/null "$1" && return
-        kill -0 "$(cat "$STATE_DIR/pid")" 2> /dev/null || break
+        kill -0 "$(cat "$STATE_DIR/pid")" 2> /dev/null || { what="ended before it answered $1"; break; }
         sleep 0.1
     done
-    cat "$STATE_DIR/server.log" >&2
+    tail -n 20 "$STATE_DIR/server.log" >&2 || true
+    echo "$(basename "$here") $what; above is the end of $STATE_DIR/server.log." >&2
     exit 1
 }
 

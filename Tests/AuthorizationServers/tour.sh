@@ -19,8 +19,13 @@ oidc-provider-mock)
 *) exit 64 ;;
 esac
 
-read -r code verifier < <("$here/$name/authorize.sh" "$2" "$client")
-reply=$(curl -sf "$token" "${proof[@]}" -d grant_type=authorization_code -d "code=$code" \
+fail() {
+    printf 'The tour of %s %s.\n' "$name" "$1" >&2
+    exit 1
+}
+
+read -r code verifier < <("$here/$name/authorize.sh" "$2" "$client") || fail 'cannot begin: nobody could sign in'
+reply=$(curl -sSf "$token" "${proof[@]}" -d grant_type=authorization_code -d "code=$code" \
     -d redirect_uri=http://127.0.0.1/cb -d "code_verifier=$verifier")
 refresh_token=$(sed -n 's/.*"refresh_token": *"\([^"]*\)".*/\1/p' <<< "$reply")
 
@@ -32,8 +37,8 @@ tour() {
 report=$(tour --refresh-token="$refresh_token" --print-refresh-token)
 last=$(sed -n '$s/^REFRESH_TOKEN=//p' <<< "$report")
 sed '$d' <<< "$report"
-grep -qF "$rotation" <<< "$report"
-[ -n "$last" ]
+grep -qF "$rotation" <<< "$report" || fail "does not say \"$rotation\""
+[ -n "$last" ] || fail 'handed no refresh token back'
 # What it handed back is good for another tour, which prints no secret unless it is asked to.
-report=$(tour --refresh-token="$last" --rounds 1 --set-up both 2>&1)
-! grep -qF -e "$last" -e REFRESH_TOKEN= <<< "$report"
+report=$(tour --refresh-token="$last" --rounds 1 --set-up both 2>&1) || fail 'fails with the token that it handed back'
+! grep -qF -e "$last" -e REFRESH_TOKEN= <<< "$report" || fail 'prints a refresh token that it was not asked for'

@@ -18,7 +18,12 @@ export STATE_DIR DJANGO_SETTINGS_MODULE=authserver PYTHONPATH=$here PYTHONDONTWR
 "$here/../stop.sh" "$STATE_DIR"
 refuse_busy_port "$port"
 
-django() { "$STATE_DIR/venv/bin/python" -W ignore -m django "$@" >> "$STATE_DIR/setup.log" 2>&1; }
+django() {
+    "$STATE_DIR/venv/bin/python" -W ignore -m django "$@" >> "$STATE_DIR/setup.log" 2>&1 && return
+    tail -n 20 "$STATE_DIR/setup.log" >&2
+    echo "django-oauth-toolkit could not be set up by \"django $1\"; above is the end of $STATE_DIR/setup.log." >&2
+    exit 1
+}
 
 register() {
     django createapplication --redirect-uris http://127.0.0.1/cb --skip-authorization --client-id "$@"
