@@ -5,14 +5,22 @@ import SampleShared
 final class RunningApp {
     let signIn: (Credential) -> Void
     let signOut: () async -> Void
+    /// Goes away while it loads, at the stages at which that can be said.
+    let leave: () -> Void
 
     private let startLoading: () -> Void
     private var loads = 0
     private(set) var screens: [Screen] = []
     private var waits: [CheckedContinuation<Void, Never>] = []
 
-    init(load: @escaping () -> Void, signIn: @escaping (Credential) -> Void, signOut: @escaping () async -> Void) {
+    init(
+        load: @escaping () -> Void,
+        leave: @escaping () -> Void = {},
+        signIn: @escaping (Credential) -> Void,
+        signOut: @escaping () async -> Void
+    ) {
         startLoading = load
+        self.leave = leave
         self.signIn = signIn
         self.signOut = signOut
     }
@@ -36,7 +44,7 @@ final class RunningApp {
         return screens.last
     }
 
-    private var isAtRest: Bool {
+    var isAtRest: Bool {
         screens.count { $0 == .loading } == loads && screens.last != .loading
     }
 }

@@ -2,7 +2,7 @@ import SampleShared
 import Testing
 
 /// One suite for all stages: a migration changes how the app is written, and not what it does.
-@Suite("The sample application, at every stage of its migration")
+@Suite("The sample application, at every stage of its migration", .timeLimit(.minutes(2)))
 @MainActor
 struct SampleApplicationTests {
     let world = World()
@@ -104,11 +104,23 @@ struct SampleApplicationTests {
         }
     }
 
-    /// Loads, and does something when all callers wait for the server's answer, before it comes.
+    @Test(arguments: Stage.all)
+    func `who leaves during a load is shown no failure, and the token that it brings is kept`(at stage: Stage) async {
+        let app = stage.start(world)
+        await loadDuring(app) { app.leave() }
+        _ = await app.screenAtRest()
+        #expect(!app.screens.contains(.failed))
+        app.load()
+        #expect(await app.screenAtRest() == profile)
+        #expect(world.authorization.exchanges == 1)
+    }
+
+    /// Loads, and does something when all callers wait for the server's answer, before it comes; or when the app gave up
+    /// without asking the server.
     private func loadDuring(_ app: RunningApp, _ body: () async -> Void) async {
         world.authorization.hold()
         app.load()
-        await world.authorization.received(1)
+        while world.authorization.exchanges == 0, !app.isAtRest { await Task.yield() }
         await world.settle()
         await body()
         await world.authorization.release()

@@ -41,8 +41,10 @@ struct Stage: Sendable, CustomTestStringConvertible {
         },
         Stage(testDescription: "stage 4", hasOldSession: false) { world in
             let app = SampleStage4.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
+            var loading: Task<Void, Never>?
             let running = RunningApp(
-                load: { Task { await app.profile.load() } },
+                load: { loading = Task { await app.profile.load() } },
+                leave: { loading?.cancel() },
                 signIn: app.signIn,
                 signOut: app.signOut
             )
