@@ -6,6 +6,11 @@ import Testing
 struct AccessTokenPolicyTests {
     static let century = 3_155_760_000.0
 
+    @Test("is by default a leeway of half a minute, no load ahead, and a minute for a load")
+    func defaults() {
+        #expect(AccessTokenPolicy() == AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: 60))
+    }
+
     @Test("that makes sense is used as it is")
     func sensible() {
         for policy in [AccessTokenPolicy(), AccessTokenPolicy(leeway: 0, refreshAhead: 5, loadDeadline: nil)] {

@@ -112,6 +112,26 @@ struct AdapterTests {
         #expect(try await caller.value == validToken)
     }
 
+    @Test func `what a callback service does to its handlers reaches those of the callback view once`() async {
+        let service = ForeignCallbackService()
+        let view = CallbackServiceView(of: AsyncServiceView(of: service))
+        view.callFromLegacyCode(then: answers.take)
+        _ = service.takeHandlers()
+        await answers.count(1)
+        #expect(hasFailed(answers.results[0], with: .loadAbandoned))
+        view.callFromLegacyCode(then: answers.take)
+        for handler in service.takeHandlers() {
+            handler(.success(validToken))
+            handler(.failure(AccessTokenError.signedOut))
+        }
+        // Delivered in order: a second answer would come before this.
+        let signedOut = Event()
+        view.signOut { signedOut.happen() }
+        await signedOut.wait()
+        #expect(answers.results.count == 2)
+        #expect(answers.tokens == [validToken])
+    }
+
     @Test func `a callback loader that drops its callback fails the actor's waiters`() async {
         let service = AsyncAccessTokenService(loader: AsyncLoaderView(of: loader), clock: clock)
         let caller = Task { try await service.token() }

@@ -226,6 +226,18 @@ struct QueueServiceTests {
         #expect(loader.loads.count == 1)
     }
 
+    @Test func `one that asks after the call has returned joins its own load, until the deadline (T1)`() async {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        service.callFromLegacyCode(then: answers.take)
+        _ = await loader.started(1)
+        service.callFromLegacyCode(then: answers.take)
+        await yieldUntil { clock.pendingTimers > 0 }
+        clock.advance(by: 60)
+        await answers.count(2)
+        #expect(answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) })
+        #expect(loader.loads.count == 1)
+    }
+
     @Test func `an answered load leaves no timer and no reference behind`() async {
         let service = WeakReference<AccessTokenService>(nil)
         let finished = Event()
