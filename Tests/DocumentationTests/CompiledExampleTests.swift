@@ -10,20 +10,20 @@ struct CompiledExampleTests {
         let blocks = try Self.blocks.get().filter { $0.language == "swift" }
         #expect(!blocks.isEmpty)
         let strangers = blocks.filter { !code.contains($0.lines) }.map(\.place)
-        #expect(strangers == [], "stand in no compiled file")
+        #expect(strangers == [], "quote a file that the tests compile, or add one to Tests/DocumentationTests/Examples")
     }
 
     @Test func `every block says what it is, so that no code hides from these tests`() throws {
         let unknown = try Self.blocks.get().filter {
             !["swift", "diff", "sh", "text", "mermaid"].contains($0.language)
         }
-        #expect(unknown.map(\.place) == [])
+        #expect(unknown.map(\.place) == [], "say swift, diff, sh, text or mermaid behind the fence")
     }
 
     @Test(arguments: Host.files)
     func `the README shows the whole file of each host of the contract`(_ path: String) throws {
         let host = try Repository.text(of: path).lines
-        #expect(try CodeBlock.all(in: "README.md").contains { $0.lines == host })
+        #expect(try CodeBlock.all(in: "README.md").contains { $0.lines == host }, "copy \(path) into its block again")
     }
 
     @Test func `every product that the documents name exists`() throws {
@@ -32,10 +32,23 @@ struct CompiledExampleTests {
         for document in Self.documents {
             let text = try Repository.text(of: document)
             let named = Set(text.matches(of: /\.product\(name: "(\w+)"/).map { String($0.1) })
-            #expect(named.isSubset(of: products), "\(document)")
+            #expect(named.subtracting(products) == [], "\(document) links what Package.swift does not offer")
         }
-        let rows = try tableRows(under: "| link | when | you get |", in: "README.md")
-        #expect(!rows.isEmpty)
-        #expect(Set(rows.map { String($0.split(separator: "`")[1]) }).isSubset(of: products))
+    }
+
+    @Test(arguments: [
+        ("README.md", "| link | when | you get |"), ("Migration.md", "| you | link | begin at | stay |"),
+    ])
+    func `so does every product of the tables that say what to link`(_ document: String, _ header: String) throws {
+        let manifest = try Repository.text(of: "Package.swift")
+        let rows = try tableRows(under: header, in: document)
+        #expect(!rows.isEmpty, "\(document) has no table \(header)")
+        for row in rows {
+            let product = try #require(row.firstMatch(of: /\| `(AccessToken\w+|InterleavingExplorer)` \|/)?.1, "\(row)")
+            #expect(
+                manifest.contains(".library(name: \"\(product)\""),
+                "\(document) has a row for \(product), which is none"
+            )
+        }
     }
 }

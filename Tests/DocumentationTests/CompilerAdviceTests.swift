@@ -19,8 +19,11 @@ struct CompilerAdviceTests {
                 }
                 """
         )
-        #expect(messages.contains("Snippet.swift:4:12: warning: consider using asynchronous alternative function"))
-        #expect(messages.contains("'token()' declared here"))
+        #expect(
+            messages.contains("Snippet.swift:4:12: warning: consider using asynchronous alternative function"),
+            "retrieveToken(then:) needs @available(*, renamed: \"token()\"), and a token() beside it; swiftc says: \(messages)"
+        )
+        #expect(messages.contains("'token()' declared here"), "swiftc says: \(messages)")
     }
 
     @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"), arguments: providers)
@@ -34,7 +37,7 @@ struct CompilerAdviceTests {
                 }
                 """
         )
-        #expect(messages == "")
+        #expect(messages == "", "code without async must compile without a word; swiftc says: \(messages)")
     }
 }
 

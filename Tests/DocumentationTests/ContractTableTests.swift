@@ -6,6 +6,7 @@ struct ContractTableTests {
     @Test(arguments: ["README.md", "Sources/AccessTokenContract/AccessTokenContract.docc/Clauses.md"])
     func `has a row for each clause, in the clauses' own words`(_ document: String) throws {
         let rows = try tableRows(under: "| id | the subject MUST |", in: document)
-        #expect(rows == AccessTokenContract.clauses.map { "| \($0.id) | \($0.must) |" })
+        let table = AccessTokenContract.clauses.map { "| \($0.id) | \($0.must) |" }
+        #expect(rows == table, "put these rows into \(document):\n\(table.joined(separator: "\n"))")
     }
 }

@@ -7,19 +7,24 @@ struct GuideTests {
     @Test func `each diagram is what a run of today draws`() async throws {
         let drawn = [try await Recording.ofBothWorlds(), await Recording.ofSignOut()]
         let shown = try CodeBlock.all(in: "Migration.md").filter { $0.language == "mermaid" }.map(\.lines)
-        #expect(shown == drawn)
+        #expect(shown.count == drawn.count, "GuideTests draws \(drawn.count) diagrams, Migration.md has \(shown.count)")
+        for (shown, drawn) in zip(shown, drawn) {
+            let text = drawn.joined(separator: "\n")
+            #expect(shown == drawn, "put what the run drew into the mermaid block of Migration.md:\n\(text)")
+        }
     }
 
     @Test func `each exhibit that it names is in the gallery`() throws {
         let text = try Repository.text(of: "Migration.md")
         let named = text.matches(of: /race-gallery ([a-z-]+)/).map { String($0.1) }
         #expect(!named.isEmpty)
-        #expect(Set(named).subtracting(Gallery.exhibits.map(\.name)) == [])
+        let strangers = Set(named).subtracting(Gallery.exhibits.map(\.name))
+        #expect(strangers == [], "Migration.md names what `race-gallery --list` does not know")
         for strategy in text.matches(of: /\| `([a-z-]+)` `([a-z-]+)` \|/) {
             let exhibit = Gallery.exhibits.first { $0.name == strategy.1 }
             let version = exhibit?.versions.first { $0.name == strategy.2 }
-            #expect(version != nil, "\(strategy.1) \(strategy.2)")
-            #expect(version?.breaks == nil, "\(strategy.1) \(strategy.2) is recommended, and breaks")
+            #expect(version != nil, "the gallery has no \(strategy.1) \(strategy.2), which Migration.md recommends")
+            #expect(version?.breaks == nil, "\(strategy.1) \(strategy.2) breaks, and Migration.md recommends it")
         }
     }
 
@@ -28,11 +33,17 @@ struct GuideTests {
             for link in try Repository.text(of: document).matches(of: /\]\(([^)#:]*)(#[^)]*)?\)/) {
                 let target = link.1.isEmpty ? document : String(link.1)
                 guard let anchor = link.2 else {
-                    #expect(Repository.exists(target), "\(document): \(target)")
+                    #expect(
+                        Repository.exists(target),
+                        "\(document) links to \(target), which is not there: mend the link"
+                    )
                     continue
                 }
                 let headings = try Repository.text(of: target).lines.filter { $0.hasPrefix("#") }.map(\.anchor)
-                #expect(headings.contains(String(anchor)), "\(document): \(target)\(anchor)")
+                #expect(
+                    headings.contains(String(anchor)),
+                    "\(document) links to \(target)\(anchor), which is no heading: mend the link or the heading"
+                )
             }
         }
     }

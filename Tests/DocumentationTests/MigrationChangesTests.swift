@@ -9,8 +9,8 @@ struct MigrationChangesTests {
         #expect(Set(hunks.map(\.stage)) == [1, 2, 3, 4])
         for hunk in hunks {
             let (old, new) = (try file(hunk.file, at: hunk.stage - 1), try file(hunk.file, at: hunk.stage))
-            #expect(holds(old, hunk.before), "\(hunk.place): not what stage \(hunk.stage - 1) looks like")
-            #expect(holds(new, hunk.after), "\(hunk.place): not what stage \(hunk.stage) looks like")
+            #expect(holds(old, hunk.before), "\(hunk.place): not what \(path(of: hunk.file, at: hunk.stage - 1)) has")
+            #expect(holds(new, hunk.after), "\(hunk.place): not what \(path(of: hunk.file, at: hunk.stage)) has")
             #expect(hunk.before != hunk.after, "\(hunk.place): changes nothing")
         }
     }
@@ -18,8 +18,12 @@ struct MigrationChangesTests {
     @Test func `and there is no other change in the guide`() throws {
         let blocks = try CodeBlock.all(in: "Migration.md").filter { $0.language == "diff" }
         let inside = blocks.flatMap(\.lines).filter { $0.wholeMatch(of: /@@ .+ @@/) != nil }.count
-        #expect(try inside == Hunk.all.get().count)
-        #expect(blocks.allSatisfy { $0.lines.first?.hasPrefix("@@ ") == true })
+        #expect(
+            try inside == Hunk.all.get().count,
+            "a diff stands outside of \"In one minute\" and of the stages, where nothing checks it: move it"
+        )
+        let nameless = blocks.filter { $0.lines.first?.hasPrefix("@@ ") != true }.map(\.place)
+        #expect(nameless == [], "begin the block with the name of the file that changes: @@ App.swift @@")
     }
 
     @Test(arguments: 1...4)
@@ -30,7 +34,10 @@ struct MigrationChangesTests {
         #expect(!changed.isEmpty)
         for name in changed.sorted() {
             let type = String(name.dropLast(".swift".count))
-            #expect(section.contains(name) || section.contains("`\(type)`"), "\(name)")
+            #expect(
+                section.contains(name) || section.contains("`\(type)`"),
+                "\(name) changes from stage \(stage - 1) to \(stage); show it in that section of Migration.md, or name it"
+            )
         }
     }
 
@@ -47,7 +54,10 @@ struct MigrationChangesTests {
                 manifest.firstMatch(of: try Regex("\\.sampleStage\\(\(stage), dependencies: \\[(.*)\\]\\)"))?[1]
                     .substring
             )
-            #expect(linked == Set(targets.matches(of: /"(\w+)"/).map { String($0.1) }), "stage \(stage)")
+            #expect(
+                linked == Set(targets.matches(of: /"(\w+)"/).map { String($0.1) }),
+                "the Package.swift changes of Migration.md up to stage \(stage), and sampleStage(\(stage)) of Package.swift"
+            )
         }
     }
 
@@ -59,8 +69,10 @@ struct MigrationChangesTests {
 
     private func file(_ name: String, at stage: Int) throws -> [String]? {
         guard try files(at: stage).contains(name) else { return nil }
-        return try Repository.text(of: "\(folder(stage))/\(name)").lines
+        return try Repository.text(of: path(of: name, at: stage)).lines
     }
+
+    private func path(of name: String, at stage: Int) -> String { "\(folder(stage))/\(name)" }
 
     private func folder(_ stage: Int) -> String { "Tests/SampleApplication/Stage\(stage)" }
 

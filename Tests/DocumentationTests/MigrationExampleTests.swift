@@ -21,7 +21,7 @@ struct MigrationExampleTests {
         await authorization.release()
         let difference = try #require(await differences.first { _ in true })
         #expect(authorization.exchanges == 1)
-        #expect(try text(beginning: "old (serving)") == [difference])
+        #expect(try text(beginning: "old (serving)") == [difference], "the trial says: \(difference)")
     }
 
     @Test func `the census lists who still calls`() async throws {
@@ -29,7 +29,7 @@ struct MigrationExampleTests {
         await service.signIn(AccessToken(value: "valid"))
         var shown = ""
         CensusExample.run(service: service, api: API(authorization: authorization)) { shown = "\($0)" }
-        #expect(try text(beginning: "calls: ") == shown.lines)
+        #expect(try text(beginning: "calls: ") == shown.lines, "the census says:\n\(shown)")
     }
 
     /// What the guide quotes as output.

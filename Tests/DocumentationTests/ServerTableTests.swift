@@ -18,6 +18,6 @@ struct ServerTableTests {
                 return pin.replacing("==", with: " ")
             }
         #expect(!pinned.isEmpty)
-        #expect(named == pinned.sorted())
+        #expect(named == pinned.sorted(), "the README's table, and the requirements.txt of \(folder)")
     }
 }
