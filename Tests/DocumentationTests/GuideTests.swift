@@ -28,6 +28,13 @@ struct GuideTests {
         }
     }
 
+    @Test func `an article links by doc, where docc looks, or by a whole address`() throws {
+        for article in try Repository.articles() {
+            let links = try Repository.text(of: article).matches(of: /\]\(([^):]*)\)/).map { String($0.1) }
+            #expect(links == [], "docc lets a link to a file go nowhere: write <doc:Page> in \(article)")
+        }
+    }
+
     @Test func `each link inside the documents leads to a heading or a file`() throws {
         for document in CompiledExampleTests.documents {
             for link in try Repository.text(of: document).matches(of: /\]\(([^)#:]*)(#[^)]*)?\)/) {

@@ -9,8 +9,14 @@ struct MigrationChangesTests {
         #expect(Set(hunks.map(\.stage)) == [1, 2, 3, 4])
         for hunk in hunks {
             let (old, new) = (try file(hunk.file, at: hunk.stage - 1), try file(hunk.file, at: hunk.stage))
-            #expect(holds(old, hunk.before), "\(hunk.place): not what \(path(of: hunk.file, at: hunk.stage - 1)) has")
-            #expect(holds(new, hunk.after), "\(hunk.place): not what \(path(of: hunk.file, at: hunk.stage)) has")
+            #expect(
+                holds(old, hunk.before),
+                "\(hunk.place): not what \(path(of: hunk.file, at: hunk.stage - 1)) has: copy it"
+            )
+            #expect(
+                holds(new, hunk.after),
+                "\(hunk.place): not what \(path(of: hunk.file, at: hunk.stage)) has: copy it"
+            )
             #expect(hunk.before != hunk.after, "\(hunk.place): changes nothing")
         }
     }
@@ -56,7 +62,7 @@ struct MigrationChangesTests {
             )
             #expect(
                 linked == Set(targets.matches(of: /"(\w+)"/).map { String($0.1) }),
-                "the Package.swift changes of Migration.md up to stage \(stage), and sampleStage(\(stage)) of Package.swift"
+                "the Package.swift changes of Migration.md up to stage \(stage), and sampleStage(\(stage)) of Package.swift: make them one"
             )
         }
     }

@@ -18,6 +18,9 @@ struct ServerTableTests {
                 return pin.replacing("==", with: " ")
             }
         #expect(!pinned.isEmpty)
-        #expect(named == pinned.sorted(), "the README's table, and the requirements.txt of \(folder)")
+        #expect(
+            named == pinned.sorted(),
+            "the README's table, and what requirements.txt in \(folder) pins: name these versions"
+        )
     }
 }
