@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -11,45 +10,44 @@ import Musl
 import Android
 #endif
 
-/// The thread on which schedules run: never one of the cooperative pool, and one exploration at a time.
+/// The threads on which schedules run: never those of the cooperative pool, and one for each exploration.
 enum ExploringThread {
-    private static let queue = DispatchQueue(label: "InterleavingExplorer")
-    private static let thread = Atomic<UInt>(0)
-    private static let activeRun = Protected<ScenarioRun?>(nil)
-
-    /// Whether the calling thread is exploring at this moment.
-    static var isCurrent: Bool {
-        thread.load(ordering: .acquiring) == currentThread
+    private struct State: Sendable {
+        var waiting: [@Sendable () -> Void] = []
+        var threads = 0
     }
 
-    /// Whether an exploration is going on, on any thread.
-    static var isBusy: Bool {
-        thread.load(ordering: .acquiring) != 0
-    }
+    private static let state = Protected(State())
+    private static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
-    /// The run that is under way.
-    static var run: ScenarioRun? {
-        get { isBusy ? activeRun.withLock { $0 } : nil }
-        set { activeRun.withLock { $0 = newValue } }
-    }
-
-    /// Runs an exploration after those that were asked for before, then calls back.
+    /// Runs an exploration beside others, as soon as a processor is left for it, then calls back.
+    ///
+    /// Those that wait are taken up in the order in which they were asked for.
     static func perform(_ body: @escaping @Sendable () -> Void) {
-        precondition(!isCurrent, "An exploration cannot be started from inside a scenario.")
-        queue.async {
-            thread.store(currentThread, ordering: .releasing)
-            body()
-            thread.store(0, ordering: .releasing)
+        precondition(ActiveRuns.onThisThread == nil, "An exploration cannot be started from inside a scenario.")
+        let needsThread = state.withLock { state in
+            state.waiting.append(body)
+            guard state.threads < processors else { return false }
+            state.threads += 1
+            return true
+        }
+        guard needsThread else { return }
+        // A serial queue has a thread even if the subjects keep all those of the global queues busy.
+        DispatchQueue(label: "InterleavingExplorer").async {
+            while let next = takeNext() {
+                next()
+            }
         }
     }
 
-    private static var currentThread: UInt {
-        #if canImport(Darwin)
-        unsafe UInt(bitPattern: pthread_self())
-        #elseif canImport(Musl)
-        unsafe UInt(bitPattern: pthread_self())
-        #else
-        UInt(pthread_self())
-        #endif
+    /// The exploration that has waited longest; if there is none, the thread has ended.
+    private static func takeNext() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.threads -= 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
     }
 }

@@ -39,7 +39,7 @@ public final class ControlledQueue: SerialExecutor {
 
     /// Whether the caller runs in a block of this queue.
     public var isCurrent: Bool {
-        ExploringThread.isCurrent && state.withLock(\.isRunning)
+        run.isControlling && state.withLock(\.isRunning)
     }
 
     /// Stops the process unless the caller runs in a block of this queue.

@@ -177,7 +177,9 @@ struct Board: Sendable {
 
     /// Who acts at this moment: in an actor, which may serve several, the one that the current task tells.
     func actor(telling participant: Int?) -> Int {
-        isInsideActor ? participant ?? current : current
+        // A task that was started in a step of another exploration tells a participant of that one.
+        guard isInsideActor, let participant, participants.indices.contains(participant) else { return current }
+        return participant
     }
 
     /// Keeps the first thing that went wrong.

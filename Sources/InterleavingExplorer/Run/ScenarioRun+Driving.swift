@@ -11,8 +11,10 @@ enum Visibility: Sendable {
 extension ScenarioRun {
     /// Runs a scenario from its setup to its checks, one step at a time.
     func drive(_ scenario: Scenario, by chooser: inout some Chooser) -> Drive {
-        ExploringThread.run = self
-        defer { ExploringThread.run = nil }
+        ActiveRuns.with(self) { driveOnThisThread(scenario, by: &chooser) }
+    }
+
+    private func driveOnThisThread(_ scenario: Scenario, by chooser: inout some Chooser) -> Drive {
         var drive = Drive()
         do {
             try scenario.setUp(self)

@@ -1,22 +1,23 @@
 import Dispatch
 
 extension ScenarioRun {
-    /// Whether the caller is on the exploring thread, or on a queue that it waits for.
+    /// Whether the caller is on the thread of this exploration, or on a queue that it waits for.
     var isControlling: Bool {
-        if ExploringThread.isCurrent {
+        if ActiveRuns.onThisThread?.escapes === escapes {
             return true
         }
         guard board.withLock(\.isDraining) else { return false }
         return DispatchQueue.getSpecific(key: SuspendedQueue.key) == ObjectIdentifier(self)
     }
 
-    /// Whether a job that is on its way to the process-wide pool belongs to this run.
-    func claims(_ job: UnownedJob) -> Bool {
-        guard explorer.capturesPlainTasks else { return false }
-        if isControlling {
-            return true
-        }
-        // From another thread: only a task that began here, and has got away meanwhile.
+    /// The run that a job belongs to which is on its way to the process-wide pool.
+    static func claiming(_ job: UnownedJob) -> ScenarioRun? {
+        // A task stays with the run in which it began, whoever resumes it; a new one belongs to the step that starts it.
+        let run = ActiveRuns.first { $0.knowsTask(of: job) } ?? current
+        return run?.explorer.capturesPlainTasks == true ? run : nil
+    }
+
+    private func knowsTask(of job: UnownedJob) -> Bool {
         let id = JobLayout.taskID(of: job)
         return board.withLock { $0.tasks[id] != nil }
     }

@@ -37,13 +37,12 @@ public final class ScenarioRun: Sendable {
         controlledExecutor.serve(self)
     }
 
-    /// The run that is under way on this thread, if any.
+    /// The run that the caller is a part of, if any: the one that is under way on this thread, or that waits for it.
     ///
     /// Lets code deep inside a subject mark its effects without carrying the run there:
     /// `ScenarioRun.current?.effect("cache written")` does nothing outside an exploration.
     public static var current: ScenarioRun? {
-        guard let run = ExploringThread.run, run.isControlling else { return nil }
-        return run
+        ActiveRuns.onThisThread ?? ActiveRuns.first(where: \.isControlling)
     }
 
     /// The operation that the current task belongs to.

@@ -22,7 +22,8 @@ public struct Scenario: Sendable {
     /// A scenario that is set up by a closure, once for each schedule.
     ///
     /// The subject must depend on nothing but the schedule: no wall clock, no unseeded random numbers, no
-    /// iteration over a set or dictionary. An error thrown by the setup is a failure of the schedule.
+    /// iteration over a set or dictionary, and nothing that it shares with another exploration, which may run at
+    /// the same time. An error thrown by the setup is a failure of the schedule.
     public init(_ name: String, setUp: @escaping @Sendable (ScenarioRun) throws -> Void) {
         self.name = name
         self.setUp = setUp

@@ -15,9 +15,10 @@ import Dispatch
 /// suspended yet; the task then goes on without a choice. A search of few schedules repeats first-in-first-out
 /// order, which makes that less likely; on a busy machine it still happens.
 ///
-/// **Concurrency.** Schedules run one at a time on a thread that belongs to no pool, and one exploration at a
-/// time in a process; others wait their turn. Code between two suspensions counts as atomic: data races of
-/// nonisolated code are for the thread sanitizer.
+/// **Concurrency.** The schedules of an exploration run one at a time on a thread that belongs to no pool.
+/// Explorations run side by side, as many as there are processors, and others wait their turn; what one finds does
+/// not depend on the others unless their subjects share something. Code between two suspensions counts as atomic:
+/// data races of nonisolated code are for the thread sanitizer.
 public struct Explorer: Sendable {
     /// Which schedules are tried, and in which order.
     public var mode: SearchMode

@@ -1,0 +1,215 @@
+import Dispatch
+import Foundation
+import InterleavingExplorer
+import Testing
+
+/// The only suite whose explorations wait for each other: with a second one, each could have half of the threads.
+@Suite("Explorations", .serialized, .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
+struct SideBySideTests {
+    /// Two withdrawals, in which plain tasks and a dispatch queue take part; each run meets others in its middle.
+    private func withdrawals(of name: String, meeting others: Meeting?, journal: Journal) -> Scenario {
+        Scenario("withdrawals") { run in
+            let account = Account(balance: 100)
+            let queue = DispatchQueue(label: "subject")
+            run.control(queue)
+            run.operation("first") {
+                let approval = Task { ScenarioRun.current?.effect("\(name) approves") }
+                others?.meet()
+                await account.withdraw(80) { await approval.value }
+            }
+            run.operation("second") { await account.withdraw(80) { await Task.yield() } }
+            queue.async {
+                others?.meet()
+                ScenarioRun.current?.effect("\(name) audits")
+                Task { ScenarioRun.current?.effect("\(name) files") }
+            }
+            run.invariant("no overdraft") {
+                journal.add(run.effects.joined(separator: ", "))
+                return await account.balance >= 0
+            }
+        }
+    }
+
+    private func explored(_ name: String, meeting others: Meeting? = nil) async -> (report: String, effects: [String]) {
+        var explorer = Explorer(.bounded(departures: 2))
+        explorer.stopsAtFirstFailure = false
+        let journal = Journal()
+        let report = await explorer.explore(withdrawals(of: name, meeting: others, journal: journal))
+        others?.leave()
+        #expect(report.failures > 0 && report.failures < report.schedules, "\(report)")
+        return ("\(report.schedules), \(report.longestSchedule): \(report)", journal.all)
+    }
+
+    @Test("that meet in the middle of their runs find what each of them finds alone")
+    func sideBySide() async {
+        let (left, right) = (await explored("left"), await explored("right"))
+        #expect(left.effects.contains("left audits, left approves, left files"), "\(left.effects.prefix(10))")
+        let meeting = Meeting(of: 2)
+        async let leftBesideRight = explored("left", meeting: meeting)
+        async let rightBesideLeft = explored("right", meeting: meeting)
+        let besideOthers = await (leftBesideRight, rightBesideLeft)
+        #expect(besideOthers.0 == left)
+        #expect(besideOthers.1 == right)
+    }
+
+    @Test(
+        "are told of their own escapes only, also where one resumes what another waits for",
+        arguments: [false, true]
+    )
+    func escapes(isPlain: Bool) async {
+        var explorer = Explorer()
+        explorer.patience = .seconds(10)
+        let answer = Shared<(@Sendable () -> Void)?>(nil)
+        let isSuspended = DispatchSemaphore(value: 0)
+        let waiting = Scenario("waits") { run in
+            let load: @Sendable () async -> Void = {
+                await unsafe withUnsafeContinuation { continuation in
+                    answer.withLock { $0 = { unsafe continuation.resume() } }
+                }
+            }
+            run.operation("caller") {
+                let task = isPlain ? Task { await load() } : Task(executorPreference: run.executor) { await load() }
+                await task.value
+            }
+            run.operation("other") {
+                await run.pause("until the load is suspended")
+                isSuspended.signal()
+            }
+        }
+        async let escaped = explorer.explore(waiting)
+        let isFirstRun = Shared(true)
+        let report = await explorer.explore(
+            Scenario("answers") { run in
+                run.operation("server") {
+                    guard isFirstRun.take() else { return }
+                    isSuspended.wait()
+                    answer.withLock { $0 }?()
+                }
+                run.operation("other") {}
+            }
+        )
+        #expect(report.holds && report.isComplete, "\(report)")
+        let failure = await escaped.failure
+        #expect(failure?.kind == .escape)
+        #expect(failure?.message.contains("caller/1") == true)
+    }
+
+    @Test("do not take a task that another one has started for a task of their own")
+    func foreignTask() async {
+        let executor = Shared<(any TaskExecutor)?>(nil)
+        let (isInside, isStarted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isFirstRun = (Shared(true), Shared(true))
+        async let visited = Explorer().explore(
+            Scenario("is visited") { run in
+                let host = Host()
+                run.operation("caller") {
+                    await host.receive {
+                        guard isFirstRun.0.take() else { return }
+                        executor.withLock { $0 = run.executor }
+                        isInside.signal()
+                        isStarted.wait()
+                    }
+                }
+            }
+        )
+        let report = await Explorer().explore(
+            Scenario("visits") { run in
+                // The last of them has a number that the other run has not.
+                for number in 1...9 {
+                    run.operation("visitor \(number)") {
+                        guard number == 9, isFirstRun.1.take() else { return }
+                        isInside.wait()
+                        Task(executorPreference: executor.withLock { $0 }) {}
+                        isStarted.signal()
+                    }
+                }
+            }
+        )
+        #expect(report.holds, "\(report)")
+        let failure = await visited.failure
+        #expect(failure?.kind == .escape)
+        #expect(failure?.message.contains("caller/1") == true, "\(failure?.message ?? "none")")
+    }
+
+    @Test("run on as many threads as there are processors, and the others after them")
+    func threads() async {
+        let processors = ProcessInfo.processInfo.activeProcessorCount
+        let meeting = Meeting(of: processors)
+        let inside = Shared((now: 0, most: 0))
+        let ended = await withTaskGroup(of: Bool.self) { group in
+            for number in 1...4 * processors {
+                let isFirstRun = Shared(true)
+                group.addTask {
+                    await Explorer().explore(
+                        Scenario("exploration \(number)") { run in
+                            run.operation("only") {}
+                            guard isFirstRun.take() else { return }
+                            inside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                            meeting.meet()
+                            inside.withLock { $0.now -= 1 }
+                        }
+                    ).holds
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(ended == 4 * processors)
+        #expect(inside.withLock(\.most) == processors)
+    }
+}
+
+/// Somebody who is not alone while somebody visits.
+private actor Host {
+    func receive(_ visit: @Sendable () -> Void) {
+        visit()
+    }
+}
+
+extension Shared<Bool> {
+    /// Whether it is set, the first time that it is asked.
+    fileprivate func take() -> Bool {
+        withLock { isSet in
+            defer { isSet = false }
+            return isSet
+        }
+    }
+}
+
+/// Where explorations wait for each other in the middle of their runs.
+private final class Meeting: @unchecked Sendable {  // The state is touched under the condition's lock only.
+    private let condition = NSCondition()
+    private var guests: Int
+    private var present = 0
+    private var round = 0
+
+    init(of guests: Int) {
+        self.guests = guests
+    }
+
+    /// Waits until all are there who have not left.
+    func meet() {
+        condition.withLock {
+            present += 1
+            let now = round
+            goOn()
+            while round == now {
+                condition.wait()
+            }
+        }
+    }
+
+    /// Does not come again.
+    func leave() {
+        condition.withLock {
+            guests -= 1
+            goOn()
+        }
+    }
+
+    private func goOn() {
+        guard present >= guests else { return }
+        present = 0
+        round += 1
+        condition.broadcast()
+    }
+}
