@@ -35,7 +35,7 @@ final class EscapeLog: Sendable {
 
     /// The first escape so far.
     var first: String? {
-        state.withLock(\.first)
+        state.withLock { $0.first }
     }
 
     /// Waits for the next escape, and returns whether there was one in time.

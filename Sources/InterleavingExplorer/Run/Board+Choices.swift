@@ -9,7 +9,7 @@ extension Board {
     func cannotTouchOthers(_ part: Candidate) -> Bool {
         // An actor's state; the line before an actor that has been asked for already; what has come to a
         // dispatch queue; and whether it is cancelled: a task may look at that anywhere.
-        !part.entersActor && !ready.contains(where: \.entersActor) && suspendedQueues.isEmpty
+        !part.entersActor && !ready.contains { $0.entersActor } && suspendedQueues.isEmpty
             && !canBeCancelled(part.participant)
     }
 
@@ -27,7 +27,11 @@ extension Board {
 
     /// The keys of the first candidates, in the order in which they came; timers last.
     func keys(_ width: Int) -> [Candidate.Key] {
-        Array((ready.map(\.key) + dueTimers.map(\.key)).prefix(width))
+        var keys = ready.map { $0.key }
+        for timer in dueTimers where keys.count < width {
+            keys.append(timer.key)
+        }
+        return keys.count > width ? Array(keys.prefix(width)) : keys
     }
 
     /// Takes a candidate out, and begins the step in the trace.

@@ -63,12 +63,11 @@ extension ScenarioRun {
     private func explore(by chooser: inout some Chooser, _ drive: inout Drive) {
         let permanent = script.withLock(\.permanent)
         var drains = 0
-        while board.withLock({ $0.failure == nil }) {
+        while let count = board.withLock({ $0.failure == nil ? $0.candidateCount : nil }) {
             if let escape = escapes.first {
                 board.withLock { $0.fail(.escape, escape) }
                 return
             }
-            let count = board.withLock(\.candidateCount)
             if count == 0 {
                 if drains < SuspendedQueue.longestChain, board.withLock({ $0.offerDrains() }) {
                     drains += 1
@@ -102,7 +101,7 @@ extension ScenarioRun {
                 drive.frames.append(
                     Frame(
                         digit: UInt8(choice),
-                        arrivals: keys.map(\.arrival),
+                        arrivals: keys.map { $0.arrival },
                         asleep: chooser.asleep,
                         fingerprint: drive.fingerprint
                     )

@@ -6,7 +6,7 @@ extension ScenarioRun {
         if ActiveRuns.onThisThread?.escapes === escapes {
             return true
         }
-        guard board.withLock(\.isDraining) else { return false }
+        guard board.withLock({ $0.isDraining }) else { return false }
         return DispatchQueue.getSpecific(key: SuspendedQueue.key) == ObjectIdentifier(self)
     }
 
@@ -47,7 +47,7 @@ extension ScenarioRun {
                 board.references.append(reference)
             }
             board.add(.job(job), of: participant, as: .job, rank: participant)
-            if job.kind == .task, board.isStepping, participant != parent {
+            if board.isRecording, job.kind == .task, board.isStepping, participant != parent {
                 let name = board.name(of: participant)
                 board.record(job.isNew ? .starts : .wakes, by: parent, name)
             }

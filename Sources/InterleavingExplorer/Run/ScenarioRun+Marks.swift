@@ -4,7 +4,7 @@ extension ScenarioRun {
     /// It is for the reader only and has no influence on the search; an invariant cannot see it. The text is
     /// not even made while nothing is being recorded.
     public func note(_ text: @autoclosure () -> String) {
-        guard isControlling, board.withLock(\.isRecording) else { return }
+        guard isControlling, board.withLock({ $0.isRecording }) else { return }
         let text = text()
         record(.note, text)
     }

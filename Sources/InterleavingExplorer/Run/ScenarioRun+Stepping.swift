@@ -67,7 +67,7 @@ extension ScenarioRun {
             guard let next else { return }
             _ = run(next)
             steps += 1
-            if board.withLock(\.isEventful) {
+            if board.withLock({ $0.isEventful }) {
                 drains = 0
             }
         }

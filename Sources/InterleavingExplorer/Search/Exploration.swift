@@ -52,7 +52,7 @@ struct Exploration {
         return Replay(
             trace: trace,
             failure: failure.map {
-                let schedule = Schedule(digits: drive.frames.map(\.digit))
+                let schedule = Schedule(digits: drive.frames.map { $0.digit })
                 return ScenarioFailure(kind: $0.kind, message: $0.message, schedule: schedule, trace: trace)
             }
         )
@@ -80,7 +80,7 @@ struct Exploration {
                 if report.failure != nil, explorer.stopsAtFirstFailure {
                     return
                 }
-                let tried = drive.frames.map(\.digit)
+                let tried = drive.frames.map { $0.digit }
                 if let frame = prefix.last(of: drive.frames) {
                     let visibility = reduces ? frame.visibility : .noticeable
                     // Of a preparatory step others need not be tried at this place: it comes first. A silent
@@ -135,7 +135,7 @@ struct Exploration {
             let run = ScenarioRun(explorer, escapes: escapes, recording: false)
             var chooser = PrefixChooser(digits: [])
             let drive = run.drive(scenario, by: &chooser)
-            if let failure = run.board.withLock(\.failure) {
+            if let failure = run.board.withLock({ $0.failure }) {
                 return fail(failure, under: [])
             }
             if let fingerprint, fingerprint != drive.fingerprint {
@@ -154,8 +154,8 @@ struct Exploration {
         }
         report.schedules += 1
         report.longestSchedule = max(report.longestSchedule, drive.steps)
-        guard let failure = run.board.withLock(\.failure) else { return drive }
-        fail(failure, under: drive.frames.map(\.digit))
+        guard let failure = run.board.withLock({ $0.failure }) else { return drive }
+        fail(failure, under: drive.frames.map { $0.digit })
         return drive
     }
 
