@@ -1,7 +1,7 @@
 import InterleavingExplorer
 import Testing
 
-@Suite("The contract under every interleaving", .serialized)
+@Suite("The contract under every interleaving")
 struct EveryInterleavingTests {
     private static let clauses: Set = [
         "S1", "S2", "S3", "F1", "F2", "I1", "I2", "I3", "O1", "O2", "O3", "X1", "X2", "X3", "D1", "D2", "D5",
