@@ -8,6 +8,7 @@ enum Workload: String, CaseIterable, Sendable {
     case existential
     case currentToken = "current-token"
     case taskValue = "task-value"
+    case continuation
     case waiter
     case cancelledWaiter = "cancelled-waiter"
     case sundell
@@ -20,6 +21,7 @@ enum Workload: String, CaseIterable, Sendable {
         case .existential: try await HitRows.repeatExistential(count)
         case .currentToken: HitRows.repeatCurrentToken(count)
         case .taskValue: _ = AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count)
+        case .continuation: _ = AsyncWaiters.onOneThread(ContinuationDesign.self, count: count)
         case .waiter: _ = AsyncWaiters.onOneThread(ServiceDesign.self, count: count)
         case .cancelledWaiter: _ = AsyncWaiters.cancelled(ServiceDesign.self, count: count)
         case .sundell: _ = CallbackWaiters.sample(SundellDesign.self, count: count)

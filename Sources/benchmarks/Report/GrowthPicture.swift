@@ -40,13 +40,16 @@ struct GrowthPicture {
         var curves: [Curve] = []
         for outcome in outcomes where titles.contains(outcome.title) {
             for figure in outcome.figures {
-                guard let count = outcome.count, let value = value(figure) else { continue }
+                // What has no color is measured at few sizes only, and no curve.
+                guard let count = outcome.count, let value = value(figure), let color = colors[figure.name] else {
+                    continue
+                }
                 // The base stands in both rows; its first curve is enough.
                 if outcome.title == "callback waiter" && figure.name == SharedTaskDesign.name { continue }
                 let index =
                     curves.firstIndex { $0.name == figure.name }
                     ?? {
-                        curves.append(Curve(name: figure.name, color: colors[figure.name] ?? "#000", points: []))
+                        curves.append(Curve(name: figure.name, color: color, points: []))
                         return curves.count - 1
                     }()
                 curves[index].points.append((count, value))

@@ -1,5 +1,6 @@
 import AccessTokenGCD
 import Dispatch
+import Synchronization
 
 /// A way for callers with callbacks to wait for one load together.
 protocol CallbackDesign: Sendable {
@@ -31,4 +32,24 @@ struct QueueServiceDesign: CallbackDesign {
     }
 
     func retrieve(then handler: @escaping AccessTokenHandler) { service.retrieveToken(then: handler) }
+}
+
+/// The least that handlers cost which are called on a queue: an array, and one block that calls all of them.
+final class HandlerArrayDesign: CallbackDesign {
+    static let name = "bare array and queue.async"
+    private let queue: DispatchQueue
+    private let handlers = Mutex<[AccessTokenHandler]>([])
+
+    init(loader: any AccessTokenLoader, queue: DispatchQueue) {
+        self.queue = queue
+        loader.load(replacing: nil) { [self] result in
+            let waiting = handlers.withLock { handlers in
+                defer { handlers = [] }
+                return handlers
+            }
+            self.queue.async { for handler in waiting { handler(result) } }
+        }
+    }
+
+    func retrieve(then handler: @escaping AccessTokenHandler) { handlers.withLock { $0.append(handler) } }
 }

@@ -1,4 +1,5 @@
 import AccessTokenAsync
+import Synchronization
 
 /// A way for async callers to wait for one load together.
 protocol WaiterDesign: Sendable {
@@ -63,4 +64,42 @@ struct DictionaryDesign: WaiterDesign {
 
     func wait() async throws -> AccessToken { try await service.token() }
     func finish() { gate.open() }
+}
+
+/// The least that a waiter costs which a cancellation can reach: a continuation, and a cancellation handler that does
+/// nothing.
+struct ContinuationDesign: WaiterDesign {
+    static let name = "bare continuation"
+
+    // Safe: each is taken out once.
+    @safe
+    private struct Waiter: Sendable {
+        let continuation: UnsafeContinuation<AccessToken, any Error>
+    }
+
+    private final class Waiters: Sendable {
+        let waiting = Mutex<[Waiter]>([])
+    }
+
+    private let waiters = Waiters()
+
+    init(executor: (any TaskExecutor)?) {}
+
+    func wait() async throws -> AccessToken {
+        let isolation = #isolation
+        return try await withTaskCancellationHandler {
+            try await unsafe withUnsafeThrowingContinuation(isolation: isolation) { continuation in
+                waiters.waiting.withLock { unsafe $0.append(Waiter(continuation: continuation)) }
+            }
+        } onCancel: {
+        }
+    }
+
+    func finish() {
+        let taken = waiters.waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for waiter in taken { unsafe waiter.continuation.resume(returning: .valid) }
+    }
 }

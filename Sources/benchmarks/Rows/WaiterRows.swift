@@ -27,6 +27,11 @@ enum WaiterRows {
             Contender(base) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
             Contender(ServiceDesign.name) { AsyncWaiters.onOneThread(ServiceDesign.self, count: count) },
         ]
+        if count <= 1_000 {
+            contenders.append(
+                Contender(ContinuationDesign.name) { AsyncWaiters.onOneThread(ContinuationDesign.self, count: count) }
+            )
+        }
         // With more it takes longer than everything else together.
         if count <= 10_000 {
             contenders.append(
@@ -83,16 +88,22 @@ enum WaiterRows {
         if count == 100_000 {
             goals.append(.bytes(of: QueueServiceDesign.name, to: SundellDesign.name, atMost: 1))
         }
+        var contenders = [
+            Contender(SharedTaskDesign.name) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
+            Contender(SundellDesign.name) { CallbackWaiters.sample(SundellDesign.self, count: count) },
+            Contender(QueueServiceDesign.name) { CallbackWaiters.sample(QueueServiceDesign.self, count: count) },
+        ]
+        if count <= 1_000 {
+            contenders.append(
+                Contender(HandlerArrayDesign.name) { CallbackWaiters.sample(HandlerArrayDesign.self, count: count) }
+            )
+        }
         return Comparison(
             row: count == 100_000 ? "h, j" : "h",
             title: "callback waiter",
             count: count,
             rounds: rounds(count, isQuick),
-            contenders: [
-                Contender(SharedTaskDesign.name) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
-                Contender(SundellDesign.name) { CallbackWaiters.sample(SundellDesign.self, count: count) },
-                Contender(QueueServiceDesign.name) { CallbackWaiters.sample(QueueServiceDesign.self, count: count) },
-            ],
+            contenders: contenders,
             goals: goals
         )
     }
