@@ -97,23 +97,6 @@ struct QueueServiceTests {
         #expect(loader.loads.count == 1, "a load that had lost the slot was begun after all")
     }
 
-    @Test func `a handler whose release calls the service may be released at any moment`() async {
-        final class Screen: Sendable {
-            let service: AccessTokenService
-            init(service: AccessTokenService) { self.service = service }
-            deinit { service.invalidate(validToken) }
-        }
-        let service = AccessTokenService(loader: loader, clock: clock)
-        for number in 1...2000 {
-            let screen = Screen(service: service)
-            service.callFromLegacyCode { [answers] result in
-                withExtendedLifetime(screen) { answers.take(result) }
-            }
-            await loader.started(number)?.answer(.failure(ContractLoadError(number: number)))
-        }
-        await answers.count(2000)
-    }
-
     @Test func `a handler may drop the last reference to its service`() async {
         let holder = Locked<AccessTokenService?>(AccessTokenService(loader: loader, clock: clock))
         let service = WeakReference(holder.withLock { $0 })
@@ -195,7 +178,9 @@ struct QueueServiceTests {
             onEvent: { event in events.withLock { $0.append(event) } }
         )
         service.callFromLegacyCode(then: answers.take)
-        await loader.started(1)?.answer(.success(AccessToken(value: "T", expiration: clock.now + 60)))
+        let load = await loader.started(1)
+        #expect(clock.pendingTimers == 0, "no deadline")
+        load?.answer(.success(AccessToken(value: "T", expiration: clock.now + 60)))
         await answers.count(1)
         #expect(service.currentToken != nil)
         let corrections = events.withLock { $0 }.filter { if case .policyCorrected = $0 { true } else { false } }

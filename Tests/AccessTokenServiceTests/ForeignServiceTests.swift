@@ -1,0 +1,171 @@
+import AccessTokenContract
+import Dispatch
+import Foundation
+import Testing
+
+@Suite("Adapters of services and loaders of others")
+struct ForeignServiceTests {
+    /// Says when it is called and cancelled, and never answers.
+    private final class SilentService: AccessTokenProviding {
+        let isCalled = Event()
+        let isCancelled = Event()
+        private let handlers = Locked<[AccessTokenHandler]>([])
+        private let onCall: @Sendable () -> Void
+
+        init(onCall: @escaping @Sendable () -> Void = {}) { self.onCall = onCall }
+
+        @available(*, renamed: "token()")
+        func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+            handlers.withLock { $0.append(handler) }
+            onCall()
+            isCalled.happen()
+            return AccessTokenRetrieval { [isCancelled] in isCancelled.happen() }
+        }
+
+        func invalidate(_ rejected: AccessToken) {}
+        /// Drops the handler.
+        func signOut(then done: @escaping @Sendable () -> Void) {}
+    }
+
+    /// Drops every callback.
+    private struct DroppingLoader: AccessTokenLoader {
+        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {}
+        func signOut(then done: @escaping @Sendable () -> Void) {}
+    }
+
+    @Test func `a cancelled async caller's retrieval is cancelled too (X1)`() async {
+        let service = SilentService()
+        let caller = Task { try await AsyncServiceView(of: service).token() }
+        await service.isCalled.wait()
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        #expect(service.isCancelled.hasHappened)
+    }
+
+    @Test func `a caller that is cancelled while it calls is answered, and its retrieval cancelled (X1)`() async {
+        let service = SilentService { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+        let caller = Task { try await AsyncServiceView(of: service).token() }
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        #expect(service.isCancelled.hasHappened)
+    }
+
+    @Test func `the cancellation of a callback view's retrieval is passed on, and answered`() async {
+        let service = SilentService()
+        let answers = Answers()
+        let view = CallbackServiceView(of: AsyncServiceView(of: service))
+        view.callFromLegacyCode(then: answers.take).cancel()
+        await answers.count(1)
+        #expect(service.isCancelled.hasHappened)
+    }
+
+    @Test func `sign-out ends also where the handler is dropped`() async {
+        let service = SilentService()
+        await AsyncServiceView(of: service).signOut()
+        let isDone = Event()
+        CallbackServiceView(of: AsyncServiceView(of: service)).signOut { isDone.happen() }
+        await isDone.wait()
+        await AsyncLoaderView(of: DroppingLoader()).signOut()
+    }
+
+    @Test(arguments: ["the queue service itself", "the actor", "a service of others"])
+    func `it is said on the handlers' queue that sign-out is done (D4)`(kind: String) async {
+        let key = DispatchSpecificKey<Bool>()
+        let queue = DispatchQueue(label: "handlers")
+        queue.setSpecific(key: key, value: true)
+        let (loader, clock) = (ControlledLoader(), ManualClock())
+        let actor = AsyncAccessTokenService(loader: loader, clock: clock)
+        let service: any AccessTokenProviding =
+            switch kind {
+            case "the actor": CallbackServiceView(of: actor, queue: queue)
+            case "a service of others": CallbackServiceView(of: PlainView(base: actor), queue: queue)
+            default: AccessTokenService(loader: loader, clock: clock, queue: queue)
+            }
+        let wasOnQueue = Locked<Bool?>(nil)
+        let isDone = Event()
+        service.signOut {
+            wasOnQueue.withLock { $0 = DispatchQueue.getSpecific(key: key) }
+            isDone.happen()
+        }
+        await isDone.wait()
+        #expect(wasOnQueue.withLock { $0 } == true)
+    }
+
+    private struct PlainView: AsyncAccessTokenProviding {
+        let base: AsyncAccessTokenService
+        func token() async throws -> AccessToken { try await base.token() }
+        func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
+        func signOut() async { await base.signOut() }
+    }
+}
+
+@Suite("Events of both services")
+struct EventTests {
+    @Test func `tell in order who was refreshed behind, and how long a silent load was waited for`() async throws {
+        let (loader, clock) = (ControlledLoader(), ManualClock())
+        let queueEvents = Locked<[AccessTokenEvent]>([])
+        let actorEvents = Locked<[AccessTokenEvent]>([])
+        let policy = AccessTokenPolicy(leeway: 0, refreshAhead: 100, loadDeadline: 10)
+        let token = AccessToken(value: "T", expiration: clock.now.addingTimeInterval(300))
+        let expected: [AccessTokenEvent] = [
+            .signedIn(waiters: 0), .answeredFromCache, .startedBehind(load: 1),
+            .loadTimedOut(load: 1, waiters: 0, seconds: 10), .signedOut(waiters: 0),
+        ]
+        let answers = Answers()
+        let queue = AccessTokenService(
+            loader: loader,
+            policy: policy,
+            clock: clock,
+            onEvent: { event in queueEvents.withLock { $0.append(event) } }
+        )
+        queue.signIn(token)
+        clock.advance(by: 250)
+        queue.callFromLegacyCode(then: answers.take)
+        _ = await loader.started(1)
+        clock.advance(by: 10)
+        let signedOut = Event()
+        queue.signOut { signedOut.happen() }
+        await signedOut.wait()
+        await yieldUntil { queueEvents.withLock { $0.count } == expected.count }
+        #expect(queueEvents.withLock { $0 } == expected)
+
+        clock.setWallClock(to: clock.now.addingTimeInterval(-260))
+        let executor = DispatchQueue(label: "executor")
+        let key = DispatchSpecificKey<Bool>()
+        executor.setSpecific(key: key, value: true)
+        let wasElsewhere = Locked(false)
+        let actor = AsyncAccessTokenService(
+            loader: loader,
+            policy: policy,
+            clock: clock,
+            executor: DispatchQueueExecutor(queue: executor),
+            onEvent: { event in
+                actorEvents.withLock { $0.append(event) }
+                if DispatchQueue.getSpecific(key: key) != true { wasElsewhere.withLock { $0 = true } }
+            }
+        )
+        await actor.signIn(token)
+        clock.advance(by: 250)
+        #expect(try await actor.token() == token)
+        _ = await loader.started(2)
+        clock.advance(by: 10)
+        await actor.signOut()
+        await yieldUntil { actorEvents.withLock { $0.count } == expected.count }
+        #expect(actorEvents.withLock { $0 } == expected)
+        #expect(!wasElsewhere.withLock { $0 }, "the actor runs on its executor")
+    }
+
+    @Test func `tell how long a load took, from the call to the answer`() async throws {
+        let (loader, clock) = (ControlledLoader(), ManualClock())
+        let events = Locked<[AccessTokenEvent]>([])
+        let service = AsyncAccessTokenService(loader: loader, clock: clock) { event in
+            events.withLock { $0.append(event) }
+        }
+        let caller = Task { try await service.token() }
+        let load = await loader.started(1)
+        clock.advance(by: 2)
+        load?.answer(.success(validToken))
+        #expect(try await caller.value == validToken)
+        await yieldUntil { events.withLock { $0.count } == 2 }
+        #expect(events.withLock { $0 } == [.led(load: 1), .loadSucceeded(load: 1, waiters: 1, seconds: 2)])
+    }
+}
