@@ -85,6 +85,35 @@ struct ClockTests {
         #expect(outcomes == ["10"])
     }
 
+    @Test("fires equal timers in the order in which they were set, if nothing departs from it")
+    func ties() async {
+        let trace = await Explorer().replay(
+            "0",
+            of: Scenario("ties") { run in
+                for name in ["a", "b", "c"] {
+                    run.clock.schedule(after: .seconds(1), name) { run.effect(name) }
+                }
+                run.operation("first") { try await run.clock.sleep(for: .seconds(2)) }
+            }
+        ).trace
+        #expect(trace.effects == ["a", "b", "c"])
+    }
+
+    @Test("fires timers that are overdue in any order, whatever their deadlines were")
+    func overdue() async {
+        let outcomes = await outcomes { run, journal in
+            let clock = run.clock
+            run.operation("first") {
+                clock.schedule(after: .seconds(1)) { journal.add("a") }
+                clock.schedule(after: .seconds(2)) { journal.add("b") }
+                clock.schedule(after: .seconds(20)) { journal.add("c") }
+                clock.advance(by: .seconds(10))
+                try await clock.sleep(for: .seconds(30))
+            }
+        }
+        #expect(outcomes == ["a b c", "b a c"])
+    }
+
     @Test("does not pass any more when all operations have ended")
     func end() async {
         let outcomes = await outcomes { run, journal in

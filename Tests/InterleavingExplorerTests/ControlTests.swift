@@ -96,6 +96,26 @@ struct ControlTests {
                 run.operation("first") {
                     DispatchQueue.global().sync {
                         Thread.run { run.effect("elsewhere") }
+                        Thread.run { run.effect("again") }
+                    }
+                }
+            }
+        )
+        #expect(report.failure?.kind == .escape)
+        #expect(report.failure?.message.contains("elsewhere") == true, "the first one is told")
+    }
+
+    @Test("reports a step or a timer that another thread asks for", arguments: ["step", "timer"])
+    func foreignRequest(kind: String) async {
+        let report = await Explorer().explore(
+            Scenario("a foreign request") { run in
+                run.operation("first") {
+                    Thread.run {
+                        if kind == "step" {
+                            run.step("elsewhere") {}
+                        } else {
+                            run.clock.schedule(after: .seconds(1), "elsewhere") {}
+                        }
                     }
                 }
             }

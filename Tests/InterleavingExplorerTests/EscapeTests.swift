@@ -78,6 +78,29 @@ struct EscapeTests {
         #expect(report.holds && report.isComplete, "\(report)")
     }
 
+    #if os(macOS) || os(Linux)
+    @Test("after the report, which is wrong then, is told on standard error")
+    func lateComplaint() async throws {
+        let result = try await #require(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent]
+        ) {
+            let last = Shared<ScenarioRun?>(nil)
+            let report = await Explorer().explore(
+                Scenario("it is over") { run in
+                    last.withLock { $0 = run }
+                    run.operation("caller") {}
+                }
+            )
+            precondition(report.holds)
+            last.withLock { $0 }?.effect("too late")
+        }
+        let complaint = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(complaint.contains("it is over"))
+        #expect(complaint.contains("too late"))
+    }
+    #endif
+
     @Test("after the scenario's end is reported by the end of the search")
     func lateEffect() async {
         for round in 1...100 {

@@ -136,6 +136,28 @@ struct QueueTests {
         #expect(Set(seen.all) == ["1 2 x", "1 x 2", "x 1 2"])
     }
 
+    @Test("of Dispatch is drained as long as blocks add blocks, also for a preparation, and beside another one")
+    func silentChains() async {
+        let report = await Explorer(.bounded(departures: 1)).explore(
+            Scenario("silent chains") { run in
+                let (first, second) = (DispatchQueue(label: "first"), DispatchQueue(label: "second"))
+                run.control(first, "first")
+                run.control(second, "second")
+                @Sendable func answer(_ queue: DispatchQueue) async {
+                    await withCheckedContinuation { continuation in
+                        queue.async { queue.async { queue.async { queue.async { continuation.resume() } } } }
+                    }
+                }
+                try run.prepare { await answer(second) }
+                run.operation("caller") {
+                    await answer(first)
+                    await answer(second)
+                }
+            }
+        )
+        #expect(report.holds, "\(report)")
+    }
+
     @Test("runs its blocks one at a time, in the order in which they came")
     func order() async {
         let report = await Explorer().explore(
@@ -152,6 +174,23 @@ struct QueueTests {
         )
         #expect(report.holds && report.isComplete, "\(report)")
         #expect(report.schedules == 4)
+    }
+
+    @Test("offers a block that the one before it adds once, and knows whether one of its blocks runs")
+    func additions() async {
+        let report = await Explorer().explore(
+            Scenario("an addition") { run in
+                let queue = run.queue("queue")
+                let seen = Journal()
+                queue.async {
+                    queue.async { seen.add("block: \(queue.isCurrent)") }
+                }
+                run.step("something else") { seen.add("step: \(queue.isCurrent)") }
+                run.invariant("is current inside only") { Set(seen.all) == ["block: true", "step: false"] }
+            }
+        )
+        #expect(report.holds && report.isComplete, "\(report)")
+        #expect(report.schedules == 3)
     }
 
     @Test("can carry an actor that has an executor of its own")

@@ -180,6 +180,99 @@ struct ReductionTests {
         }
     }
 
+    @Test("keep every moment at which a child task can be cancelled")
+    func childCancellations() async {
+        await compare(outcomes: 3) { run, journal in
+            let operation = run.operation("a") {
+                async let child: [Bool] = {
+                    var seen = [Task.isCancelled]
+                    await Task.yield()
+                    seen.append(Task.isCancelled)
+                    return seen
+                }()
+                journal.add(await child.map { $0 ? "cancelled" : "not" }.joined(separator: ", "))
+            }
+            run.operation("b") {}
+            run.step(cancelling: operation)
+        }
+    }
+
+    @Test("keep every order in which a plain task and others can go on and enter an actor")
+    func plainTasks() async {
+        // Back from the actor, a plain task may go on without a choice.
+        await compare(outcomes: 4) { run, journal in
+            let cell = Cell()
+            for name in ["a", "b"] {
+                run.operation(name) {
+                    await Task {
+                        let first = await cell.add(name)
+                        run.note("between")
+                        let second = await cell.add(name)
+                        journal.add("\(name) saw \(first) and \(second)")
+                    }.value
+                }
+            }
+        }
+    }
+
+    @Test("keep the moments at which a timer is set or cancelled, and the clock moved")
+    func clock() async {
+        await compare(outcomes: 2) { run, journal in
+            let timer = run.clock.schedule(after: .seconds(1)) { journal.add("fires") }
+            run.operation("a") { timer.cancel() }
+            run.operation("b") { await run.pause("b") }
+        }
+        await compare(outcomes: 2) { run, journal in
+            for seconds in [1, 2] {
+                run.operation("\(seconds)") {
+                    try await run.clock.sleep(until: VirtualClock.Instant(offset: .seconds(seconds)))
+                    journal.add("\(journal.all.count): \(seconds)")
+                }
+            }
+        }
+        await compare(outcomes: 2) { run, journal in
+            run.operation("a") { run.clock.advance(by: .seconds(10)) }
+            run.operation("b") { journal.add("\(run.clock.now.offset.components.seconds)") }
+        }
+    }
+
+    @Test("keep what comes after a step that others go ahead of, past one that does nothing")
+    func pastSilence() async {
+        await compare(outcomes: 12) { run, journal in
+            @Sendable func act(_ name: String) {
+                run.effect(name)
+                journal.add("\(journal.all.count): \(name)")
+            }
+            run.operation("a") { act("a") }
+            run.operation("silent") {}
+            run.operation("b") {
+                act("b")
+                await run.pause("b")
+                act("b")
+            }
+            run.operation("c") { act("c") }
+        }
+    }
+
+    @Test("are none where none are wanted: steps that do nothing are tried in every order")
+    func none() async {
+        var explorer = Explorer()
+        var counts: [Int] = []
+        for reductions in [Reductions.none, .entersActorsAtOnce, .all] {
+            explorer.reductions = reductions
+            let report = await explorer.explore(
+                Scenario("silence") { run in
+                    for name in ["a", "b", "c"] {
+                        run.operation(name) {}
+                    }
+                }
+            )
+            #expect(report.holds && report.isComplete)
+            counts.append(report.schedules)
+        }
+        #expect(counts == [6, 6, 1])
+    }
+
     @Test("lose no outcome of programs drawn at random", arguments: 1...40)
     func randomPrograms(seed: Int) async {
         let program = RandomProgram(seed: UInt64(seed))

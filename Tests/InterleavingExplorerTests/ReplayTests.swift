@@ -93,6 +93,44 @@ struct ReplayTests {
         #expect(once.failure?.message.contains("holds the second time") == true)
     }
 
+    @Test("of a scenario that changes later, in the repetitions of the only one there is, is found to diverge as well")
+    func unsteadyLater() async {
+        func explore(_ setUp: @escaping @Sendable (ScenarioRun, Int) -> Void) async -> ExplorationReport {
+            let runs = Shared(0)
+            return await Explorer().explore(
+                Scenario("unsteady later") { run in
+                    let number = runs.withLock { runs in
+                        runs += 1
+                        return runs
+                    }
+                    setUp(run, number)
+                }
+            )
+        }
+        let broken = await explore { run, number in
+            run.operation("first") {}
+            run.invariant("holds at first") { number != 9 }
+        }
+        #expect(broken.failure?.kind == .divergedReplay, "\(broken)")
+        #expect(broken.failure?.message.contains("holds at first") == true)
+        // As many candidates each time, but not the same ones.
+        let other = await explore { run, number in
+            run.operation("first") {
+                if number < 9 {
+                    await Task.yield()
+                } else {
+                    Task(executorPreference: run.executor) {}
+                }
+            }
+            run.operation("second") {}
+        }
+        #expect(other.failure?.kind == .divergedReplay, "\(other)")
+        let more = await explore { run, number in
+            run.operation("first") { if number == 9 { await run.pause("once") } }
+        }
+        #expect(more.failure?.kind == .divergedReplay, "\(more)")
+    }
+
     @Test("is written in base 36, without the zeros at its end")
     func strings() {
         #expect(Schedule(parsing: "0101")?.description == "0101")

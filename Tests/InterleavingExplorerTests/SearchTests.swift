@@ -100,6 +100,19 @@ struct SearchTests {
         #expect(!report.isComplete)
     }
 
+    @Test("is not complete where more could run than a digit can tell apart", arguments: [(36, true), (37, false)])
+    func width(operations: Int, isComplete: Bool) async {
+        let report = await Explorer().explore(
+            Scenario("a crowd") { run in
+                for number in 1...operations {
+                    run.operation("\(number)") {}
+                }
+            }
+        )
+        #expect(report.holds && report.schedules == 1)
+        #expect(report.isComplete == isComplete)
+    }
+
     @Test("finds by random priorities, and finds the same again from the same seed")
     func random() async throws {
         let scenario = Scenario("out of order") { run in

@@ -59,10 +59,30 @@ struct TraceTests {
             run.operation("first") { try await run.clock.sleep(for: .seconds(2)) }
             run.step("user taps") { Task { await cell.add("a") } }
             run.clock.schedule(after: .seconds(1), "alarm") { Task { await cell.add("b") } }
+            run.queue("queue").async("works") { Task { await cell.add("c") } }
         }
         let names = await Explorer().replay("0", of: scenario).trace.participants
         #expect(names.contains("scenario: user taps/1"), "\(names)")
         #expect(names.contains("clock: alarm/1"), "\(names)")
+        #expect(names.contains("queue/1"), "a queue does one thing only: \(names)")
+    }
+
+    @Test("numbers the tasks of an operation, and tells an actor from a former one in the same place")
+    func numbers() async {
+        // As large as a cell, so that the heap gives it the place of the one that went.
+        actor Twin {
+            var text = ""
+            func add(_ more: String) { text += more }
+        }
+        let scenario = Scenario("two tasks, two actors") { run in
+            run.operation("first") {
+                await Task(executorPreference: run.executor) { _ = await Cell().add("1") }.value
+                await Task(executorPreference: run.executor) { for _ in 1...20 { await Twin().add("2") } }.value
+            }
+        }
+        let trace = await Explorer().replay("0", of: scenario).trace
+        #expect(trace.participants == ["first", "first/1", "first/2"])
+        #expect(Array(trace.actors.prefix(2)) == ["Cell", "Twin"])
     }
 
     @Test("is drawn as a sequence diagram with the operations as participants")
@@ -91,6 +111,15 @@ struct TraceTests {
                 """
             )
         )
+    }
+
+    @Test("is drawn without line ends of its own")
+    func lines() async {
+        let scenario = Scenario("two lines") { run in
+            run.operation("first") { run.note("one\ntwo") }
+        }
+        let mermaid = await Explorer().replay("0", of: scenario).trace.mermaid
+        #expect(mermaid.contains("Note over p0: one<br/>two"))
     }
 
     @Test("holds the effects in order, and the time of each step")
