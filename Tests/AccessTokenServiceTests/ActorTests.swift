@@ -69,6 +69,32 @@ struct ActorTests {
         #expect(loader.loads.count == 1)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a caller that is cancelled already does not wait for a load that is under way (X1)`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let leader = Task { try await service.token() }
+        let load = await loader.started(1)
+        let late = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await service.token()
+        }
+        await #expect(throws: CancellationError.self) { try await late.value }
+        load?.answer(.success(validToken))
+        #expect(try await leader.value == validToken)
+    }
+
+    @Test func `a load has the priority of the caller that led it`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let priority = Locked<TaskPriority?>(nil)
+        loader.duringLoad { load in
+            priority.withLock { $0 = Task.currentPriority }
+            load.answer(.success(validToken))
+        }
+        let leader = Task.detached(priority: .high) { try await service.token() }
+        _ = try await leader.value
+        #expect(priority.withLock { $0 } == .high)
+    }
+
     @Test func `a waiter of higher priority raises the load's`() async throws {
         let joined = Event()
         let service = AsyncAccessTokenService(loader: loader, clock: clock) { event in

@@ -58,6 +58,55 @@ struct ForeignServiceTests {
         #expect(service.isCancelled.hasHappened)
     }
 
+    /// Runs jobs when a test says so, the last one first.
+    private final class ReverseExecutor: TaskExecutor {
+        private let jobs = Locked<[UnownedJob]>([])
+        var count: Int { jobs.withLock { $0.count } }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            jobs.withLock { $0.append(job) }
+        }
+
+        func run() {
+            while let job = jobs.withLock({ $0.popLast() }) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+    }
+
+    @Test func `loads of an async loader begin in the order of the calls, whichever task comes first`() {
+        struct RecordingLoader: AsyncAccessTokenLoader {
+            let record: @Sendable (String) -> Void
+            func load(replacing old: AccessToken?) async throws -> AccessToken {
+                record(old?.value ?? "none")
+                return validToken
+            }
+        }
+        let order = Locked<[String]>([])
+        let executor = ReverseExecutor()
+        let loader = RecordingLoader { value in order.withLock { $0.append(value) } }
+        let view = CallbackLoaderView(of: loader, executor: executor)
+        for number in 1...3 { view.load(replacing: AccessToken(value: "\(number)")) { _ in } }
+        #expect(executor.count == 3)
+        executor.run()
+        #expect(order.withLock { $0 } == ["1", "2", "3"])
+    }
+
+    @Test func `repeated answers are told with the number of their load`() async throws {
+        let loader = ControlledLoader()
+        let events = Locked<[AccessTokenEvent]>([])
+        let view = AsyncLoaderView(of: loader) { event in events.withLock { $0.append(event) } }
+        loader.insideLoad { load in
+            load.answer(.success(validToken))
+            load.answer(.success(validToken))
+        }
+        for _ in 1...2 { _ = try await view.load(replacing: nil) }
+        // Behind both loads on the queue of the calls.
+        await view.signOut()
+        #expect(
+            events.withLock { $0 } == [.ignored(.repeatedAnswer(load: 1)), .ignored(.repeatedAnswer(load: 2))]
+        )
+    }
+
     @Test func `sign-out ends also where the handler is dropped`() async {
         let service = SilentService()
         await AsyncServiceView(of: service).signOut()
@@ -95,6 +144,61 @@ struct ForeignServiceTests {
         func token() async throws -> AccessToken { try await base.token() }
         func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
         func signOut() async { await base.signOut() }
+    }
+}
+
+@Suite("A loader that asks its own service, through views (R1)", .timeLimit(.minutes(1)))
+struct AskingLoaderTests {
+    let clock = ManualClock()
+
+    @Test(arguments: ["actor", "queue"])
+    func `is told so inside the call`(kind: String) async {
+        let loader = ControlledLoader()
+        let base: any AsyncAccessTokenProviding =
+            kind == "actor"
+            ? AsyncAccessTokenService(loader: AsyncLoaderView(of: loader), clock: clock)
+            : AccessTokenService(loader: loader, clock: clock)
+        let view = CallbackServiceView(of: base)
+        let (inner, answers) = (Answers(), Answers())
+        loader.insideLoad { _ in view.callFromLegacyCode(then: inner.take) }
+        view.callFromLegacyCode(then: answers.take)
+        await inner.count(1)
+        #expect(hasFailed(inner.results[0], with: .loadAskedItsOwnService))
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(1)
+    }
+
+    @Test func `is told so in a task that the queue service's loader has started`() async {
+        let loader = ControlledLoader()
+        let view = CallbackServiceView(
+            of: AccessTokenService(loader: CallbackLoaderView(of: loader), clock: clock)
+        )
+        let (inner, answers) = (Answers(), Answers())
+        loader.duringLoad { _ in view.callFromLegacyCode(then: inner.take) }
+        view.callFromLegacyCode(then: answers.take)
+        await inner.count(1)
+        #expect(hasFailed(inner.results[0], with: .loadAskedItsOwnService))
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(1)
+    }
+
+    @Test func `is told so also where another service's load is between`() async {
+        let (loader, other) = (ControlledLoader(), ControlledLoader())
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let view = CallbackServiceView(of: AsyncAccessTokenService(loader: other, clock: clock))
+        let (inner, answers) = (Answers(), Answers())
+        other.duringLoad { load in
+            do { load.answer(.success(try await service.token())) } catch { load.answer(.failure(error)) }
+        }
+        loader.duringLoad { load in
+            view.callFromLegacyCode { result in
+                inner.take(result)
+                load.answer(result)
+            }
+        }
+        CallbackServiceView(of: service).callFromLegacyCode(then: answers.take)
+        await answers.count(1)
+        #expect(hasFailed(inner.results[0], with: .loadAskedItsOwnService))
     }
 }
 

@@ -83,6 +83,12 @@ struct VerdictTests {
         let (good, bad) = (scenario(holds: true), scenario(holds: false))
         #expect(await Version.fix("a", "", good).explore().isExpected)
         #expect(await !Version.fix("a", "", bad).explore().isExpected)
+        let crowd = Scenario("more than a digit can tell apart") { run in
+            for number in 1...37 {
+                run.operation("\(number)") {}
+            }
+        }
+        #expect(await !Version.fix("a", "", crowd).explore().isExpected, "it holds, but not all was tried")
         #expect(await Version.faulty("a", breaks: "it", "", bad).explore().isExpected)
         #expect(await !Version.faulty("a", breaks: "it", "", good).explore().isExpected)
         #expect(await !Version.faulty("a", breaks: "something else", "", bad).explore().isExpected)
