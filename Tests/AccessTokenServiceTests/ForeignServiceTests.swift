@@ -58,6 +58,29 @@ struct ForeignServiceTests {
         #expect(service.isCancelled.hasHappened)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `the cancellation of a callback view's retrieval reaches the task that waits for a service of others`() async {
+        struct WaitingService: AsyncAccessTokenProviding {
+            let isCancelled: Event
+            func token() async throws -> AccessToken {
+                await withTaskCancellationHandler {
+                    await isCancelled.wait()
+                } onCancel: {
+                    isCancelled.happen()
+                }
+                throw CancellationError()
+            }
+            func invalidate(_ rejected: AccessToken) async {}
+            func signOut() async {}
+        }
+        let isCancelled = Event()
+        let answers = Answers()
+        let view = CallbackServiceView(of: WaitingService(isCancelled: isCancelled))
+        view.callFromLegacyCode(then: answers.take).cancel()
+        await answers.count(1)
+        await isCancelled.wait()
+    }
+
     /// Runs jobs when a test says so, the last one first.
     private final class ReverseExecutor: TaskExecutor {
         private let jobs = Locked<[UnownedJob]>([])

@@ -175,6 +175,17 @@ struct HeldQueueTests {
         return service.callFromLegacyCode { _ in withExtendedLifetime(screen) {} }
     }
 
+    @Test func `the async view of a callback loader calls it on its queue`() async throws {
+        let loading = HeldQueue()
+        let view = AsyncLoaderView(of: loader, loading: loading, onEvent: nil)
+        let load = Task { try await view.load(replacing: nil) }
+        await yieldUntil { loading.count == 1 || !loader.loads.isEmpty }
+        #expect(loader.loads.isEmpty)
+        loading.run()
+        await loader.started(1)?.answer(.success(validToken))
+        #expect(try await load.value == validToken)
+    }
+
     // MARK: The actor
 
     @Test(arguments: ["answered", "cancelled"])
