@@ -108,7 +108,8 @@ public final class AccessTokenService: AccessTokenProviding {
             delivery.enqueue { handler(.success(token)) }
             return .answered
         }
-        return retrieveToken(by: CallerContext(ownLoad: LoaderCall.loads.flight(of: self)), then: handler)
+        let loads = LoaderCall.loads
+        return retrieveToken(by: CallerContext(ownLoad: loads.flight(of: self), loads: loads), then: handler)
     }
 
     /// Says that a server rejected this token (clauses I1 to I3).
@@ -184,7 +185,7 @@ public final class AccessTokenService: AccessTokenProviding {
     private func carryOut(_ effects: [Effect]) {
         for effect in effects {
             switch effect {
-            case .startLoad(let flight, let old, _): startLoad(flight, replacing: old)
+            case .startLoad(let flight, let old, let caller): startLoad(flight, replacing: old, inside: caller.loads)
             // A queue is raised by the blocks that wait in it.
             case .raisePriority: break
             case .endFlight: setDeadline(nil)
@@ -193,7 +194,7 @@ public final class AccessTokenService: AccessTokenProviding {
         }
     }
 
-    private func startLoad(_ flight: FlightID, replacing old: AccessToken?) {
+    private func startLoad(_ flight: FlightID, replacing old: AccessToken?, inside loads: [LoadID]) {
         setDeadline(
             loadDeadline.map { seconds in
                 clock.schedule(after: seconds) { [self] in
@@ -202,16 +203,16 @@ public final class AccessTokenService: AccessTokenProviding {
                 }
             }
         )
-        loading.enqueue { self.load(flight, replacing: old) }
+        loading.enqueue { self.load(flight, replacing: old, inside: loads) }
     }
 
-    private func load(_ flight: FlightID, replacing old: AccessToken?) {
+    private func load(_ flight: FlightID, replacing old: AccessToken?, inside loads: [LoadID]) {
         guard machine.withLock({ $0.owns(flight) }) else { return }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
             let now = clock.now
             decide { $0.loadFinished(flight, result, at: now) }
         }
-        LoaderCall.inside([LoadID(of: self, flight)], on: loading.dispatchQueue) {
+        LoaderCall.inside(loads + [LoadID(of: self, flight)], on: loading.dispatchQueue) {
             loader.load(replacing: old) { [weak self] result in
                 if !answer(result) { self?.decide { $0.loadAnsweredAgain(flight) } }
             }

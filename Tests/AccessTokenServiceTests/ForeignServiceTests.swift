@@ -225,6 +225,29 @@ struct AskingLoaderTests {
     }
 }
 
+@Suite("Two queue services whose loaders ask each other (R1)", .timeLimit(.minutes(1)))
+struct AskingEachOtherTests {
+    @Test func `get an error, and not a deadlock`() async {
+        let (loader, other, clock) = (ControlledLoader(), ControlledLoader(), ManualClock())
+        let service = AccessTokenService(loader: loader, clock: clock)
+        let second = AccessTokenService(loader: other, clock: clock)
+        let (inner, answers) = (Answers(), Answers())
+        loader.insideLoad { load in
+            second.callFromLegacyCode { load.answer($0) }
+        }
+        other.insideLoad { load in
+            service.callFromLegacyCode { result in
+                inner.take(result)
+                load.answer(result)
+            }
+        }
+        service.callFromLegacyCode(then: answers.take)
+        await answers.count(1)
+        #expect(hasFailed(inner.results[0], with: .loadAskedItsOwnService))
+        #expect(hasFailed(answers.results[0], with: .loadAskedItsOwnService))
+    }
+}
+
 @Suite("Events of both services")
 struct EventTests {
     @Test func `tell in order who was refreshed behind, and how long a silent load was waited for`() async throws {
