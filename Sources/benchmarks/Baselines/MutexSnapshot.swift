@@ -19,3 +19,22 @@ final class MutexSnapshot: Sendable {
         }
     }
 }
+
+/// The least that a call through a protocol costs which has to be awaited.
+protocol AwaitedSnapshot: Sendable {
+    nonisolated(nonsending) func awaitedToken() async throws -> AccessToken
+}
+
+struct NoToken: Error {}
+
+extension MutexSnapshot: AwaitedSnapshot {
+    nonisolated(nonsending) func awaitedToken() async throws -> AccessToken {
+        guard let token = token() else { throw NoToken() }
+        return token
+    }
+}
+
+/// Another one, or the optimizer knows whom a call through the protocol reaches.
+struct EmptySnapshot: AwaitedSnapshot {
+    nonisolated(nonsending) func awaitedToken() async throws -> AccessToken { throw NoToken() }
+}

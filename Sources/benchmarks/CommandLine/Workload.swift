@@ -6,6 +6,7 @@ enum Workload: String, CaseIterable, Sendable {
     case snapshot
     case hit
     case existential
+    case awaitedSnapshot = "awaited-snapshot"
     case currentToken = "current-token"
     case taskValue = "task-value"
     case continuation
@@ -19,6 +20,7 @@ enum Workload: String, CaseIterable, Sendable {
         case .snapshot: HitRows.repeatSnapshot(count)
         case .hit: try await HitRows.repeatToken(count)
         case .existential: try await HitRows.repeatExistential(count)
+        case .awaitedSnapshot: try await HitRows.repeatAwaitedSnapshot(count)
         case .currentToken: HitRows.repeatCurrentToken(count)
         case .taskValue: _ = AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count)
         case .continuation: _ = AsyncWaiters.onOneThread(ContinuationDesign.self, count: count)

@@ -31,6 +31,7 @@ enum HitRows {
     }()
 
     private static let existential: any AsyncAccessTokenProviding = actor
+    private static let awaitedSnapshot: any AwaitedSnapshot = snapshot
     private static let plainActor = PlainActor(.valid, loader: GatedLoader(gate: Gate()))
 
     // MARK: async
@@ -45,6 +46,9 @@ enum HitRows {
                 Contender("token()") { try await onPool { try await actorCalls(actor) } },
                 Contender("token() of any AsyncAccessTokenProviding") {
                     try await onPool { try await existentialCalls(existential) }
+                },
+                Contender("base of any protocol, awaited") {
+                    try await onPool { try await awaitedSnapshotCalls(awaitedSnapshot) }
                 },
                 Contender("plain actor") { try await onPool { try await plainActorCalls(plainActor, calls) } },
             ],
@@ -65,6 +69,9 @@ enum HitRows {
                 Contender("token()") { try await onMainActor { try await actorCalls(actor) } },
                 Contender("token() of any AsyncAccessTokenProviding") {
                     try await onMainActor { try await existentialCalls(existential) }
+                },
+                Contender("base of any protocol, awaited") {
+                    try await onMainActor { try await awaitedSnapshotCalls(awaitedSnapshot) }
                 },
                 Contender("plain actor") { try await onMainActor { try await plainActorCalls(plainActor, 200) } },
             ],
@@ -133,6 +140,16 @@ enum HitRows {
         return sample(watch, calls, length)
     }
 
+    private static func awaitedSnapshotCalls(
+        _ snapshot: any AwaitedSnapshot,
+        _ calls: Int = calls
+    ) async throws -> Sample {
+        var length = 0
+        let watch = Stopwatch()
+        for _ in 0..<calls { length += use(try await snapshot.awaitedToken()) }
+        return sample(watch, calls, length)
+    }
+
     private static func plainActorCalls(_ service: PlainActor, _ calls: Int) async throws -> Sample {
         var length = 0
         let watch = Stopwatch()
@@ -190,6 +207,10 @@ enum HitRows {
 
     static func repeatExistential(_ calls: Int) async throws {
         _ = try await existentialCalls(existential, calls)
+    }
+
+    static func repeatAwaitedSnapshot(_ calls: Int) async throws {
+        _ = try await awaitedSnapshotCalls(awaitedSnapshot, calls)
     }
 
     static func repeatCurrentToken(_ calls: Int) {

@@ -88,16 +88,12 @@ enum WaiterRows {
         if count == 100_000 {
             goals.append(.bytes(of: QueueServiceDesign.name, to: SundellDesign.name, atMost: 1))
         }
-        var contenders = [
+        let contenders = [
             Contender(SharedTaskDesign.name) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
+            Contender(HandlerArrayDesign.name) { CallbackWaiters.sample(HandlerArrayDesign.self, count: count) },
             Contender(SundellDesign.name) { CallbackWaiters.sample(SundellDesign.self, count: count) },
             Contender(QueueServiceDesign.name) { CallbackWaiters.sample(QueueServiceDesign.self, count: count) },
         ]
-        if count <= 1_000 {
-            contenders.append(
-                Contender(HandlerArrayDesign.name) { CallbackWaiters.sample(HandlerArrayDesign.self, count: count) }
-            )
-        }
         return Comparison(
             row: count == 100_000 ? "h, j" : "h",
             title: "callback waiter",
