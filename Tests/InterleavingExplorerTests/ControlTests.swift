@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Control", .serialized)
 struct ControlTests {
-    /// For sleeps that are long enough not to be over before their task has been suspended.
+    /// For what comes from outside, as late as the machine likes: patience ends with the first of it.
     private var patient: Explorer {
         var explorer = Explorer()
         explorer.patience = .seconds(30)
@@ -39,7 +39,7 @@ struct ControlTests {
 
     @Test("reports a plain task that gets away, if it is told not to capture it")
     func notCaptured() async {
-        var explorer = Explorer()
+        var explorer = patient
         explorer.capturesPlainTasks = false
         let report = await explorer.explore(loading(.loadClears, callers: 2, plainTasks: true))
         #expect(report.failure?.kind == .escape)
@@ -47,7 +47,7 @@ struct ControlTests {
 
     @Test("reports a resumption from another thread, and by whom")
     func foreignThread() async {
-        let report = await Explorer().explore(
+        let report = await patient.explore(
             Scenario("a foreign thread") { run in
                 let isSuspended = DispatchSemaphore(value: 0)
                 run.operation("traveller") {
