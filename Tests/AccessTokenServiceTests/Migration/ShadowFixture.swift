@@ -88,6 +88,7 @@ private struct WatchedLoader: AccessTokenLoader {
     }
 }
 
-private final class DifferenceLog: Sendable {
+/// The differences that a trial has reported.
+final class DifferenceLog: Sendable {
     let list = Locked<[ShadowDifference]>([])
 }

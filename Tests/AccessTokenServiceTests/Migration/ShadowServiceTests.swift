@@ -4,7 +4,7 @@ import Foundation
 import PublishedBugs
 import Testing
 
-@Suite("Two services on trial")
+@Suite("Two services on trial", .timeLimit(.minutes(1)))
 struct ShadowServiceTests {
     let first = AccessToken(value: "secret 1")
     let second = AccessToken(value: "secret 2")

@@ -20,17 +20,19 @@ extension ShadowRecord {
         for role in ShadowRole.allCases {
             if let answer = call.answers[role] { decisions[role] = decision(answer.result, on: call, role) }
         }
-        guard isExplained(call, .serving), isExplained(call, .shadow) else {
+        guard isExplained(call, .serving), isExplained(call, .shadow), !isTranslatedByOne(call) else {
             comparedCalls += 1
             differsSince = nextMoment()
             return [report(decisions)]
         }
         otherCalls += 1
         for role in ShadowRole.allCases {
-            guard let load = loadInstead(of: call, role), case .report(let difference) = report(decisions) else {
-                continue
-            }
+            guard let index = loadInstead(of: call, role), let load = sources[index].load,
+                case .report(let difference) = report(decisions)
+            else { continue }
             // It may come to want that load as well, a moment later.
+            guard !sources[index].isWaitedFor[role] else { return [] }
+            sources[index].isWaitedFor[role] = true
             return [.wait(.sameLoad(difference, of: role, load: load))]
         }
         return []
@@ -48,9 +50,8 @@ extension ShadowRecord {
                     && !(source.rejected[role].map { $0 < asked } ?? false)
             }
         case .failure(let error):
-            let name = name(of: error)
             let isOfLoad = sources.indices.contains { index in
-                errorName(of: sources[index]) == name && isOfSession(sources[index], role, asked, answer.moment)
+                isError(error, of: sources[index]) && isOfSession(sources[index], role, asked, answer.moment)
                     && !isOver(index, role, before: asked)
             }
             return isOfLoad || isOfService(error as? AccessTokenError, role, asked, answer.moment)
@@ -73,7 +74,8 @@ extension ShadowRecord {
         switch error {
         case .signedOut:
             let before = sessions[role].last { $0.moment < asked }
-            return before?.isSignOut == true
+            let isForgotten = before == nil && sessions[role].count == Self.memory
+            return isForgotten || before?.isSignOut == true
                 || sessions[role].contains { $0.isSignOut && asked < $0.moment && $0.moment < answered }
         // Two deadlines never pass at the same moment. Who has none is silent for longer than patience lasts.
         case .loadTimedOut: return true
@@ -81,18 +83,19 @@ extension ShadowRecord {
         }
     }
 
-    /// The load that the other service wanted before the call, in place of the token with which this one answers it.
+    /// Where the load is that the other service wanted before the call, in place of the token that this one answers with.
     private func loadInstead(of call: ShadowCall, _ role: ShadowRole) -> Int? {
         guard case .success = call.answers[role]?.result, let asked = call.asked.serving,
             let index = source(of: call.answers[role]?.result, of: role)
         else { return nil }
         let source = sources[index]
         guard !source.isRejectedEarly[role], source.session == sessionCount else { return nil }
-        let newest = sources.last { $0.session == sessionCount && $0.wanted[role] != nil }
-        guard newest?.shown[role] != nil else { return nil }
-        return sources[(index + 1)...].first { newer in
-            newer.load != nil && newer.wanted[role] == nil && (newer.wanted[role.other].map { $0 < asked } ?? false)
-        }?.load
+        guard let newest = sources.lastIndex(where: { $0.session == sessionCount && $0.wanted[role] != nil }),
+            sources[newest].shown[role] != nil, !(role == .shadow && sources[newest].isLateForShadow)
+        else { return nil }
+        return sources.indices[(newest + 1)...].first { index in
+            sources[index].load != nil && (sources[index].wanted[role.other].map { $0 < asked } ?? false)
+        }
     }
 
     // MARK: Answers
@@ -104,9 +107,8 @@ extension ShadowRecord {
         case .success(let token):
             return sources.lastIndex { $0.value == token.value && $0.given[role] != nil }
         case .failure(let error):
-            let name = name(of: error)
             return sources.firstIndex {
-                errorName(of: $0) == name && $0.given[role] != nil && $0.shown[role] == nil
+                isError(error, of: $0) && $0.given[role] != nil && $0.shown[role] == nil
             }
         case nil:
             return nil
@@ -140,6 +142,26 @@ extension ShadowRecord {
         case .failure(let error):
             return .failed(name(of: error))
         }
+    }
+
+    /// Whether the service can have this error from there, under the load's name for it or under its own.
+    private func isError(_ error: any Error, of source: ShadowSource) -> Bool {
+        guard let name = errorName(of: source) else { return false }
+        return name == self.name(of: error) || isTranslated(error)
+    }
+
+    /// Whether it is an error of a service's own, which no load has brought: an app may have one for all that goes wrong.
+    private func isTranslated(_ error: any Error) -> Bool {
+        let name = name(of: error)
+        return !(error is AccessTokenError) && !(error is CancellationError)
+            && !sources.contains { errorName(of: $0) == name }
+    }
+
+    /// Whether the services have different names for what goes wrong, which no timing explains.
+    private func isTranslatedByOne(_ call: ShadowCall) -> Bool {
+        guard case .failure(let a) = call.answers.serving?.result, case .failure(let b) = call.answers.shadow?.result
+        else { return false }
+        return isTranslated(a) || isTranslated(b)
     }
 
     private func errorName(of source: ShadowSource) -> String? {

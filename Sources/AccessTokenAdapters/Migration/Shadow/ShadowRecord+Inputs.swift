@@ -30,6 +30,7 @@ extension ShadowRecord {
     }
 
     private mutating func reject(_ token: AccessToken, by role: ShadowRole, at moment: Int) {
+        if role == .serving, (try? latestAnswer?.get())?.value == token.value { latestAnswer = nil }
         for index in sources.indices where sources[index].value == token.value {
             sources[index].reject(by: role, at: moment)
         }

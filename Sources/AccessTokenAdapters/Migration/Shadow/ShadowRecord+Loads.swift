@@ -20,18 +20,26 @@ extension ShadowRecord {
 
     /// The serving service is about to be given the answer of its load.
     mutating func loadFinished(_ load: Int, _ result: Result<AccessToken, any Error>) -> [Effect] {
-        guard let index = sources.firstIndex(where: { $0.load == load }) else { return [] }
+        guard let index = sources.firstIndex(where: { $0.load == load }) else {
+            // So many loads have begun since that it is forgotten, but the service may adopt what it brings (T2).
+            differsSince = nextMoment()
+            return []
+        }
         sources[index].result = result
         sources[index].given.serving = nextMoment()
         return answerWants()
     }
 
-    /// The shadow wants a load: it is given the answer of the newest one of this session that it has not shown yet, now or
+    /// The shadow wants a load: it is given the answer of the newest one of this session that it has not had yet, now or
     /// later, or of the next one.
+    ///
+    /// It has had a load whose answer it was given, whether it has shown that or not: nobody may have waited any more. But
+    /// it may have been given the first load of a session for what it wanted in the former one.
     mutating func shadowLoads(then handler: @escaping AccessTokenHandler) -> [Effect] {
         var want = Want(moment: nextMoment(), handler: handler)
         if let index = sources.lastIndex(where: { $0.load != nil && $0.session == sessionCount }),
-            sources[index].shown.shadow == nil
+            sources[index].shown.shadow == nil,
+            sources[index].given.shadow == nil || mayBeOfFormerSession(sources[index])
         {
             want.load = sources[index].load
             sources[index].wanted.shadow = want.moment
@@ -40,20 +48,25 @@ extension ShadowRecord {
         return answerWants() + [.wait(.newLoad(ofShadow: want.moment, since: want.moment))]
     }
 
+    /// Whether a service may have wanted the load in the session before the one in which it was seen to begin.
+    private func mayBeOfFormerSession(_ source: ShadowSource) -> Bool {
+        source.session > 0 && sources.first { $0.load != nil && $0.session == source.session }?.load == source.load
+    }
+
     /// Answers what the shadow wants, as far as the loads have answered.
     ///
     /// The first load of a session may have been wanted in the former one, whose loads must not matter. So its answer is
     /// the shadow's only when the serving service has shown that it took it.
     mutating func answerWants() -> [Effect] {
         var effects: [Effect] = []
-        wants.removeAll { want in
+        wants = wants.filter { want in
             guard let source = sources.first(where: { $0.load == want.load && $0.load != nil }),
                 let result = source.result
-            else { return false }
-            let isFirst = sources.first { $0.load != nil && $0.session == source.session }?.load == source.load
-            if source.session == sessionCount, source.session > 0, isFirst, source.shown.serving == nil { return false }
+            else { return true }
+            let isForeign = source.session == sessionCount && mayBeOfFormerSession(source)
+            guard !isForeign || source.shown.serving != nil else { return true }
             effects.append(.answerShadow(want.handler, load: source.load, result))
-            return true
+            return false
         }
         return effects
     }
@@ -86,12 +99,13 @@ extension ShadowRecord {
         }
         let isOfFormerSession = sessions.shadow.contains { $0.moment > moment }
         let answer = isOfFormerSession ? .failure(AccessTokenError.loadAbandoned) : latestAnswer
-        guard let answer else {
+        // A shadow whose callers have gone can wait for the next load.
+        guard let answer, isOfFormerSession || !unanswered.isEmpty else {
             wants[index].isWaiting = false
             return []
         }
         var effects: [Effect] = []
-        if let call = telling.first, let answer = call.answers.serving, differsSince == nil {
+        if let call = telling.first, let answer = call.answers.serving, differsSince == nil, !mayHaveGivenUp {
             differsSince = nextMoment()
             comparedCalls += 1
             var decisions = PerRole(ShadowDifference.Decision.wantedLoad)
@@ -106,10 +120,19 @@ extension ShadowRecord {
         return effects + [.answerShadow(wants.remove(at: index).handler, load: nil, answer)]
     }
 
-    /// Whether the call came after the shadow's want, and in the same session.
+    /// Whether the shadow was given the newest load without showing it: its own deadline may have passed before, and it
+    /// then wants the next load in the place of that one.
+    private var mayHaveGivenUp: Bool {
+        guard let newest = sources.last(where: { $0.load != nil && $0.session == sessionCount }) else { return false }
+        return newest.given.shadow != nil && newest.shown.shadow == nil
+    }
+
+    /// Whether the call came after the shadow's want, and in the same session, for either service.
     private func isLater(_ call: ShadowCall, than want: Int) -> Bool {
-        guard let asked = call.asked.serving, asked > want else { return false }
-        return !sessions.serving.contains { want < $0.moment && $0.moment < asked }
+        ShadowRole.allCases.allSatisfy { role in
+            guard let asked = call.asked[role], asked > want else { return false }
+            return !sessions[role].contains { want < $0.moment && $0.moment < asked }
+        }
     }
 
     /// Whether the shadow wants a load that the serving service will not make, so that only the end of patience goes on.
@@ -130,8 +153,9 @@ extension ShadowRecord {
 
     /// Patience has ended, and a service has still not wanted the load that the other one made.
     mutating func sameLoadIsMissing(_ difference: ShadowDifference, _ role: ShadowRole, _ load: Int) -> [Effect] {
-        guard differsSince == nil, let source = sources.first(where: { $0.load == load }), source.wanted[role] == nil
-        else { return [] }
+        guard let index = sources.firstIndex(where: { $0.load == load }) else { return [] }
+        sources[index].isWaitedFor[role] = false
+        guard differsSince == nil, sources[index...].allSatisfy({ $0.wanted[role] == nil }) else { return [] }
         differsSince = nextMoment()
         return [.report(difference)]
     }

@@ -79,6 +79,9 @@ struct ShadowRecord {
         servingSide = serving
     }
 
+    /// How much is remembered.
+    var count: Int { sources.count + sessions.serving.count + sessions.shadow.count + calls.count + wants.count }
+
     mutating func nextMoment() -> Int {
         moment += 1
         return moment
@@ -90,8 +93,15 @@ struct ShadowRecord {
         return lastCallNumber
     }
 
+    /// Forgets the oldest, but not where a service has its present token from: that may be older than many loads.
     mutating func add(_ source: ShadowSource) {
-        sources = sources.suffix(Self.memory - 1) + [source]
+        let present = ShadowRole.allCases.map { role in
+            sources.lastIndex { $0.value != nil && $0.given[role] != nil }
+        }
+        if sources.count >= Self.memory, let oldest = sources.indices.first(where: { !present.contains($0) }) {
+            sources.remove(at: oldest)
+        }
+        sources.append(source)
     }
 
     /// Patience has ended with something that was waited for.

@@ -143,6 +143,9 @@ public final class ShadowService: AccessTokenProviding {
     /// Whether the shadow wants a load that it was not given the answer of.
     package var isShadowLoading: Bool { trial.isShadowLoading }
 
+    /// How much the trial remembers.
+    package var rememberedFacts: Int { trial.rememberedFacts }
+
     /// Retrieves a token from the serving service; see ``AccessTokenProviding/retrieveToken(then:)``.
     @available(*, renamed: "token()")
     @discardableResult

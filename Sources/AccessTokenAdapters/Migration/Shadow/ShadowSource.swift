@@ -17,10 +17,20 @@ struct ShadowSource {
     var shown = PerRole<Int?>(nil)
     /// The service was told that the token is rejected, when it had shown it.
     var rejected = PerRole<Int?>(nil)
+    /// Patience lasts for the service to want the load as well.
+    var isWaitedFor = PerRole(false)
     /// The service was told so before it had shown the token, which then may have been too early to count.
     var isRejectedEarly = PerRole(false)
 
     var value: String? { (try? result?.get())?.value }
+
+    /// The shadow wanted the load when it was over, and counts the life of the token from later on than the other.
+    var isLateForShadow: Bool {
+        guard let wanted = wanted.shadow, let given = given.serving, (try? result?.get())?.expiration != nil else {
+            return false
+        }
+        return given < wanted
+    }
 
     var mustBeRejectedAgain: Bool { isRejectedEarly.shadow && rejected.shadow == nil }
 

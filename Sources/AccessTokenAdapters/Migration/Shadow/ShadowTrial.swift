@@ -27,6 +27,7 @@ final class ShadowTrial: Sendable {
     var callCounts: (compared: Int, others: Int) { record.withLock { ($0.comparedCalls, $0.otherCalls) } }
     var isWaitingForPatience: Bool { record.withLock(\.isWaitingForPatience) }
     var isShadowLoading: Bool { record.withLock { !$0.wants.isEmpty } }
+    var rememberedFacts: Int { record.withLock(\.count) }
 
     // MARK: Inputs
 
