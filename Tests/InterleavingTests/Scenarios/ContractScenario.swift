@@ -1,3 +1,6 @@
+import AccessTokenCore
+import Foundation
+
 /// A few parts that do something at the same time, and what the loader brings: data, to be played on any service.
 struct ContractScenario: Sendable {
     /// What a part does next.
@@ -6,6 +9,8 @@ struct ContractScenario: Sendable {
         case ask
         /// Does nothing for a moment: whatever is to happen may happen meanwhile.
         case wait
+        /// Does nothing until a load is wanted ahead of the token's expiration.
+        case rest
         /// Rejects the token that it was told last, if there was one.
         case reject
         case signOut
@@ -28,6 +33,19 @@ struct ContractScenario: Sendable {
     var cancelled: Set<Int> = []
     var loads: [LoadOutcome] = [.token]
     var hasDeadline = false
+    /// Tokens expire, and are replaced ahead of that.
+    var refreshesAhead = false
+
+    /// The seconds of a token's life, of which more than half are over after a rest.
+    static let (life, rest): (TimeInterval, TimeInterval) = (1000, 600)
+
+    var policy: AccessTokenPolicy {
+        AccessTokenPolicy(
+            leeway: 0,
+            refreshAhead: refreshesAhead ? Self.life / 2 : 0,
+            loadDeadline: hasDeadline ? 60 : nil
+        )
+    }
 
     init(
         _ name: String,
@@ -35,7 +53,8 @@ struct ContractScenario: Sendable {
         _ parts: [Move]...,
         cancelled: Set<Int> = [],
         loads: [LoadOutcome] = [.token],
-        hasDeadline: Bool = false
+        hasDeadline: Bool = false,
+        refreshesAhead: Bool = false
     ) {
         self.name = name
         self.clauses = clauses
@@ -43,6 +62,7 @@ struct ContractScenario: Sendable {
         self.cancelled = cancelled
         self.loads = loads
         self.hasDeadline = hasDeadline
+        self.refreshesAhead = refreshesAhead
     }
 
     func outcome(ofLoad number: Int) -> LoadOutcome {

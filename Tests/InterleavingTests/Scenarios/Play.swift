@@ -20,7 +20,7 @@ final class Play: Sendable {
             stage: stage,
             loader: ScriptedLoader(scenario, on: stage, recorder: recorder),
             clock: RecordingClock(clock: stage.clock, recorder: recorder),
-            policy: AccessTokenPolicy(loadDeadline: scenario.hasDeadline ? 60 : nil)
+            policy: scenario.policy
         )
         service = Locked(subject.make(surroundings))
     }
@@ -66,6 +66,10 @@ final class Play: Sendable {
                 told = (try? result.get()) ?? told
             case .wait:
                 await stage.pause("part \(index + 1) goes on")
+            case .rest:
+                await withCheckedContinuation { continuation in
+                    _ = stage.clock.schedule(after: ContractScenario.rest) { continuation.resume() }
+                }
             case .reject:
                 guard let told else { break }
                 recorder.record(.rejects(told.value))
@@ -114,6 +118,10 @@ final class Play: Sendable {
             stage.step("part \(index + 1) goes on") {
                 self.perform(rest, of: index, call: number, told: told, then: done)
             }
+        case .rest:
+            _ = stage.clock.schedule(after: ContractScenario.rest) {
+                self.perform(rest, of: index, call: number, told: told, then: done)
+            }
         case .reject:
             if let told {
                 recorder.record(.rejects(told.value))
@@ -139,7 +147,7 @@ final class Play: Sendable {
         case .drop:
             recorder.record(.dropsTheService)
             self.service.withLock { $0 = nil }
-        case .ask, .wait, .reject, .signOut:
+        case .ask, .wait, .rest, .reject, .signOut:
             break
         }
     }

@@ -60,7 +60,8 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
             recorder.record(.loadAnswers(number, token: nil, isCancelled: isCancelled))
             return .failure(isCancelled ? CancellationError() : LoadError(load: number))
         }
-        let token = AccessToken(value: "t\(number)")
+        let expiration = scenario.refreshesAhead ? stage.clock.now + ContractScenario.life : nil
+        let token = AccessToken(value: "t\(number)", expiration: expiration)
         recorder.record(.loadAnswers(number, token: token.value, isCancelled: false))
         return .success(token)
     }

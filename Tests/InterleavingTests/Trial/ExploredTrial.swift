@@ -38,8 +38,8 @@ struct ExploredTrial: Sendable, CustomStringConvertible {
                         shadow: stage.queue("shadow"),
                         reports: stage.queue("reports")
                     ),
-                    old: { serving.make(stage, $0) },
-                    new: { shadow.make(stage, $0) },
+                    old: { serving.make(surroundings, $0) },
+                    new: { shadow.make(surroundings, $0) },
                     onDifference: { difference in differences.withLock { $0.append(difference) } }
                 )
                 trial.withLock { $0 = service }
