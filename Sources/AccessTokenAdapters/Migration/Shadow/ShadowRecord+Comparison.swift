@@ -74,8 +74,7 @@ extension ShadowRecord {
         switch error {
         case .signedOut:
             let before = sessions[role].last { $0.moment < asked }
-            let isForgotten = before == nil && sessions[role].count == Self.memory
-            return isForgotten || before?.isSignOut == true
+            return before?.isSignOut == true
                 || sessions[role].contains { $0.isSignOut && asked < $0.moment && $0.moment < answered }
         // Two deadlines never pass at the same moment. Who has none is silent for longer than patience lasts.
         case .loadTimedOut: return true

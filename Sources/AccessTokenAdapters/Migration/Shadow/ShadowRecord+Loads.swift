@@ -98,12 +98,14 @@ extension ShadowRecord {
             return [.wait(.newLoad(ofShadow: moment, since: nextMoment()))]
         }
         let isOfFormerSession = sessions.shadow.contains { $0.moment > moment }
-        let answer = isOfFormerSession ? .failure(AccessTokenError.loadAbandoned) : latestAnswer
         // A shadow whose callers have gone can wait for the next load.
-        guard let answer, isOfFormerSession || !unanswered.isEmpty else {
+        guard isOfFormerSession || !unanswered.isEmpty else {
             wants[index].isWaiting = false
             return []
         }
+        // An error leaves nothing behind. It is all that there is to give when the latest token is rejected by now.
+        let abandoned = Result<AccessToken, any Error>.failure(AccessTokenError.loadAbandoned)
+        let answer = isOfFormerSession ? abandoned : latestAnswer ?? abandoned
         var effects: [Effect] = []
         if let call = telling.first, let answer = call.answers.serving, differsSince == nil, !mayHaveGivenUp {
             differsSince = nextMoment()

@@ -30,6 +30,9 @@ public import Foundation
 /// both have answered a call alike again. Calls that were cancelled are not compared. ``comparedCalls`` and
 /// ``otherCalls`` say how many calls that makes.
 ///
+/// A service may give callers an error of its own in place of a load's, if both give the same one; otherwise that is a
+/// difference. Who has a deadline for loads may also be ahead of the other in giving one up: that is timing.
+///
 /// Both services are taken to decide in the order in which they are called, as one with a queue or a lock does, and to
 /// take a sign-in or a sign-out before the answer of a load that comes later.
 ///
@@ -38,7 +41,8 @@ public import Foundation
 /// `onDifference` is called on a queue of its own.
 ///
 /// **Failure** What the shadow answers, or that it does not, reaches no caller. A shadow that is 10,000 inputs behind is
-/// given nothing any more. A loader that asks for a token during its load is refused if the serving service is one of this
+/// given nothing any more. While one is silent and its load is running, it is looked at once in each patience, for all
+/// calls together. A loader that asks for a token during its load is refused if the serving service is one of this
 /// package (R1); a service that cannot tell does what it does without a trial, and hangs perhaps. Such a call is not
 /// compared, since the shadow's loads ask nobody.
 public final class ShadowService: AccessTokenProviding {
@@ -51,6 +55,12 @@ public final class ShadowService: AccessTokenProviding {
     }
 
     /// A service on trial, and how a session begins there, which ``AccessTokenProviding`` does not say.
+    ///
+    /// **Storage** A candidate must load from nowhere but the loader that it is given, and must store nothing where that
+    /// loader does: give one that stores credentials itself a scratch store, whether it serves or not. It is told of
+    /// access tokens alone. So the refresh token that it knows is that of the start, and in the app's keychain it would
+    /// stand in the place of the one that the server has issued since; to use it again looks like theft (RFC 9700,
+    /// section 4.14.2). A shadow comes later as well: its sign-out could delete what the next session has stored.
     public struct Candidate: Sendable {
         let provider: any AccessTokenProviding
         let signIn: @Sendable (AccessToken) -> Void
@@ -58,7 +68,7 @@ public final class ShadowService: AccessTokenProviding {
         /// Creates a candidate.
         ///
         /// - Parameters:
-        ///   - provider: the service, which must load from nowhere but the loader that it is given.
+        ///   - provider: the service, which loads and stores as the type says.
         ///   - signIn: gives the service the token of a new session.
         public init(
             _ provider: any AccessTokenProviding,
