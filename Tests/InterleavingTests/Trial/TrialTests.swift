@@ -81,7 +81,7 @@ struct TrialTests {
         behind
     )
     func `reports nothing of loads behind`(_ trial: ExploredTrial, _ scenario: ContractScenario) async {
-        await expectNothing(of: trial, in: scenario, .bounded(departures: 1), isContract: false)
+        await expectNothing(of: trial, in: scenario, .bounded(departures: 2), isContract: false)
     }
 
     private func expectNothing(

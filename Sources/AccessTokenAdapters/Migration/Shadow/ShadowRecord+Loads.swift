@@ -33,13 +33,11 @@ extension ShadowRecord {
     /// The shadow wants a load: it is given the answer of the newest one of this session that it has not had yet, now or
     /// later, or of the next one.
     ///
-    /// It has had a load whose answer it was given, whether it has shown that or not: nobody may have waited any more. But
-    /// it may have been given the first load of a session for what it wanted in the former one.
+    /// It has had a load whose answer it was given, whether it has shown that or not: nobody may have waited any more.
     mutating func shadowLoads(then handler: @escaping AccessTokenHandler) -> [Effect] {
         var want = Want(moment: nextMoment(), handler: handler)
         if let index = sources.lastIndex(where: { $0.load != nil && $0.session == sessionCount }),
-            sources[index].shown.shadow == nil,
-            sources[index].given.shadow == nil || mayBeOfFormerSession(sources[index])
+            sources[index].shown.shadow == nil, sources[index].given.shadow == nil
         {
             want.load = sources[index].load
             sources[index].wanted.shadow = want.moment
@@ -48,23 +46,13 @@ extension ShadowRecord {
         return answerWants() + [.wait(.newLoad(ofShadow: want.moment, since: want.moment))]
     }
 
-    /// Whether a service may have wanted the load in the session before the one in which it was seen to begin.
-    private func mayBeOfFormerSession(_ source: ShadowSource) -> Bool {
-        source.session > 0 && sources.first { $0.load != nil && $0.session == source.session }?.load == source.load
-    }
-
     /// Answers what the shadow wants, as far as the loads have answered.
-    ///
-    /// The first load of a session may have been wanted in the former one, whose loads must not matter. So its answer is
-    /// the shadow's only when the serving service has shown that it took it.
     mutating func answerWants() -> [Effect] {
         var effects: [Effect] = []
         wants = wants.filter { want in
             guard let source = sources.first(where: { $0.load == want.load && $0.load != nil }),
                 let result = source.result
             else { return true }
-            let isForeign = source.session == sessionCount && mayBeOfFormerSession(source)
-            guard !isForeign || source.shown.serving != nil else { return true }
             effects.append(.answerShadow(want.handler, load: source.load, result))
             return false
         }
