@@ -3,7 +3,7 @@ import Dispatch
 import Testing
 
 /// What two right services do at the same time is never a difference, however it falls.
-@Suite("Two right services on trial, everything at once", .serialized, .timeLimit(.minutes(1)))
+@Suite("Two right services on trial, everything at once", .serialized, .timeLimit(.minutes(5)))
 struct ShadowStressTests {
     @Test(arguments: [ShadowService.Side.old, .new])
     func `differ in nothing, and are compared again when it is over`(_ serving: ShadowService.Side) async {

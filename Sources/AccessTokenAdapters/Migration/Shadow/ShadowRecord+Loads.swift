@@ -37,7 +37,7 @@ extension ShadowRecord {
     mutating func shadowLoads(then handler: @escaping AccessTokenHandler) -> [Effect] {
         var want = Want(moment: nextMoment(), handler: handler)
         if let index = sources.lastIndex(where: { $0.load != nil && $0.session == sessionCount }),
-            sources[index].shown.shadow == nil, sources[index].given.shadow == nil
+            sources[index].given.shadow == nil
         {
             want.load = sources[index].load
             sources[index].wanted.shadow = want.moment
