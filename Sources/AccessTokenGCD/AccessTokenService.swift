@@ -185,7 +185,7 @@ public final class AccessTokenService: AccessTokenProviding {
     private func carryOut(_ effects: [Effect]) {
         for effect in effects {
             switch effect {
-            case .startLoad(let flight, let old, let caller): startLoad(flight, replacing: old, inside: caller.loads)
+            case .startLoad(let flight, let old, let caller): startLoad(flight, replacing: old, for: caller)
             // A queue is raised by the blocks that wait in it.
             case .raisePriority: break
             case .endFlight: setDeadline(nil)
@@ -194,7 +194,7 @@ public final class AccessTokenService: AccessTokenProviding {
         }
     }
 
-    private func startLoad(_ flight: FlightID, replacing old: AccessToken?, inside loads: [LoadID]) {
+    private func startLoad(_ flight: FlightID, replacing old: AccessToken?, for caller: CallerContext) {
         setDeadline(
             loadDeadline.map { seconds in
                 clock.schedule(after: seconds) { [self] in
@@ -203,19 +203,20 @@ public final class AccessTokenService: AccessTokenProviding {
                 }
             }
         )
-        loading.enqueue { self.load(flight, replacing: old, inside: loads) }
+        let loads = caller.loads + [LoadID(of: self, flight)]
+        loading.enqueue { [self] in
+            LoaderCall.inside(loads, on: loading.dispatchQueue) { load(flight, replacing: old) }
+        }
     }
 
-    private func load(_ flight: FlightID, replacing old: AccessToken?, inside loads: [LoadID]) {
+    private func load(_ flight: FlightID, replacing old: AccessToken?) {
         guard machine.withLock({ $0.owns(flight) }) else { return }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
             let now = clock.now
             decide { $0.loadFinished(flight, result, at: now) }
         }
-        LoaderCall.inside(loads + [LoadID(of: self, flight)], on: loading.dispatchQueue) {
-            loader.load(replacing: old) { [weak self] result in
-                if !answer(result) { self?.decide { $0.loadAnsweredAgain(flight) } }
-            }
+        loader.load(replacing: old) { [weak self] result in
+            if !answer(result) { self?.decide { $0.loadAnsweredAgain(flight) } }
         }
     }
 
