@@ -36,12 +36,7 @@ struct Goal: Sendable {
         case .speed: base.nanoseconds / contender.nanoseconds
         case .rate: 1e9 / contender.nanoseconds
         case .bytes:
-            // The C library's report is not good for fractions of a byte.
-            if let bytes = contender.bytes?.rounded(), let baseBytes = base.bytes?.rounded() {
-                bytes / baseBytes
-            } else {
-                nil
-            }
+            if let bytes = contender.bytes, let baseBytes = base.bytes { bytes / baseBytes } else { nil }
         }
     }
 
