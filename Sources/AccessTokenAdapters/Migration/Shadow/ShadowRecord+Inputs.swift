@@ -2,7 +2,7 @@ import AccessTokenGCD
 
 extension ShadowRecord {
     /// A service is about to be given an input.
-    mutating func give(_ input: Input, to role: ShadowRole) -> [Effect] {
+    mutating func give(_ input: Input, to role: ShadowRole) {
         let now = nextMoment()
         if role == .shadow {
             inputsBehind -= 1
@@ -16,17 +16,15 @@ extension ShadowRecord {
         case .rejection(let token):
             reject(token, by: role, at: now)
         case .signIn(let token):
-            return beginSession(with: token, for: role, at: now)
+            beginSession(with: token, for: role, at: now)
         case .signOut:
-            return beginSession(with: nil, for: role, at: now)
+            beginSession(with: nil, for: role, at: now)
         }
-        return []
     }
 
     /// The shadow is about to be told again of a rejection, having shown the token meanwhile.
-    mutating func rejectAgain(_ token: AccessToken) -> [Effect] {
+    mutating func rejectAgain(_ token: AccessToken) {
         reject(token, by: .shadow, at: nextMoment())
-        return []
     }
 
     private mutating func reject(_ token: AccessToken, by role: ShadowRole, at moment: Int) {
@@ -47,7 +45,7 @@ extension ShadowRecord {
         return false
     }
 
-    private mutating func beginSession(with token: AccessToken?, for role: ShadowRole, at now: Int) -> [Effect] {
+    private mutating func beginSession(with token: AccessToken?, for role: ShadowRole, at now: Int) {
         sessions[role] = sessions[role].suffix(Self.memory - 1) + [SessionStart(moment: now, isSignOut: token == nil)]
         if role == .serving {
             sessionCount += 1
@@ -62,8 +60,6 @@ extension ShadowRecord {
             sources[index].given[role] = now
             sources[index].shown[role] = now
         }
-        // What the former session's loads have brought must not matter to the shadow either.
-        return role == .serving ? [] : answerWants()
     }
 
     /// A service has answered a call.
@@ -80,7 +76,7 @@ extension ShadowRecord {
         if let shown { sources[shown].show(by: role, at: now) }
         let isRejected = role == .shadow && shown.map { sources[$0].mustBeRejectedAgain } == true
         if role == .serving, !isExcuse(result) { latestAnswer = result }
-        var effects = role == .serving ? answerWants() + waitForNewLoads() : []
+        var effects = role == .serving ? waitForNewLoads() : []
         guard var call = calls[number], call.answers[role] == nil else {
             return (effects, isRejected)
         }

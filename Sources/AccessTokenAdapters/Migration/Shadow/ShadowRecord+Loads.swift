@@ -47,7 +47,7 @@ extension ShadowRecord {
     }
 
     /// Answers what the shadow wants, as far as the loads have answered.
-    mutating func answerWants() -> [Effect] {
+    private mutating func answerWants() -> [Effect] {
         var effects: [Effect] = []
         wants = wants.filter { want in
             guard let source = sources.first(where: { $0.load == want.load && $0.load != nil }),

@@ -43,11 +43,11 @@ final class ShadowTrial: Sendable {
         toShadow shadow: @escaping @Sendable () -> Void
     ) {
         queues.serving.enqueue { [self] in
-            decide { $0.give(input, to: .serving) }
+            record.withLock { $0.give(input, to: .serving) }
             LoaderCall.inside(loads, on: queues.serving.dispatchQueue, serving)
             guard record.withLock({ $0.isShadowNext() }) else { return }
             queues.shadow.enqueue { [self] in
-                decide { $0.give(input, to: .shadow) }
+                record.withLock { $0.give(input, to: .shadow) }
                 shadow()
             }
         }
@@ -71,7 +71,7 @@ final class ShadowTrial: Sendable {
         }
         guard isRejected, case .success(let token) = result else { return }
         queues.shadow.enqueue { [self] in
-            decide { $0.rejectAgain(token) }
+            record.withLock { $0.rejectAgain(token) }
             rejectAgain(token)
         }
     }
