@@ -227,18 +227,20 @@ struct ShadowServiceTests {
         #expect(trial.answers.tokens == [first])
     }
 
-    @Test func `let the caller through when the shadow blocks`() async {
-        let blocked = DispatchSemaphore(value: 0)
+    /// With a first call, whose load is answered.
+    private func trial(besideOneThatBlocksUntil blocked: DispatchSemaphore) async -> ShadowFixture {
         let trial = ShadowFixture(
-            old: { loader in
-                ShadowService.Candidate(
-                    BlockingService(base: AccessTokenService(loader: loader), until: blocked)
-                )
-            },
+            old: { ShadowService.Candidate(BlockingService(base: AccessTokenService(loader: $0), until: blocked)) },
             new: ShadowFixture.actorView
         )
         trial.call()
         await trial.loader.started(1)?.answer(.success(first))
+        return trial
+    }
+
+    @Test func `let the caller through when the shadow blocks`() async {
+        let blocked = DispatchSemaphore(value: 0)
+        let trial = await trial(besideOneThatBlocksUntil: blocked)
         await trial.answers.count(1)
         #expect(trial.answers.tokens == [first])
         blocked.signal()
@@ -292,16 +294,7 @@ struct ShadowServiceTests {
 
     @Test func `go on with one of them when the other has stopped for good`() async {
         let blocked = DispatchSemaphore(value: 0)
-        let trial = ShadowFixture(
-            old: { loader in
-                ShadowService.Candidate(
-                    BlockingService(base: AccessTokenService(loader: loader), until: blocked)
-                )
-            },
-            new: ShadowFixture.actorView
-        )
-        trial.call()
-        await trial.loader.started(1)?.answer(.success(first))
+        let trial = await trial(besideOneThatBlocksUntil: blocked)
         for _ in 0..<10_010 { trial.call() }
         await trial.answers.count(10_011)
         #expect(trial.answers.tokens.allSatisfy { $0 == first })
