@@ -18,21 +18,20 @@ extension AccessTokenService: AsyncAccessTokenProviding {
 
     @usableFromInline
     nonisolated(nonsending) func waitForToken() async throws -> AccessToken {
-        let loads = LoadContext.loads
-        let caller = CallerContext(isCancelled: Task.isCancelled, ownLoad: loads.flight(of: self), loads: loads)
-        guard !caller.isCancelled else {
+        guard !Task.isCancelled else {
             // It never waits for a load, so there is nothing to cancel.
             return try await withCheckedThrowingContinuation { continuation in
-                _ = retrieveToken(by: caller) { continuation.resume(with: $0) }
+                _ = retrieveToken(.direct { continuation.resume(with: $0) }, isCancelled: true)
             }
         }
-        return try await tokenByCallback { handler in retrieveToken(by: caller, then: handler) }
+        return try await tokenByCallback { handler in retrieveToken(.direct(handler)) }
     }
 
-    /// Ends the session (O1 and O3), and returns when the loader has forgotten it, also to a cancelled caller.
-    public func signOut() async {
+    /// Ends the session (O1 and O3), and returns when the loader has forgotten it, also to a cancelled caller; see
+    /// ``AccessTokenService/signOut(then:)``.
+    public nonisolated(nonsending) func signOut() async {
         await withCheckedContinuation { continuation in
-            signOut(then: { continuation.resume() })
+            endSession { continuation.resume() }
         }
     }
 }

@@ -6,7 +6,8 @@ import AccessTokenGCD
 nonisolated(nonsending) func tokenByCallback(
     _ retrieve: (@escaping AccessTokenHandler) -> AccessTokenRetrieval
 ) async throws -> AccessToken {
-    let wait = Locked(CallbackWait())
+    let pending = LateBound<PendingAnswer> { $0.answer?(.failure(CancellationError())) }
+    let retrieval = LateBound<AccessTokenRetrieval> { $0.cancel() }
     return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
             let answer = OneShot<Result<AccessToken, any Error>>(
@@ -14,31 +15,17 @@ nonisolated(nonsending) func tokenByCallback(
             ) { result in
                 continuation.resume(with: result)
             }
-            wait.withLock { $0.answer = answer }
-            let retrieval = retrieve { result in answer(result) }
-            // Cancelled before the retrieval was there to be cancelled?
-            let isCancelled = wait.withLock { wait in
-                wait.retrieval = retrieval
-                return wait.isCancelled
-            }
-            guard isCancelled else { return }
-            retrieval.cancel()
-            answer(.failure(CancellationError()))
+            pending.bind(PendingAnswer(answer: answer))
+            retrieval.bind(retrieve { result in answer(result) })
         }
     } onCancel: {
-        let (answer, retrieval) = wait.withLock { wait in
-            wait.isCancelled = true
-            return (wait.answer, wait.retrieval)
-        }
-        guard let retrieval else { return }
+        // In this order, or an error of the service's own for a cancelled call would come first.
+        pending.cancel()
         retrieval.cancel()
-        answer?(.failure(CancellationError()))
     }
 }
 
-private struct CallbackWait: Sendable {
-    var isCancelled = false
-    var retrieval: AccessTokenRetrieval?
-    /// Weak, so that only the handler holds it: when the handler is dropped, so is it.
+/// Weak, so that only the handler holds it: when the handler is dropped, so is it.
+private struct PendingAnswer: Sendable {
     weak var answer: OneShot<Result<AccessToken, any Error>>?
 }

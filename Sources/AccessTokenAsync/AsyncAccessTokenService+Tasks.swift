@@ -1,20 +1,21 @@
 import AccessTokenCore
 public import Synchronization
 
-/// How a task becomes a waiter, and is one no more when it is cancelled: what the queue service, whose callers are
-/// handlers, has nothing of.
+/// How a task becomes a waiter, and is one no more when it is cancelled: the queue service, whose callers are handlers,
+/// has nothing like it.
 extension AsyncAccessTokenService {
     @inlinable
     nonisolated(nonsending) final func waitForToken() async throws -> AccessToken {
-        // The ticket lives in the caller's frame and is only touched under the lock, so that a cancellation needs
-        // neither a hop nor a task: it comes before the waiter is there, and is seen below, or finds its ticket.
-        let ticket = Atomic<Int>(0)
+        // It lives in the caller's frame and is only touched under the lock, so that a cancellation needs neither a hop nor
+        // a task. Cancellation may come before the waiter is registered; `enlist` sees it then. Later cancellations find
+        // the waiter.
+        let registration = Atomic(Registration.none)
         // By name, or the closure leaves the caller's actor to suspend, and loses its place in the order (D2).
         let isolation = #isolation
         return try await withTaskCancellationHandler {
-            try await unsafe withUnsafeThrowingContinuation(isolation: isolation) { unsafe enlist($0, ticket) }
+            try await unsafe withUnsafeThrowingContinuation(isolation: isolation) { unsafe enlist($0, registration) }
         } onCancel: {
-            withdraw(ticket)
+            withdraw(registration)
         }
     }
 
@@ -22,46 +23,55 @@ extension AsyncAccessTokenService {
     @usableFromInline
     nonisolated final func enlist(
         _ continuation: UnsafeContinuation<AccessToken, any Error>,
-        _ ticket: borrowing Atomic<Int>
+        _ registration: borrowing Atomic<Registration>
     ) {
-        let waiter = unsafe Waiter.task(continuation)
-        let loads = LoadContext.loads
-        var caller = CallerContext(
-            priority: Task.currentPriority.rawValue,
-            ownLoad: loads.flight(of: self),
-            loads: loads
-        )
-        let hasJoined = decisions.withLock { decisions in
-            caller.isCancelled = ticket.load(ordering: .relaxed) == Self.cancelledBefore
-            guard let number = decisions.machine.join(waiter, by: caller) else { return false }
-            ticket.store(number, ordering: .relaxed)
-            return true
-        }
-        guard !hasJoined else { return }
-        let now = clock.now
-        decide { machine in
-            caller.isCancelled = ticket.load(ordering: .relaxed) == Self.cancelledBefore
-            let action = machine.retrieve(waiter, by: caller, at: now)
-            ticket.store(action.ticket ?? 0, ordering: .relaxed)
-            return action
+        retrieve(unsafe .task(continuation)) {
+            registration.load(ordering: .relaxed) == .cancelled
+        } register: { waiter in
+            registration.store(.waiting(waiter), ordering: .relaxed)
         }
     }
 
     /// Answers a cancelled waiter, or keeps the task from becoming one.
     @usableFromInline
-    nonisolated final func withdraw(_ ticket: borrowing Atomic<Int>) {
-        var number = 0
-        let waiter = decisions.withLock { decisions in
-            number = ticket.exchange(Self.cancelledBefore, ordering: .relaxed)
-            return decisions.machine.leave(number)
+    nonisolated final func withdraw(_ registration: borrowing Atomic<Registration>) {
+        cancel { registration.exchange(.cancelled, ordering: .relaxed).waiter }
+    }
+
+    /// How far a task has come on its way to be a waiter.
+    @usableFromInline
+    enum Registration: Equatable, Sendable {
+        case none
+        case waiting(WaiterID)
+        case cancelled
+
+        var waiter: WaiterID? {
+            guard case .waiting(let waiter) = self else { return nil }
+            return waiter
         }
-        if let waiter {
-            waiter.takeAsTask(.failure(cancellation))
-        } else {
-            decide { $0.cancel(number) }
+    }
+}
+
+/// Waiters are numbered from 1.
+extension AsyncAccessTokenService.Registration: AtomicRepresentable {
+    @usableFromInline
+    typealias AtomicRepresentation = Int.AtomicRepresentation
+
+    @usableFromInline
+    static func encodeAtomicRepresentation(_ value: consuming Self) -> AtomicRepresentation {
+        switch value {
+        case .none: Int.encodeAtomicRepresentation(0)
+        case .waiting(let waiter): Int.encodeAtomicRepresentation(waiter.number)
+        case .cancelled: Int.encodeAtomicRepresentation(-1)
         }
     }
 
-    /// Stands in the place of a ticket, where it belongs to nobody, if the cancellation comes before the waiter.
-    private static var cancelledBefore: Int { -1 }
+    @usableFromInline
+    static func decodeAtomicRepresentation(_ representation: consuming AtomicRepresentation) -> Self {
+        switch Int.decodeAtomicRepresentation(representation) {
+        case 0: .none
+        case -1: .cancelled
+        case let number: .waiting(WaiterID(number: number))
+        }
+    }
 }

@@ -8,11 +8,13 @@ extension AsyncAccessTokenService {
         case task(UnsafeContinuation<AccessToken, any Error>)
         case handler(@Sendable (Result<AccessToken, any Error>) -> Void)
 
-        func takeAsTask(_ result: Result<AccessToken, any Error>) {
+        /// To be called after the lock.
+        func resumeTask(_ result: Result<AccessToken, any Error>) {
             if case .task(let continuation) = self { unsafe continuation.resume(with: result) }
         }
 
-        func takeAsHandler(_ result: Result<AccessToken, any Error>) {
+        /// To be called under the lock, to keep the order of the answers.
+        func callHandler(_ result: Result<AccessToken, any Error>) {
             if case .handler(let handler) = self { handler(result) }
         }
     }

@@ -12,6 +12,8 @@ public struct AccessTokenError: Error, Hashable, Sendable {
         case loadTimedOut
         case loadAbandoned
         case loadAskedItsOwnService
+        case tokenRejected
+        case requestAbandoned
     }
 
     private let code: Code
@@ -28,6 +30,12 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     /// A loader asked, during a load, the very service that was waiting for that load (clause R1).
     public static let loadAskedItsOwnService = AccessTokenError(code: .loadAskedItsOwnService)
 
+    /// A server rejected the token (RFC 6750, section 3.1); thrown by a request that is run by `withToken`.
+    public static let tokenRejected = AccessTokenError(code: .tokenRejected)
+
+    /// The callback of a request that is run by `withToken` was released without having been called.
+    public static let requestAbandoned = AccessTokenError(code: .requestAbandoned)
+
     /// The name that the error has in code, for events.
     package var name: String { "\(code)" }
 
@@ -35,6 +43,11 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     public static func ~= (pattern: AccessTokenError, error: any Error) -> Bool {
         pattern == error as? AccessTokenError
     }
+}
+
+extension AccessTokenError: LoggableError {
+    /// The name that the error has in code.
+    public var logCode: String { name }
 }
 
 extension AccessTokenError: CustomStringConvertible, LocalizedError {
@@ -57,6 +70,16 @@ extension AccessTokenError: CustomStringConvertible, LocalizedError {
             """
             No token: the loader asked the service that is waiting for this very load, which could never end. \
             Give the loader's own requests another session, without this service.
+            """
+        case .tokenRejected:
+            """
+            The server rejected the token, and the one that was loaded after it. \
+            Look at the token's audience and scope, and at the server's clock.
+            """
+        case .requestAbandoned:
+            """
+            No response: the callback of the request was released without having been called. \
+            Look for a path in the request that returns without calling it, [weak self] above all.
             """
         }
     }

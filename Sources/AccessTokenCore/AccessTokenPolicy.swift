@@ -3,7 +3,7 @@ public import Foundation
 /// When a token counts as expired, when its successor is loaded, and how long a load may take.
 ///
 /// All times are in seconds. Values that make no sense are corrected, never obeyed, and each correction is
-/// reported as an ``AccessTokenEvent/policyCorrected(_:)`` event when the service is made.
+/// reported as an event of the kind ``AccessTokenEvent/Kind/policyCorrected`` when the service is made.
 public struct AccessTokenPolicy: Hashable, Sendable {
     /// A token counts as expired this many seconds before its expiration, that instant included (clause C2).
     ///
@@ -11,8 +11,8 @@ public struct AccessTokenPolicy: Hashable, Sendable {
     /// token's life as it was on arrival (clause C4). Negative and not-a-number count as 0.
     public var leeway: TimeInterval
 
-    /// For this many seconds before a token counts as expired, calls are answered at once with it while one
-    /// load of its successor runs behind (clause C5).
+    /// For this many seconds before a token counts as expired, calls are answered at once with it while its
+    /// successor is loaded, once (clause C5).
     ///
     /// It never uses up more than half of what the leeway leaves of a token's life, for the reason of clause C4.
     /// Negative and not-a-number count as 0, which is off.
@@ -26,11 +26,26 @@ public struct AccessTokenPolicy: Hashable, Sendable {
     /// answer is the only good one (clause T2).
     public var loadDeadline: TimeInterval?
 
+    /// For so many seconds after a load that helped nobody, no other load of its kind is started.
+    ///
+    /// Two kinds of loads help nobody. One brings a token that has expired already, because the server or this device has a
+    /// wrong clock: the token is handed out for these seconds, and loaded again after them. The other is a load ahead of
+    /// the expiration that fails: the valid token is handed out, and the next load ahead of its expiration waits for these
+    /// seconds. A caller that waits for a token is never given an older error: after a load that failed, the next call
+    /// loads at once (clause F2). Negative and not-a-number count as 0, which is off.
+    public var minimumLoadInterval: TimeInterval
+
     /// Creates a policy; the defaults suit tokens that live for minutes or longer.
-    public init(leeway: TimeInterval = 30, refreshAhead: TimeInterval = 0, loadDeadline: TimeInterval? = 60) {
+    public init(
+        leeway: TimeInterval = 30,
+        refreshAhead: TimeInterval = 0,
+        loadDeadline: TimeInterval? = 60,
+        minimumLoadInterval: TimeInterval = 10
+    ) {
         self.leeway = leeway
         self.refreshAhead = refreshAhead
         self.loadDeadline = loadDeadline
+        self.minimumLoadInterval = minimumLoadInterval
     }
 }
 
@@ -47,7 +62,8 @@ extension AccessTokenPolicy {
         return AccessTokenPolicy(
             leeway: sensible(leeway),
             refreshAhead: sensible(refreshAhead),
-            loadDeadline: deadline
+            loadDeadline: deadline,
+            minimumLoadInterval: sensible(minimumLoadInterval)
         )
     }
 
@@ -62,6 +78,7 @@ extension AccessTokenPolicy {
             correction("leeway", leeway, corrected.leeway),
             correction("refreshAhead", refreshAhead, corrected.refreshAhead),
             correction("loadDeadline", loadDeadline, corrected.loadDeadline),
+            correction("minimumLoadInterval", minimumLoadInterval, corrected.minimumLoadInterval),
         ].compactMap(\.self)
     }
 }

@@ -4,15 +4,16 @@ import Foundation
 public import Synchronization
 #endif
 
-/// A value behind a lock: the package's only lock.
+/// A value behind a lock: how the services guard their state.
 ///
 /// It is a `Mutex`. The thread sanitizer does not see through `Mutex` on Linux and reports races that are none,
 /// so its build defines `THREAD_SANITIZER` and gets the same thing on an `NSLock`.
-@usableFromInline
+@frozen @usableFromInline
 package struct Locked<Value>: ~Copyable, Sendable {
     #if THREAD_SANITIZER
     // Safe: `value` is only touched between `lock` and `unlock`.
-    private final class Box: @unchecked Sendable {
+    @usableFromInline
+    final class Box: @unchecked Sendable {
         let lock = NSLock()
         var value: Value
         init(_ value: consuming sending Value) { self.value = value }

@@ -12,6 +12,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         self.abandoned = abandoned
     }
 
+    /// Whether no value has come yet.
+    package var isPending: Bool { pending.withLock { $0 != nil } }
+
     /// Calls the callback if this is the first value; says whether it was.
     @discardableResult
     package func callAsFunction(_ value: Value) -> Bool {

@@ -13,7 +13,7 @@ public protocol AccessTokenLoader: Sendable {
     /// a handler that is released uncalled fails the waiters with ``AccessTokenError/loadAbandoned``.
     ///
     /// **Concurrency** Called on a private serial queue of the service, one load at a time, unless a load was
-    /// silent past its deadline or a session ended. Return promptly: loads and events wait for it.
+    /// silent past its deadline or a session ended. Return promptly: the next load waits for it.
     ///
     /// **Cancellation** A load is never cancelled: the server may have rotated the refresh token already (X2).
     ///

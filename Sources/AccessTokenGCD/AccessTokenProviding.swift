@@ -21,5 +21,6 @@ public protocol AccessTokenProviding: AnyObject, Sendable {
 
     /// Ends the session: all waiters get ``AccessTokenError/signedOut`` (clause O1), as do later callers until the
     /// next sign-in (O3), from the moment of this call on. `done` is called when the loader has forgotten the session.
+    @available(*, renamed: "signOut()")
     func signOut(then done: @escaping @Sendable () -> Void)
 }

@@ -4,11 +4,10 @@ import Foundation
 
 /// One valid token for many callers, by callbacks: a queue, and an array of pending handlers.
 ///
-/// Concurrent callers share one load of a new token (clauses S1 and S2). Every decision is the state machine's, made
-/// under a lock at the moment of the call; what is to be done about it is done on queues, in the order of the decisions.
+/// Concurrent callers share one load of a new token (clauses S1 and S2).
 ///
 /// ```swift
-/// let service = AccessTokenService(loader: loader, queue: .main)
+/// let service = AccessTokenService(loader: loader, handlerQueue: .main)
 /// service.retrieveToken { result in … }
 /// ```
 ///
@@ -16,28 +15,46 @@ import Foundation
 /// one at a time, in the order of the calls (D2), on a serial queue that targets the queue given (D4): with `.main`, on
 /// the main thread; with a serial queue, excluding other work on it; with a concurrent queue, beside it. They are never
 /// called from inside `retrieveToken` (D3); code on the serial queue given has returned from it before they are, while
-/// on another thread they may be called before the caller's next line. The loader and the event handler are called on
-/// private queues, which a handler that blocks does not hold up.
+/// on another thread they may be called before the caller's next line.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
+///
+/// What guards what:
+///
+/// | what | is guarded by, and runs on |
+/// | --- | --- |
+/// | every decision; `pendingHandlers` | the lock `state`, at the moment of the call |
+/// | the loader, and which loads it is running | `loaderQueue`, serial and private; a loader may block it |
+/// | handlers | `handlerQueue`, serial, on the queue given |
+/// | the event handler | `eventQueue`, serial and private |
+/// | the deadline | a timer of the clock: no queue can hold it up |
+///
+/// The lock, not a queue, guards the decisions: a queue entered by `async` lets a later caller overtake an earlier one, and
+/// `invalidate` wait up to 37 ms among busy callers. A queue entered by `sync` is a slower lock.
 public final class AccessTokenService: AccessTokenProviding {
+    /// What a decision looks at and changes.
+    private struct State: Sendable {
+        var machine: AccessTokenStateMachine
+        var pendingHandlers = WaiterList<PendingHandler>()
+    }
+
+    private let id = ServiceID()
     private let loader: any AccessTokenLoader
     private let loadDeadline: TimeInterval?
     private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
 
-    private let machine: Locked<AccessTokenStateMachine<AccessTokenHandler>>
+    private let state: AdaptiveLocked<State>
     @usableFromInline
     let snapshot = TokenSnapshot()
     @usableFromInline
     let clock: ServiceClock
-    private let deadline = Locked<AccessTokenTimer?>(nil)
 
-    /// Carries out effects, in the order of the decisions.
-    private let engine: any SerialQueue
-    /// Calls the loader, which may block.
-    private let loading: any SerialQueue
-    /// Calls handlers, in the order of the decisions.
-    private let delivery: any SerialQueue
+    private let loaderQueue: any SerialQueue
+    private let handlerQueue: any SerialQueue
+    private let eventQueue: any SerialQueue
+
+    // Safe: only touched on `loaderQueue`.
+    private nonisolated(unsafe) var runningLoads = RunningLoads()
 
     /// Creates a service that is signed in and has no token: the first call loads, unless ``signIn(_:)`` comes first.
     ///
@@ -45,22 +62,22 @@ public final class AccessTokenService: AccessTokenProviding {
     ///   - loader: obtains new tokens.
     ///   - policy: when a token counts as expired, and how long a load may take.
     ///   - clock: wall clock and timers.
-    ///   - queue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
+    ///   - handlerQueue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
     ///   - onEvent: told what happens, on a private serial queue.
     public convenience init(
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
         clock: any AccessTokenClock = SystemDispatchClock(),
-        queue: DispatchQueue = .global(),
+        handlerQueue: DispatchQueue = .global(),
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) {
         self.init(
             loader: loader,
             policy: policy,
             clock: clock,
-            engine: DispatchQueue(label: "AccessTokenService.engine"),
-            loading: DispatchQueue(label: "AccessTokenService.loading"),
-            delivery: DispatchQueue(label: "AccessTokenService.delivery", target: queue),
+            loaderOn: DispatchQueue(label: "AccessTokenService.loader"),
+            handlersOn: DispatchQueue(label: "AccessTokenService.handlers", target: handlerQueue),
+            eventsOn: DispatchQueue(label: "AccessTokenService.events"),
             onEvent: onEvent
         )
     }
@@ -70,22 +87,23 @@ public final class AccessTokenService: AccessTokenProviding {
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy,
         clock: any AccessTokenClock,
-        engine: any SerialQueue,
-        loading: any SerialQueue,
-        delivery: any SerialQueue,
+        loaderOn loaderQueue: any SerialQueue,
+        handlersOn handlerQueue: any SerialQueue,
+        eventsOn eventQueue: any SerialQueue,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     ) {
+        _ = EnclosingLoads.areReadFromQueue
         self.loader = loader
         self.loadDeadline = policy.corrected.loadDeadline
         self.clock = ServiceClock(clock, isSystem: clock is SystemDispatchClock)
-        self.engine = engine
-        self.loading = loading
-        self.delivery = delivery
+        self.loaderQueue = loaderQueue
+        self.handlerQueue = handlerQueue
+        self.eventQueue = eventQueue
         self.onEvent = onEvent
-        machine = Locked(AccessTokenStateMachine(policy: policy, reportsEvents: onEvent != nil))
-        for correction in policy.corrections {
-            engine.enqueue { onEvent?(.policyCorrected(correction)) }
-        }
+        let machine = AccessTokenStateMachine(service: id, policy: policy, reportsEvents: onEvent != nil)
+        state = AdaptiveLocked(State(machine: machine))
+        // A corrected policy is an event already.
+        decide { _ in }
     }
 
     // MARK: Callers
@@ -105,31 +123,60 @@ public final class AccessTokenService: AccessTokenProviding {
     @discardableResult
     public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         if let token = freshToken {
-            delivery.enqueue { handler(.success(token)) }
+            handlerQueue.enqueue { handler(.success(token)) }
             return .answered
         }
-        let loads = LoaderCall.loads
-        return retrieveToken(by: CallerContext(ownLoad: loads.flight(of: self), loads: loads), then: handler)
+        return retrieveToken(.queued(handler))
     }
 
     /// Says that a server rejected this token (clauses I1 to I3).
     public func invalidate(_ rejected: AccessToken) {
-        decide { $0.invalidate(rejected) }
+        decide { state in
+            state.machine.invalidate(rejected)
+            snapshot.publish(state.machine.publishedToken)
+        }
     }
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
     public func signIn(_ token: AccessToken) {
         let now = clock.now
-        decide { $0.signIn(token, at: now) }
+        endFlight { $0.machine.signIn(token, in: &$0.pendingHandlers, at: now) }
     }
 
-    /// Ends the session (clauses O1 and O3), and calls `done` when the loader has forgotten it.
+    /// Begins a session whose first token the loader has to load: it has the session's credential already.
     ///
-    /// Wait for `done` before the next session's credential is stored where the loader finds it.
+    /// Callers that are waiting for a load of the present session go on to wait, for a load of the new one (clause O2).
+    public func signIn() {
+        let now = clock.now
+        let start = decide { state in
+            let start = state.machine.signIn(in: &state.pendingHandlers, at: now).start
+            snapshot.publish(state.machine.publishedToken)
+            return start
+        }
+        if let start { startLoad(start) }
+    }
+
+    /// Ends the session, and calls `done` on the handlers' queue when the loader has forgotten it.
+    ///
+    /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). A load that is running is waited for, at
+    /// most until its deadline; then the loader forgets the session; then `done` is called. So no load of the ended session
+    /// is running then or will begin, unless it is past its deadline. Wait for `done` before the next session's
+    /// credential is stored where the loader finds it.
+    ///
+    /// From inside a load, `done` is called without waiting for it, since that load would wait for itself.
+    @available(*, renamed: "signOut()")
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        decide { machine in
-            loading.enqueue { self.forgetSession(then: done) }
-            return machine.signOut()
+        endSession { [handlerQueue] in handlerQueue.enqueue(done) }
+    }
+
+    /// ``signOut(then:)``, with `done` called wherever that is known.
+    package func endSession(then done: @escaping @Sendable () -> Void) {
+        let enclosing = EnclosingLoads.current
+        endFlight { state in
+            let end = state.machine.signOut(in: &state.pendingHandlers)
+            let epoch = state.machine.sessionEpoch
+            loaderQueue.enqueue { [self] in forgetSession(before: epoch, inside: enclosing, then: done) }
+            return end
         }
     }
 
@@ -140,96 +187,154 @@ public final class AccessTokenService: AccessTokenProviding {
         snapshot.freshToken(at: clock.now)
     }
 
-    package func retrieveToken(
-        by caller: CallerContext,
-        then handler: @escaping AccessTokenHandler
-    ) -> AccessTokenRetrieval {
+    /// Makes a caller a waiter, or answers it.
+    package func retrieveToken(_ handler: PendingHandler, isCancelled: Bool = false) -> AccessTokenRetrieval {
         let now = clock.now
-        let ticket =
-            machine.withLock { $0.join(handler, by: caller) } ?? decide { $0.retrieve(handler, by: caller, at: now) }
-        guard let ticket else { return .answered }
-        return AccessTokenRetrieval { [self] in decide { $0.cancel(ticket) } }
+        let caller = CallerContext(isCancelled: isCancelled, loads: EnclosingLoads.current)
+        let retrieval = decide { state in
+            let retrieval = state.machine.retrieve(handler, in: &state.pendingHandlers, by: caller, at: now)
+            switch retrieval {
+            case .answer(let handler, let result): enqueue(handler, result)
+            case .answerAndLoad(let handler, let token, _):
+                snapshot.publish(state.machine.publishedToken)
+                enqueue(handler, .success(token))
+            // Nobody's priority is raised: a queue is raised by the blocks that wait in it.
+            case .wait, .waitAndRaise: break
+            case .waitAndLoad: snapshot.publish(state.machine.publishedToken)
+            }
+            return retrieval
+        }
+        switch retrieval {
+        case .answer(let handler, let result):
+            handler.callDirect(result)
+            return .answered
+        case .answerAndLoad(let handler, let token, let start):
+            handler.callDirect(.success(token))
+            startLoad(start)
+            return .answered
+        case .wait(let waiter), .waitAndRaise(let waiter, _): return self.retrieval(of: waiter)
+        case .waitAndLoad(let waiter, let start):
+            startLoad(start)
+            return self.retrieval(of: waiter)
+        }
     }
 
-    // MARK: Decisions and effects
+    private func retrieval(of waiter: WaiterID) -> AccessTokenRetrieval {
+        AccessTokenRetrieval { [self] in cancel(waiter) }
+    }
 
-    /// Lets the state machine decide, and has the action carried out.
+    private func cancel(_ waiter: WaiterID) {
+        let handler = decide { state in
+            let handler = state.machine.cancel(waiter, in: &state.pendingHandlers)
+            if let handler { enqueue(handler, .failure(cancellation)) }
+            return handler
+        }
+        handler?.callDirect(.failure(cancellation))
+    }
+
+    private func enqueue(_ handler: PendingHandler, _ result: Result<AccessToken, any Error>) {
+        if case .queued(let handler) = handler { handlerQueue.enqueue { handler(result) } }
+    }
+
+    // MARK: Decisions
+
+    /// Lets the state machine decide, under the lock.
     ///
-    /// Queues keep the order in which they are given work, so giving it to them under the lock is all it takes to act in
-    /// the order of the decisions. The action itself leaves the lock: with it may go the last reference to a handler,
-    /// and what that holds may call the service on its way out.
+    /// Queues keep the order in which they are given work, so what has to keep the order of the decisions is given to its
+    /// queue under the lock: handlers above all. The waiters themselves leave the lock: with one may go the last reference
+    /// to a handler, and what that holds may call the service on its way out.
     @discardableResult
-    private func decide(
-        _ input: (inout AccessTokenStateMachine<AccessTokenHandler>) -> Action<AccessTokenHandler>
-    ) -> Int? {
-        let action = machine.withLock { machine in
-            let action = input(&machine)
-            if action.changesToken {
-                snapshot.publish(machine.publishedToken) { answerHandlers(action) }
-            } else {
-                answerHandlers(action)
-            }
-            if !action.effects.isEmpty {
-                engine.enqueue { self.carryOut(action.effects) }
-            }
-            return action
+    private func decide<Action>(_ input: (inout State) -> Action) -> Action {
+        let (action, hasEvents) = state.withLock { state in
+            let action = input(&state)
+            return (action, state.machine.events?.startsDelivery() ?? false)
         }
-        return action.ticket
+        if hasEvents { eventQueue.enqueue { self.deliverEvents() } }
+        return action
     }
 
-    private func answerHandlers(_ action: Action<AccessTokenHandler>) {
-        guard let answer = action.answer else { return }
-        delivery.enqueue { answer.waiters.forEach { handler in handler(answer.result) } }
-    }
-
-    private func carryOut(_ effects: [Effect]) {
-        for effect in effects {
-            switch effect {
-            case .startLoad(let flight, let old, let caller): startLoad(flight, replacing: old, for: caller)
-            // A queue is raised by the blocks that wait in it.
-            case .raisePriority: break
-            case .endFlight: setDeadline(nil)
-            case .report(let event): onEvent?(event)
+    /// Decides what may be the end of the current load, and answers those who waited for it.
+    private func endFlight(_ input: (inout State) -> FlightEnd<PendingHandler>?) {
+        let answer = decide { state in
+            let answer = input(&state)?.answer
+            snapshot.publish(state.machine.publishedToken) {
+                guard let answer, answer.waiters.count > 0 else { return }
+                handlerQueue.enqueue { answer.waiters.forEach { $0.callQueued(answer.result) } }
             }
+            return answer
+        }
+        if let answer { answer.waiters.forEach { $0.callDirect(answer.result) } }
+    }
+
+    private func deliverEvents() {
+        while let events = state.withLock({ $0.machine.events?.next() }) {
+            for event in events { onEvent?(event) }
         }
     }
 
-    private func startLoad(_ flight: FlightID, replacing old: AccessToken?, for caller: CallerContext) {
-        setDeadline(
-            loadDeadline.map { seconds in
-                clock.schedule(after: seconds) { [self] in
-                    let now = clock.now
-                    decide { $0.deadlinePassed(flight, at: now) }
-                }
-            }
-        )
-        let loads = caller.loads + [LoadID(of: self, flight)]
-        loading.enqueue { [self] in
-            LoaderCall.inside(loads, on: loading.dispatchQueue) { load(flight, replacing: old) }
+    // MARK: Loads
+
+    /// The timer of a load, which may end before the timer is there.
+    private typealias LoadDeadline = LateBound<AccessTokenTimer>
+
+    private func startLoad(_ start: LoadStart) {
+        let deadline = LoadDeadline { $0.cancel() }
+        loaderQueue.enqueue { [self] in runLoad(start, deadline) }
+        // After the load has been started, since a timer takes as long to make as the way to the loader.
+        if let loadDeadline {
+            deadline.bind(clock.schedule(after: loadDeadline) { [self] in deadlinePassed(start.flight) })
         }
     }
 
-    private func load(_ flight: FlightID, replacing old: AccessToken?) {
-        guard machine.withLock({ $0.owns(flight) }) else { return }
+    /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
+    private func runLoad(_ start: LoadStart, _ deadline: LoadDeadline) {
+        dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
+        let flight = start.flight
+        guard state.withLock({ $0.machine.isCurrent(flight) }) else {
+            deadline.cancel()
+            return
+        }
+        unsafe runningLoads.begin(flight)
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
-            let now = clock.now
-            decide { $0.loadFinished(flight, result, at: now) }
+            deadline.cancel()
+            loadFinished(flight, result)
         }
-        loader.load(replacing: old) { [weak self] result in
-            if !answer(result) { self?.decide { $0.loadAnsweredAgain(flight) } }
+        EnclosingLoads.with(start.enclosing, on: loaderQueue.dispatchQueue) {
+            loader.load(replacing: start.replacing) { [weak self] result in
+                if !answer(result) { self?.decide { $0.machine.loadAnsweredAgain(flight) } }
+            }
         }
     }
 
-    private func forgetSession(then done: @escaping @Sendable () -> Void) {
-        let finish = OneShot(abandoned: ()) { [delivery] in delivery.enqueue(done) }
-        loader.signOut { finish(()) }
+    private func loadFinished(_ flight: FlightID, _ result: Result<AccessToken, any Error>) {
+        let now = clock.now
+        endFlight { $0.machine.loadFinished(flight, result, in: &$0.pendingHandlers, at: now) }
+        loaderQueue.enqueue { [self] in loadIsOver(flight) }
     }
 
-    private func setDeadline(_ timer: AccessTokenTimer?) {
-        let former = deadline.withLock { deadline in
-            defer { deadline = timer }
-            return deadline
+    private func deadlinePassed(_ flight: FlightID) {
+        let now = clock.now
+        endFlight { $0.machine.deadlinePassed(flight, in: &$0.pendingHandlers, at: now) }
+        loaderQueue.enqueue { [self] in loadIsOver(flight) }
+    }
+
+    private func loadIsOver(_ flight: FlightID) {
+        dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
+        for action in unsafe runningLoads.end(flight) { action() }
+    }
+
+    private func forgetSession(
+        before epoch: Int,
+        inside enclosing: [LoadID],
+        then done: @escaping @Sendable () -> Void
+    ) {
+        dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
+        let isInsideLoad = unsafe runningLoads.contains(oneOf: enclosing, of: id)
+        if isInsideLoad { done() }
+        let forget: RunningLoads.Action = { [loader] in
+            let finish = OneShot(abandoned: ()) { if !isInsideLoad { done() } }
+            loader.signOut { finish(()) }
         }
-        former?.cancel()
+        if unsafe !runningLoads.wait(forSessionsBefore: epoch, then: forget) { forget() }
     }
 }

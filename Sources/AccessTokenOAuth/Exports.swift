@@ -1,1 +1,2 @@
 @_exported public import AccessTokenAsync
+@_exported public import AccessTokenGCD

@@ -6,10 +6,12 @@ final class AuthorizationEndpoints: Sendable {
     private struct State {
         var ledger: GrantLedger
         var tally = AuthorizationServerTally()
+        var faults: [AuthorizationServerFault.Place: [AuthorizationServerFault]] = [:]
     }
 
     static let clientID = "loopback-client"
     static let tokenPath = "/token"
+    static let revocationPath = "/revoke"
     static let resourcePath = "/resource"
 
     private let latency: TimeInterval
@@ -18,12 +20,13 @@ final class AuthorizationEndpoints: Sendable {
 
     init(
         lifetime: Int,
+        grace: TimeInterval,
         latency: TimeInterval,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void
     ) {
         self.latency = latency
         self.onEvent = onEvent
-        state = Locked(State(ledger: GrantLedger(lifetime: lifetime)))
+        state = Locked(State(ledger: GrantLedger(lifetime: lifetime, grace: .seconds(grace))))
     }
 
     var tally: AuthorizationServerTally {
@@ -49,13 +52,74 @@ final class AuthorizationEndpoints: Sendable {
         state.withLock { $0.ledger.name(of: token) }
     }
 
+    func fail(_ faults: [AuthorizationServerFault], at place: AuthorizationServerFault.Place) {
+        state.withLock { $0.faults[place, default: []] += faults }
+    }
+
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         switch (request.path, request.method) {
-        case (Self.tokenPath, "POST"): return answerTokenRequest(request)
-        case (Self.resourcePath, "GET"): return answerResourceRequest(request)
-        case (Self.tokenPath, _), (Self.resourcePath, _): return rejected(405)
+        case (Self.tokenPath, "POST"):
+            return answer(request, at: .tokenEndpoint, answerTokenRequest)
+        case (Self.resourcePath, "GET"):
+            return answer(request, at: .resource, answerResourceRequest)
+        case (Self.revocationPath, "POST"): return answerRevocation(request)
+        case (Self.tokenPath, _), (Self.resourcePath, _), (Self.revocationPath, _): return rejected(405)
         default: return rejected(404)
         }
+    }
+
+    /// Answers as usual, or with the next fault that is left for this place.
+    private func answer(
+        _ request: HTTPRequest,
+        at place: AuthorizationServerFault.Place,
+        _ usual: (HTTPRequest) -> HTTPResponse
+    ) -> HTTPResponse {
+        let fault = state.withLock { state -> AuthorizationServerFault? in
+            guard state.faults[place]?.isEmpty == false else { return nil }
+            return state.faults[place]?.removeFirst()
+        }
+        func notCarriedOut(_ response: HTTPResponse) -> HTTPResponse {
+            if place == .tokenEndpoint { state.withLock { $0.tally.tokenRequests += 1 } }
+            return response
+        }
+        func delivered(_ delivery: HTTPResponse.Delivery) -> HTTPResponse {
+            var response = usual(request)
+            response.delivery = delivery
+            return response
+        }
+        switch fault?.kind {
+        case nil: return usual(request)
+        case .slow(let seconds): return delivered(.late(by: seconds))
+        case .cut: return delivered(.half)
+        case .lost: return delivered(.none)
+        case .silent:
+            var response = HTTPResponse(200, json: "")
+            response.delivery = .never
+            return notCarriedOut(response)
+        case .unauthorized:
+            let code = place == .tokenEndpoint ? "invalid_client" : "invalid_token"
+            var response = HTTPResponse.failure(401, code)
+            response.challenge = place == .tokenEndpoint ? nil : #"Bearer error="invalid_token""#
+            return notCarriedOut(response)
+        case .unavailable(let seconds):
+            var response = HTTPResponse.failure(503, "temporarily_unavailable")
+            response.retryAfter = seconds
+            return notCarriedOut(response)
+        }
+    }
+
+    /// RFC 7009, section 2.2: a token that is not known counts as revoked.
+    private func answerRevocation(_ request: HTTPRequest) -> HTTPResponse {
+        guard let form = FormFields(request.body), isForm(request), let token = form["token"] else {
+            return rejected(400)
+        }
+        let family = state.withLock { state -> Int? in
+            guard let family = state.ledger.revoke(token) else { return nil }
+            state.tally.revokedFamilies += 1
+            return family
+        }
+        if let family { onEvent(.familyRevoked(family)) }
+        return HTTPResponse(200, json: "{}")
     }
 
     func answerMalformed() -> HTTPResponse {
@@ -89,7 +153,7 @@ final class AuthorizationEndpoints: Sendable {
 
     private func answerGrant(_ token: String) -> HTTPResponse {
         let rotation = state.withLock { state in
-            let rotation = state.ledger.rotate(refreshToken: token)
+            let rotation = state.ledger.rotate(refreshToken: token, at: .now)
             if case .spent(_, let revokes) = rotation {
                 state.tally.reuses += 1
                 state.tally.revokedFamilies += revokes ? 1 : 0
@@ -145,5 +209,48 @@ final class AuthorizationEndpoints: Sendable {
         }
         onEvent(.resourceServed(name))
         return HTTPResponse(200, json: #"{"resource":"served"}"#)
+    }
+}
+
+/// The fields of an `application/x-www-form-urlencoded` body (RFC 6749, appendix B).
+struct FormFields: Hashable {
+    private var values: [String: String] = [:]
+
+    /// Fails for a broken escape, for text that is not UTF-8, and for a field that comes twice: RFC
+    /// 6749, section 3.2, allows none of them.
+    init?(_ body: [UInt8]) {
+        for pair in body.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(parts[0]),
+                let value = parts.count == 2 ? Self.decoded(parts[1]) : "",
+                values.updateValue(value, forKey: name) == nil
+            else { return nil }
+        }
+    }
+
+    /// A field without a value counts as absent.
+    subscript(name: String) -> String? {
+        guard let value = values[name], !value.isEmpty else { return nil }
+        return value
+    }
+
+    private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"):
+                bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst(), let low = rest.popFirst(),
+                    let first = Character(Unicode.Scalar(high)).hexDigitValue,
+                    let second = Character(Unicode.Scalar(low)).hexDigitValue
+                else { return nil }
+                bytes.append(UInt8(first * 16 + second))
+            default:
+                bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -1,14 +1,25 @@
-package import Foundation
+public import Foundation
 
-/// A small authorization server on the loopback address that rotates refresh tokens, over real HTTP.
+/// An authorization server for tests: on the loopback address, over real HTTP, with refresh tokens that rotate.
 ///
-/// It punishes the reuse of a refresh token as RFC 9700, section 4.14.2, has it: the whole family is
-/// revoked, the newest access token included. It has one public client, no user interface (a sign-in
-/// is a method call), and one resource that wants an access token. Tokens run out when they are told
-/// to, not by the clock, so that nobody has to wait for it.
-package final class RotatingAuthorizationServer: Sendable {
+/// It punishes the reuse of a refresh token as RFC 9700, section 4.14.2, has it: the whole family is revoked, the newest
+/// access token included. It has one public client, no user interface (a sign-in is a method call), and one resource
+/// that wants an access token. Access tokens run out when ``expireAccessTokens()`` is called, not by the clock, so that
+/// no test waits.
+///
+/// ```swift
+/// let server = try RotatingAuthorizationServer()
+/// defer { server.stop() }
+/// let session = server.signIn()
+/// server.fail(.cut)                        // the next reply of the token endpoint ends in the middle
+/// // Run the client with session.refreshToken against server.tokenEndpoint and server.resource; then:
+/// #expect(server.tally.reuses == 0)
+/// ```
+///
+/// **Concurrency** Can be used from any thread. The server has threads of its own, one for each connection.
+public final class RotatingAuthorizationServer: Sendable {
     /// The identifier of the server's one client, which has no secret.
-    package static let clientID = AuthorizationEndpoints.clientID
+    public static let clientID = AuthorizationEndpoints.clientID
 
     private let endpoints: AuthorizationEndpoints
     private let transport: LoopbackHTTPServer
@@ -18,16 +29,19 @@ package final class RotatingAuthorizationServer: Sendable {
     /// - Parameters:
     ///   - port: 0 lets the system choose one that is free.
     ///   - lifetime: what the server announces as the life of an access token, in seconds.
+    ///   - grace: for how many seconds a spent refresh token is answered with what it was exchanged for, in place of
+    ///     being punished; 0 is strict.
     ///   - latency: how long a request at the token endpoint takes at least, in seconds.
     ///   - onEvent: is called on the threads of the server, many at a time.
     /// - Throws: ``SocketError`` if the system does not give it a socket or the port is taken.
-    package init(
+    public init(
         port: UInt16 = 0,
         lifetime: Int = 3600,
+        grace: TimeInterval = 0,
         latency: TimeInterval = 0,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void = { _ in }
     ) throws(SocketError) {
-        let endpoints = AuthorizationEndpoints(lifetime: lifetime, latency: latency, onEvent: onEvent)
+        let endpoints = AuthorizationEndpoints(lifetime: lifetime, grace: grace, latency: latency, onEvent: onEvent)
         self.endpoints = endpoints
         transport = try LoopbackHTTPServer(
             port: port,
@@ -37,39 +51,51 @@ package final class RotatingAuthorizationServer: Sendable {
     }
 
     /// The port that it listens on.
-    package var port: UInt16 { transport.port }
+    public var port: UInt16 { transport.port }
 
     /// Where a refresh token is exchanged for a new pair.
-    package var tokenEndpoint: URL { url(AuthorizationEndpoints.tokenPath) }
+    public var tokenEndpoint: URL { url(AuthorizationEndpoints.tokenPath) }
+
+    /// Where a token of either kind is revoked with its family (RFC 7009).
+    public var revocationEndpoint: URL { url(AuthorizationEndpoints.revocationPath) }
 
     /// What an access token is for.
-    package var resource: URL { url(AuthorizationEndpoints.resourcePath) }
+    public var resource: URL { url(AuthorizationEndpoints.resourcePath) }
+
+    /// Has the next requests fail: each takes the first fault that is left for its place.
+    ///
+    /// - Parameters:
+    ///   - faults: one for each request; after them the server answers as usual.
+    ///   - place: which requests.
+    public func fail(_ faults: AuthorizationServerFault..., at place: AuthorizationServerFault.Place = .tokenEndpoint) {
+        endpoints.fail(faults, at: place)
+    }
 
     /// What it has counted so far.
-    package var tally: AuthorizationServerTally { endpoints.tally }
+    public var tally: AuthorizationServerTally { endpoints.tally }
 
     /// Starts a new family, as if a user had signed in.
-    package func signIn() -> TokenPair {
+    public func signIn() -> TokenPair {
         endpoints.signIn()
     }
 
     /// Lets all access tokens issued so far run out now.
-    package func expireAccessTokens() {
+    public func expireAccessTokens() {
         endpoints.expireAccessTokens()
     }
 
     /// Whether the family's user would have to sign in again.
-    package func isRevoked(family: Int) -> Bool {
+    public func isRevoked(family: Int) -> Bool {
         endpoints.isRevoked(family: family)
     }
 
     /// What to print instead of the value of a token; `nil` for one that the server did not issue.
-    package func name(of token: String) -> TokenName? {
+    public func name(of token: String) -> TokenName? {
         endpoints.name(of: token)
     }
 
     /// Takes no more requests, lets the answers under way be sent, and returns when the port is free.
-    package func stop() {
+    public func stop() {
         transport.stop()
     }
 
@@ -82,4 +108,38 @@ package final class RotatingAuthorizationServer: Sendable {
         guard let url = components.url else { preconditionFailure("these components are always a URL") }
         return url
     }
+}
+
+/// What the server has counted since it started.
+public struct AuthorizationServerTally: Hashable, Sendable {
+    /// Requests at the token endpoint.
+    public internal(set) var tokenRequests = 0
+    /// Those among them that presented a refresh token that was spent.
+    public internal(set) var reuses = 0
+    /// Families that were signed in.
+    public internal(set) var signIns = 0
+    /// Families that were revoked.
+    public internal(set) var revokedFamilies = 0
+}
+
+/// What the server received or answered; tokens have names here, never values.
+public enum AuthorizationServerEvent: Hashable, Sendable {
+    /// A `POST` to the token endpoint; the name is that of the refresh token, if it is a known one.
+    case tokenRequested(TokenName?)
+    /// The token endpoint issued a new pair.
+    case tokenIssued(access: TokenName, refresh: TokenName)
+    /// The token endpoint refused with this code of RFC 6749, section 5.2.
+    case tokenRefused(code: String)
+    /// A refresh token was presented that was spent.
+    case reuseDetected(TokenName)
+    /// All tokens that descend from this sign-in were revoked.
+    case familyRevoked(Int)
+    /// A request for the resource; the name is that of the access token, if it is a known one.
+    case resourceRequested(TokenName?)
+    /// The resource answered 200.
+    case resourceServed(TokenName)
+    /// The resource answered 401.
+    case resourceRefused(TokenName?)
+    /// Something that is not a request, or none that the server answers.
+    case requestRejected(status: Int)
 }

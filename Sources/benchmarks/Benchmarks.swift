@@ -1,26 +1,36 @@
+import ConsoleSupport
 import Foundation
 
 /// The command `benchmarks`.
 @main
 enum Benchmarks {
+    private static let console = Console(program: "benchmarks")
+
     static func main() async {
-        do {
+        let status = await console.run {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
-            if options.isHelp { return print(Options.help) }
-            if let workload = options.workload { return try await workload.run(count: options.count) }
-            let outcomes = try await run(options)
-            try write(outcomes, options)
-        } catch let error as UsageError {
-            say("benchmarks: \(error). Try benchmarks --help.\n")
-            exit(64)
-        } catch {
-            say("benchmarks: \(error)\n")
-            exit(1)
+            if options.isHelp {
+                try console.print(Options.help)
+            } else if let workload = options.workload {
+                try await workload.run(count: options.count)
+            } else {
+                try write(try await run(options), options)
+            }
+            return .good
         }
+        exit(status.rawValue)
+    }
+
+    /// All comparisons, in the order of the table.
+    private static func comparisons(isQuick: Bool) -> [Comparison] {
+        HitRows.all(isQuick: isQuick) + AccountRow.all(isQuick: isQuick) + WaiterRows.all(isQuick: isQuick)
+            + MissRows.all(isQuick: isQuick) + LockRows.all(isQuick: isQuick) + [
+                ExplorerRow.comparison(isQuick: isQuick)
+            ]
     }
 
     private static func run(_ options: Options) async throws -> [Outcome] {
-        let all = Rows.all(isQuick: options.isQuick)
+        let all = comparisons(isQuick: options.isQuick)
         let comparisons = all.filter { comparison in
             guard let filter = options.filter else { return true }
             return comparison.row.split(separator: ", ").contains { $0 == filter }
@@ -28,33 +38,32 @@ enum Benchmarks {
         }
         guard !comparisons.isEmpty else {
             let rows = Set(all.flatMap { $0.row.split(separator: ", ") }).sorted().joined(separator: ", ")
-            throw UsageError(description: "no row is, or contains, what the filter says; the rows are \(rows)")
+            throw UsageError("no row fits the filter; the rows are \(rows)")
         }
         for file in [options.jsonFile, options.svgFile].compactMap(\.self) { try checkWritable(file) }
         #if DEBUG
-        say("A debug build says nothing about speed: swift run -c release benchmarks\n")
+        console.say("A debug build says nothing about speed: swift run -c release benchmarks")
         #endif
-        let showsProgress = isatty(STDERR_FILENO) == 1
         var outcomes: [Outcome] = []
         for (index, comparison) in comparisons.enumerated() {
             let outcome = try await comparison.run { round in
-                if showsProgress && round % 10 == 0 {
-                    say("\r\u{1B}[K\(index + 1)/\(comparisons.count)  \(comparison.name)  round \(round)")
+                if round % 10 == 0 {
+                    console.showProgress("\(index + 1)/\(comparisons.count)  \(comparison.name)  round \(round)")
                 }
             }
-            if showsProgress { say("\r\u{1B}[K") }
-            show(Table(outcome: outcome).text + "\n")
+            console.endProgress()
+            try console.print(Table(outcome: outcome).text)
             outcomes.append(outcome)
         }
         return outcomes
     }
 
-    /// Before a minute of measuring, not after it.
+    /// Checked before a minute of measuring, not after it.
     private static func checkWritable(_ file: String) throws {
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         let manager = FileManager.default
         guard manager.isWritableFile(atPath: manager.fileExists(atPath: file) ? file : folder) else {
-            throw UsageError(description: "\(file) can't be written")
+            throw UsageError("\(file) can't be written")
         }
     }
 
@@ -66,20 +75,11 @@ enum Benchmarks {
         }
         if let file = options.svgFile {
             guard let picture = GrowthPicture(outcomes) else {
-                throw UsageError(description: "--svg needs several numbers of waiters or accounts")
+                throw UsageError("--svg needs several numbers of waiters or accounts")
             }
             try Data(picture.text.utf8).write(to: URL(fileURLWithPath: file))
         }
         let verdicts = outcomes.flatMap(\.verdicts)
-        show("\(verdicts.count { $0.isMet }) of \(verdicts.count) targets met\n")
-    }
-
-    /// At once, also into a pipe.
-    private static func show(_ text: String) {
-        FileHandle.standardOutput.write(Data(text.utf8))
-    }
-
-    private static func say(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+        try console.print("\(verdicts.count { $0.isMet }) of \(verdicts.count) targets met")
     }
 }

@@ -1,30 +1,29 @@
+import ConsoleSupport
 import Foundation
 import InterleavingExplorer
 
 /// The command `race-gallery`.
 @main
 enum RaceGallery {
+    static let console = Console(program: "race-gallery")
+
     static func main() async {
-        let progress = ProgressLine()
-        let status: ExitStatus
-        do {
-            let options = try Options(Array(CommandLine.arguments.dropFirst()))
-            status = await run(options, progress)
-        } catch {
-            progress.say("race-gallery: \(error)\nTry race-gallery --help.")
-            status = .usage
+        let status = await console.run {
+            try await run(try Options(Array(CommandLine.arguments.dropFirst())))
         }
         exit(status.rawValue)
     }
 
-    static func run(_ options: Options, _ progress: ProgressLine) async -> ExitStatus {
+    static func run(_ options: Options) async throws -> ExitStatus {
         switch options.command {
         case .help:
-            return write(Help.text, .good)
+            try console.print(Options.help)
+            return .good
         case .list:
-            return write(Help.list, .good)
+            try console.print(Options.list)
+            return .good
         case .show(let exhibits):
-            return await show(exhibits, isMermaid: options.isMermaid, progress)
+            return try await show(exhibits, isMermaid: options.isMermaid)
         case .replay(let schedule, let version, let exhibit):
             let report = ReplayReport(
                 exhibit: exhibit,
@@ -33,43 +32,34 @@ enum RaceGallery {
                 replay: await Explorer().replay(schedule, of: version.scenario),
                 isMermaid: options.isMermaid
             )
-            return write(report.text, report.isExpected ? .good : .unexpected)
+            try console.print(report.text)
+            return report.isExpected ? .good : .failed
         }
     }
 
-    /// Explores and prints one exhibit after another, so that there is something to read from the beginning.
-    static func show(
-        _ exhibits: [Exhibit],
-        isMermaid: Bool,
-        _ progress: ProgressLine
-    ) async -> ExitStatus {
+    /// Explores the exhibits one after another, and prints each as soon as it is explored.
+    static func show(_ exhibits: [Exhibit], isMermaid: Bool) async throws -> ExitStatus {
         var summary = Summary(findings: [])
         for exhibit in exhibits {
             var findings: [Finding] = []
             for version in exhibit.versions {
-                progress.show(exhibit, version)
+                console.showProgress(
+                    "exploring \(exhibit.name): \(version.name)",
+                    orLine: findings.isEmpty ? "exploring \(exhibit.name)" : nil
+                )
                 findings.append(await version.explore())
             }
-            progress.end()
+            console.endProgress()
             let report = ExhibitReport(
                 exhibit: exhibit,
                 findings: findings,
                 drawsAll: exhibits.count == 1,
                 isMermaid: isMermaid
             )
-            guard write(report.text + "\n", .good) == .good else { return .noOutput }
+            try console.print(report.text + "\n")
             summary.findings.append((exhibit, findings))
         }
-        return write(summary.text, summary.isGood ? .good : .unexpected)
-    }
-
-    private static func write(_ text: String, _ status: ExitStatus) -> ExitStatus {
-        do {
-            try FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
-            return status
-        } catch {
-            ProgressLine().say("race-gallery: standard output could not be written: \(error.localizedDescription)")
-            return .noOutput
-        }
+        try console.print(summary.text)
+        return summary.isGood ? .good : .failed
     }
 }

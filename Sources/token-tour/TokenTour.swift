@@ -1,75 +1,74 @@
+import ConsoleSupport
 import Foundation
 import LoopbackAuthorizationServer
 
 /// The command `token-tour`.
 @main
 enum TokenTour {
+    private static let console = Console(program: "token-tour")
+
     static func main() async {
-        let environment = ProcessInfo.processInfo.environment
-        ProxyExemption.setForLoopback(environment: environment)
-        let progress = ProgressLine()
-        let status: ExitStatus
-        do {
-            let options = try Options(Array(CommandLine.arguments.dropFirst()), environment: environment)
-            status = options.isHelp ? write(Help.text + "\n", .good) : await run(options, progress)
-        } catch {
-            progress.say("token-tour: \(error)\nTry token-tour --help.")
-            status = .usage
+        ProxyExemption.setForLoopback(environment: ProcessInfo.processInfo.environment)
+        if let worker = TourWorker(Array(CommandLine.arguments.dropFirst())) { return await worker.run() }
+        let status = await console.run {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            guard !options.isHelp else {
+                try console.print(Options.help)
+                return .good
+            }
+            return try await run(options)
         }
         exit(status.rawValue)
     }
 
-    private static func run(_ options: Options, _ progress: ProgressLine) async -> ExitStatus {
-        let tour = Tour(options: options)
-        let task = Task { try await tour.run(progress: progress) }
+    private static func run(_ options: Options) async throws -> ExitStatus {
+        let tour = Task { try await results(of: options) }
         let watch = InterruptWatch {
-            progress.say("Stopping after this round; press Ctrl-C again not to wait for it.")
-            task.cancel()
-        } onSecond: {
-            _ = handBack(tour, progress, .interrupted)
+            console.say("Stopping after this round; press Ctrl-C again to stop at once.")
+            tour.cancel()
         }
         defer { withExtendedLifetime(watch) {} }
         do {
-            let results = try await task.value
-            let report = Report(results: results, isMermaid: options.isMermaid, server: tour.server)
-            let status = write(report.text, Verdict(results: results).isGood ? .good : .failed)
-            return handBack(tour, progress, status)
+            let report = Report(results: try await tour.value, isMermaid: options.isMermaid)
+            try console.print(report.text)
+            return report.isGood ? .good : .failed
         } catch is CancellationError {
-            progress.say("Stopped by Ctrl-C.")
-            return handBack(tour, progress, .interrupted)
-        } catch let error as ServerError {
-            progress.say("token-tour: \(error)")
-            return handBack(tour, progress, error.status)
+            console.say("Stopped by Ctrl-C.")
+            return .interrupted
         } catch let error as SocketError {
-            progress.say("token-tour: no server on the loopback address: \(error)")
+            console.say("token-tour: the server got no socket on the loopback address: \(error)")
             return .noSocket
-        } catch {
-            progress.say("token-tour: \(error)")
-            return handBack(tour, progress, .failed)
         }
     }
 
-    /// Whatever has happened: the last refresh token of a user's own is nowhere but here.
-    private static func handBack(_ tour: Tour, _ progress: ProgressLine, _ status: ExitStatus) -> ExitStatus {
-        guard let server = tour.options.server, let token = tour.refreshToken else { return status }
-        guard server.printsRefreshToken else {
-            if tour.server.showsRotation {
-                progress.say(
-                    "The refresh token that was given is spent; --print-refresh-token would print the last one."
+    /// Runs the set-ups one after the other.
+    private static func results(of options: Options) async throws -> [SetUpResult] {
+        defer { console.endProgress() }
+        var results: [SetUpResult] = []
+        if let processes = options.processes {
+            for setUp in ProcessSetUp.allCases {
+                let run = ProcessRun(
+                    setUp: setUp,
+                    rounds: options.rounds,
+                    processes: processes,
+                    callers: options.callers
                 )
+                results.append(try await run.run { showProgress(of: setUp, $0, options) })
             }
-            return status
+            return results
         }
-        return write("REFRESH_TOKEN=\(token)\n", status)
+        for setUp in options.setUps {
+            let run = SetUpRun(setUp: setUp, rounds: options.rounds, callers: options.callers)
+            results.append(try await run.run { showProgress(of: setUp, $0, options) })
+        }
+        return results
     }
 
-    private static func write(_ text: String, _ status: ExitStatus) -> ExitStatus {
-        do {
-            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
-            return status
-        } catch {
-            ProgressLine().say("token-tour: standard output could not be written: \(error.localizedDescription)")
-            return .noOutput
-        }
+    private static func showProgress(of setUp: any TourSetUp, _ round: Int, _ options: Options) {
+        let rounds = "\(options.rounds) round\(options.rounds == 1 ? "" : "s")"
+        console.showProgress(
+            "\(setUp.rawValue): round \(round) of \(options.rounds)",
+            orLine: round == 1 ? "\(setUp.rawValue): \(rounds)" : nil
+        )
     }
 }

@@ -5,7 +5,7 @@ import Testing
 struct ContractFromSwiftTestingTests {
     @Test(arguments: OwnSubjects.all)
     func `is kept`(by subject: ContractSubject) async {
-        let report = await AccessTokenContract.verify(subject)
+        let report = await ServiceContract.verify(subject)
         #expect(report.isKept, "\(report)")
     }
 }

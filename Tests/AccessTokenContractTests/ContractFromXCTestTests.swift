@@ -4,7 +4,7 @@ import XCTest
 final class ContractFromXCTestTests: XCTestCase {
     func testOurSubjectsKeepTheContract() async {
         for subject in OwnSubjects.all {
-            let report = await AccessTokenContract.verify(subject)
+            let report = await ServiceContract.verify(subject)
             XCTAssert(report.isKept, "\(report)")
         }
     }

@@ -1,48 +1,64 @@
 import AccessTokenContract
+import Foundation
 import Testing
 
 @Suite("A subject that is put together wrongly is told so")
 struct SubjectMistakeTests {
     @Test func `if it declares what its service was made without, and no clause is run on it`() async throws {
-        let subject = ContractSubject("half a subject", features: [.signIn, .currentToken, .asyncLoader]) { fixture in
+        let subject = ContractSubject("half a subject", features: [.signIn, .currentToken]) { fixture in
             .async(AsyncAccessTokenService(loader: fixture.loader))
         }
-        let report = await AccessTokenContract.verify(subject)
-        #expect(report.violations.map(\.clause.id).contains("O2"))
-        #expect(report.violations.allSatisfy { $0.trace == [] })
+        let report = await ServiceContract.verify(subject)
+        #expect(report.brokenIDs == ["L1"])
+        let violation = try #require(report.violations.first)
+        #expect(violation.trace == [])
         let expected =
-            "the ContractService of the subject to be made with signIn:, currentToken: as its features declare"
-        #expect(Set(report.violations.map(\.expected)) == [expected])
+            "the ContractService of the subject to be made with signIn:, currentToken:, as its features say"
+        #expect(violation.expected == expected)
     }
 
-    @Test func `if its loader is not told what it replaces`() async throws {
-        let subject = ContractSubject("forgetful", features: [.invalidation, .callbackLoader]) { fixture in
-            .callback(AccessTokenService(loader: Forgetful(loader: fixture.loader), clock: fixture.clock))
+    @Test func `if it promises what is no convention`() async throws {
+        let subject = ContractSubject("rash", promises: ["D2", "D22"]) { fixture in
+            .async(AsyncAccessTokenService(loader: fixture.loader))
         }
-        let report = await AccessTokenContract.verify(subject)
-        let violation = try #require(report.violations.first { $0.clause.id == "I1" })
-        #expect(violation.expected == "load 2 to be told that it replaces T1")
-        #expect(violation.observed == "load(replacing: nil)")
+        let report = await ServiceContract.verify(subject)
+        #expect(report.violations.map(\.observed) == ["it promises [\"D22\"]"])
     }
 
     @Test func `and errors of this package stand in reports by their names`() async throws {
-        let subject = ContractSubject("deaf", features: [.callbackLoader, .signOut]) { fixture in
+        let subject = ContractSubject("deaf", features: .signOut, promises: ["O5"]) { fixture in
             let service = AccessTokenService(loader: fixture.loader, clock: fixture.clock)
-            return .retrieving {
-                service.retrieveToken(then: $0)
+            return .retrieving { handler in
+                service.retrieveToken { result in
+                    handler(result.mapError { _ in CocoaError(.userCancelled) })
+                }
             } signOut: {
+                await service.signOut()
             }
         }
-        let report = await AccessTokenContract.verify(subject, patience: .milliseconds(300))
-        let violation = try #require(report.violations.first { $0.clause.id == "O1" })
-        #expect(violation.expected == "caller 1 to get AccessTokenError.signedOut")
+        let clause = try #require(ServiceContract.clauses.first { $0.id == "O5" })
+        guard case .broken(let violation) = await clause.verify(subject) else {
+            Issue.record("O5 must be broken")
+            return
+        }
+        #expect(violation.expected == "waiter to get AccessTokenError.signedOut")
     }
-}
 
-private struct Forgetful: AccessTokenLoader {
-    let loader: any AccessTokenLoader
-
-    func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-        loader.load(replacing: nil, then: handler)
+    @Test func `its own errors count by what they stand for`() async throws {
+        struct Wrapped: Error { let base: any Error }
+        func subject(errors: @escaping @Sendable (any Error) -> any Error) -> ContractSubject {
+            ContractSubject("wrapping", features: .signOut, promises: ["F3", "O5"], errors: errors) { fixture in
+                let service = AccessTokenService(loader: fixture.loader, clock: fixture.clock)
+                return .retrieving { handler in
+                    service.retrieveToken { handler($0.mapError(Wrapped.init)) }
+                } signOut: {
+                    await service.signOut()
+                }
+            }
+        }
+        let named = await ServiceContract.verify(subject { ($0 as? Wrapped)?.base ?? $0 })
+        #expect(named.isKept, "\(named)")
+        let unnamed = await ServiceContract.verify(subject { $0 })
+        #expect(unnamed.brokenIDs == ["F3", "O5"])
     }
 }

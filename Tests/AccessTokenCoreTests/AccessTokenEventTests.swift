@@ -1,13 +1,15 @@
-import AccessTokenCore
+import Foundation
 import Testing
+
+@testable import AccessTokenCore
 
 @Suite("An event")
 struct AccessTokenEventTests {
     static let texts: [(AccessTokenEvent, String)] = [
         (.answeredFromCache, "answered from the cache"),
-        (.led(load: 3), "load 3 started for a caller"),
+        (.loadStarted(load: 3), "load 3 started for a caller"),
         (.joined(load: 3, waiters: 2), "load 3 joined, 2 waiting"),
-        (.startedBehind(load: 3), "load 3 started ahead of the expiration"),
+        (.refreshAheadStarted(load: 3), "load 3 started ahead of the expiration"),
         (
             .loadSucceeded(load: 3, waiters: 2, seconds: 1.5),
             "load 3 brought a token to 2 waiting after 1.500 s"
@@ -29,20 +31,25 @@ struct AccessTokenEventTests {
         (.refusedSignedOut, "a caller was refused: signed out"),
         (.refusedLoader, "a loader was refused: it asked its own service during a load"),
         (
-            .ignored(.answerOfFormerSession(load: 3)),
+            .ignoredAnswerOfFormerSession(load: 3),
             "ignored the answer of load 3, which belongs to a former session"
         ),
         (
-            .ignored(.answerOfOlderLoad(load: 3)),
+            .ignoredAnswerOfOlderLoad(load: 3),
             "ignored the late answer of load 3: a newer load or token is there"
         ),
         (
-            .ignored(.worthlessLateAnswer(load: 3)),
+            .ignoredWorthlessAnswer(load: 3),
             "ignored the late answer of load 3, which brings no valid token"
         ),
-        (.ignored(.repeatedAnswer(load: 3)), "ignored a repeated answer of load 3"),
-        (.ignored(.invalidationOfOtherToken), "ignored the rejection of a token that is not the current one"),
+        (.ignoredRepeatedAnswer(load: 3), "ignored a repeated answer of load 3"),
+        (.ignoredInvalidation, "ignored the rejection of a token that is not the current one"),
         (.policyCorrected("leeway"), "policy corrected: leeway"),
+        (.eventsLost(count: 12), "12 events lost: the event handler is too slow"),
+        (
+            .loadFailed(load: 3, waiters: 2, seconds: 1, errorType: "OAuthError", errorCode: "invalid_grant"),
+            "load 3 failed 2 waiting after 1.000 s with OAuthError, invalid_grant"
+        ),
     ]
 
     @Test("is one line of a log", arguments: texts)
@@ -51,20 +58,70 @@ struct AccessTokenEventTests {
     }
 
     @Test("of a failed load names the error's type, and nothing that the error says")
-    func namesErrorTypeOnly() {
+    func namesErrorTypeOnly() throws {
         struct TalkativeFailure: Error, CustomStringConvertible {
             var description: String { "refresh token s3cr3t was rejected" }
         }
-        var machine = AccessTokenStateMachine<Int>(policy: AccessTokenPolicy(), reportsEvents: true)
+        #expect(try eventOfFailure(TalkativeFailure()).errorType == "TalkativeFailure")
+        #expect(try eventOfFailure(TalkativeFailure()).errorCode == nil)
+        #expect(!"\(try eventOfFailure(TalkativeFailure()))".contains("s3cr3t"))
+    }
+
+    @Test("of a failed load tells errors of one type apart by their codes")
+    func namesErrorCode() throws {
+        struct ServerFailure: LoggableError {
+            var logCode: String { "http_503" }
+        }
+        #expect(try eventOfFailure(ServerFailure()).errorCode == "http_503")
+        #expect(try eventOfFailure(AccessTokenError.loadAbandoned).errorCode == "loadAbandoned")
+        #expect(try eventOfFailure(CocoaError(.fileNoSuchFile)).errorCode == "NSCocoaErrorDomain 4")
+    }
+
+    private func eventOfFailure(_ error: any Error) throws -> AccessTokenEvent {
+        var machine = AccessTokenStateMachine(service: ServiceID(), policy: AccessTokenPolicy(), reportsEvents: true)
+        var waiters = WaiterList<Int>()
         let now = ManualClock().now
-        let effects = machine.retrieve(1, at: now).effects
-        guard case .startLoad(let flight, _, _) = effects.first else {
-            Issue.record("no load started: \(effects)")
-            return
-        }
-        let events = machine.loadFinished(flight, .failure(TalkativeFailure()), at: now).effects.compactMap { effect in
-            if case .report(let event) = effect { event } else { nil }
-        }
-        #expect(events == [.loadFailed(load: 1, waiters: 1, seconds: 0, errorType: "TalkativeFailure")])
+        let start = try #require(machine.retrieve(1, in: &waiters, at: now).start)
+        _ = machine.loadFinished(start.flight, .failure(error), in: &waiters, at: now)
+        let events = machine.events?.next() ?? []
+        #expect(events.map(\.kind) == [.loadStarted, .loadFailed])
+        return try #require(events.last)
+    }
+
+    @Test("that comes while a thousand wait is lost, and the next delivery says how many were")
+    func isLost() {
+        var backlog = EventBacklog()
+        for load in 1...(EventBacklog.capacity + 3) { backlog.append(.loadStarted(load: load)) }
+        let delivered = backlog.next()
+        #expect(delivered?.count == EventBacklog.capacity + 1)
+        #expect(delivered?.first == .loadStarted(load: 1))
+        #expect(delivered?.last == .eventsLost(count: 3))
+        backlog.append(.signedOut(waiters: 0))
+        let next = [backlog.next(), backlog.next()]
+        #expect(next == [[.signedOut(waiters: 0)], nil])
+    }
+
+    @Test("is delivered by one at a time")
+    func isDeliveredByOne() {
+        var backlog = EventBacklog()
+        var starts: [Bool] = []
+        func comes() { backlog.append(.invalidated) }
+        func isStarted() { starts.append(backlog.startsDelivery()) }
+        func isTaken() -> Bool { backlog.next() != nil }
+        isStarted()
+        #expect(starts == [false], "there is nothing to deliver")
+        comes()
+        isStarted()
+        isStarted()
+        #expect(starts == [false, true, false], "one delivers")
+        #expect(isTaken())
+        comes()
+        isStarted()
+        #expect(starts == [false, true, false, false], "the one still delivers")
+        #expect(isTaken())
+        #expect(!isTaken())
+        comes()
+        isStarted()
+        #expect(starts == [false, true, false, false, true])
     }
 }

@@ -6,9 +6,14 @@ import Testing
 struct AccessTokenPolicyTests {
     static let century = 3_155_760_000.0
 
-    @Test("is by default a leeway of half a minute, no load ahead, and a minute for a load")
+    @Test(
+        "is by default a leeway of half a minute, no load ahead, a minute for a load, ten seconds after a useless one"
+    )
     func defaults() {
-        #expect(AccessTokenPolicy() == AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: 60))
+        #expect(
+            AccessTokenPolicy()
+                == AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: 60, minimumLoadInterval: 10)
+        )
     }
 
     @Test("that makes sense is used as it is")
@@ -26,8 +31,19 @@ struct AccessTokenPolicyTests {
         ] as [(Double, Double)]
     )
     func senselessTimes(given: Double, used: Double) {
-        let policy = AccessTokenPolicy(leeway: given, refreshAhead: given, loadDeadline: nil)
-        #expect(policy.corrected == AccessTokenPolicy(leeway: used, refreshAhead: used, loadDeadline: nil))
+        let policy = AccessTokenPolicy(
+            leeway: given,
+            refreshAhead: given,
+            loadDeadline: nil,
+            minimumLoadInterval: given
+        )
+        let corrected = AccessTokenPolicy(
+            leeway: used,
+            refreshAhead: used,
+            loadDeadline: nil,
+            minimumLoadInterval: used
+        )
+        #expect(policy.corrected == corrected)
     }
 
     @Test(
@@ -42,12 +58,13 @@ struct AccessTokenPolicyTests {
 
     @Test("tells each correction in a sentence of its own")
     func corrections() {
-        let policy = AccessTokenPolicy(leeway: -1, refreshAhead: .nan, loadDeadline: .infinity)
+        let policy = AccessTokenPolicy(leeway: -1, refreshAhead: .nan, loadDeadline: .infinity, minimumLoadInterval: -2)
         #expect(
             policy.corrections == [
                 "leeway -1.0 s makes no sense and counts as 0.0 s",
                 "refreshAhead nan s makes no sense and counts as 0.0 s",
                 "loadDeadline inf s makes no sense and counts as none",
+                "minimumLoadInterval -2.0 s makes no sense and counts as 0.0 s",
             ]
         )
     }

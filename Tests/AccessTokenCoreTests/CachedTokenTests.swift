@@ -2,11 +2,65 @@ import AccessTokenCore
 import Foundation
 import Testing
 
+/// A state machine with its list of waiters, as a shell has them.
+struct MachineWithWaiters {
+    var machine: AccessTokenStateMachine
+    var waiters = WaiterList<Int>()
+
+    init(policy: AccessTokenPolicy = AccessTokenPolicy(), reportsEvents: Bool = false) {
+        machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: reportsEvents)
+    }
+
+    mutating func signIn(_ token: AccessToken, at now: Date) {
+        _ = machine.signIn(token, in: &waiters, at: now)
+    }
+
+    mutating func retrieve(_ waiter: Int, at now: Date) -> Retrieval<Int> {
+        machine.retrieve(waiter, in: &waiters, at: now)
+    }
+
+    mutating func finish(
+        _ start: LoadStart,
+        _ result: Result<AccessToken, any Error>,
+        at now: Date
+    ) -> FlightEnd<Int>? {
+        machine.loadFinished(start.flight, result, in: &waiters, at: now)
+    }
+}
+
+/// The parts of an action that tests look at.
+extension Retrieval {
+    /// The caller and its answer, if it is answered now.
+    var answer: (Waiter, Result<AccessToken, any Error>)? {
+        switch self {
+        case .answer(let waiter, let result): (waiter, result)
+        case .answerAndLoad(let waiter, let token, _): (waiter, .success(token))
+        case .wait, .waitAndRaise, .waitAndLoad: nil
+        }
+    }
+
+    /// Names the caller if it waits.
+    var waiterID: WaiterID? {
+        switch self {
+        case .answer, .answerAndLoad: nil
+        case .wait(let id), .waitAndRaise(let id, _), .waitAndLoad(let id, _): id
+        }
+    }
+
+    /// The load to be started.
+    var start: LoadStart? {
+        switch self {
+        case .answerAndLoad(_, _, let start), .waitAndLoad(_, let start): start
+        case .answer, .wait, .waitAndRaise: nil
+        }
+    }
+}
+
 /// What a state machine makes of a token that arrives at `now` and lasts that many seconds; `nil` is for ever.
 func cachedToken(lasting seconds: TimeInterval?, from now: Date, policy: AccessTokenPolicy) -> CachedToken? {
-    var machine = AccessTokenStateMachine<Int>(policy: policy, reportsEvents: false)
-    _ = machine.signIn(AccessToken(value: "token", expiration: seconds.map(now.addingTimeInterval)), at: now)
-    return machine.publishedToken
+    var machine = MachineWithWaiters(policy: policy)
+    machine.signIn(AccessToken(value: "token", expiration: seconds.map(now.addingTimeInterval)), at: now)
+    return machine.machine.publishedToken
 }
 
 @Suite("A token that arrives")
@@ -22,12 +76,12 @@ struct CachedTokenTests {
     @Test("counts as expired from its expiration less the leeway on, that instant included (C2)")
     func expiresAtTheInstant() throws {
         let policy = AccessTokenPolicy(leeway: 30)
-        var machine = AccessTokenStateMachine<Int>(policy: policy, reportsEvents: false)
-        _ = machine.signIn(AccessToken(value: "token", expiration: now.addingTimeInterval(3600)), at: now)
+        var machine = MachineWithWaiters(policy: policy)
+        machine.signIn(AccessToken(value: "token", expiration: now.addingTimeInterval(3600)), at: now)
         let instant = now.addingTimeInterval(3570)
         let before = Date(timeIntervalSinceReferenceDate: instant.timeIntervalSinceReferenceDate.nextDown)
-        #expect(machine.retrieve(1, at: before).ticket == nil)
-        #expect(machine.retrieve(2, at: instant).ticket != nil)
+        #expect(machine.retrieve(1, at: before).waiterID == nil)
+        #expect(machine.retrieve(2, at: instant).waiterID != nil)
     }
 
     @Test("loses the leeway, then the time in which its successor is loaded (C5)")
@@ -66,32 +120,62 @@ struct CachedTokenTests {
         #expect(!(now < cached.freshUntil))
     }
 
-    @Test("when it has expired goes once to those who wait, and the next caller loads")
-    func expiredOnArrivalIsHandedOutOnce() throws {
-        var machine = AccessTokenStateMachine<Int>(policy: AccessTokenPolicy(), reportsEvents: false)
-        guard case .startLoad(let flight, _, _) = machine.retrieve(1, at: now).effects.first else {
-            Issue.record("no load started")
-            return
-        }
+    @Test("from a load when it has expired is handed out for the minimum interval, and then loaded again")
+    func expiredOnArrivalIsHandedOutForAMoment() throws {
+        var machine = MachineWithWaiters(policy: AccessTokenPolicy(minimumLoadInterval: 10))
         let expired = AccessToken(value: "expired", expiration: now.addingTimeInterval(-3600))
-        let answer = try #require(machine.loadFinished(flight, .success(expired), at: now).answer)
-        #expect(try answer.result.get() == expired)
-        guard case .startLoad(let next, let old, _) = machine.retrieve(2, at: now).effects.first else {
-            Issue.record("the next caller did not load")
-            return
+        for round in 0..<3 {
+            let start = now.addingTimeInterval(10 * Double(round))
+            let load = try #require(machine.retrieve(1, at: start).start)
+            #expect(load.flight.number == round + 1)
+            #expect(load.replacing == (round == 0 ? nil : expired))
+            let end = machine.finish(load, .success(expired), at: start)
+            #expect(try end?.answer.result.get() == expired)
+            for second in 0..<10 {
+                let retrieval = machine.retrieve(2, at: start.addingTimeInterval(Double(second)))
+                #expect(try retrieval.answer?.1.get() == expired)
+                #expect(retrieval.start == nil)
+            }
         }
-        #expect(next.number == flight.number + 1)
-        #expect(old == expired)
+    }
+
+    @Test("late when it has expired is good for nothing, whatever the minimum interval")
+    func expiredAndLate() throws {
+        var machine = MachineWithWaiters(policy: AccessTokenPolicy(minimumLoadInterval: 10))
+        let load = try #require(machine.retrieve(1, at: now).start)
+        _ = machine.machine.deadlinePassed(load.flight, in: &machine.waiters, at: now)
+        let expired = AccessToken(value: "expired", expiration: now.addingTimeInterval(-3600))
+        #expect(machine.finish(load, .success(expired), at: now) == nil)
+        #expect(machine.retrieve(2, at: now).start != nil)
+    }
+
+    @Test("is not loaded ahead again before the minimum interval is over, if that failed (C5)")
+    func refreshAheadThatFails() throws {
+        struct Offline: Error {}
+        var machine = MachineWithWaiters(
+            policy: AccessTokenPolicy(leeway: 0, refreshAhead: 100, minimumLoadInterval: 10)
+        )
+        machine.signIn(AccessToken(value: "token", expiration: now.addingTimeInterval(1000)), at: now)
+        var loads = 0
+        for tenths in 0..<1200 {
+            let instant = now.addingTimeInterval(890 + Double(tenths) / 10)
+            let retrieval = machine.retrieve(tenths, at: instant)
+            #expect((retrieval.answer != nil) == (tenths < 1100), "the token is good until it expires")
+            guard let load = retrieval.start else { continue }
+            loads += 1
+            _ = machine.finish(load, .failure(Offline()), at: instant)
+        }
+        #expect(loads == 10 + 100, "one in ten seconds of the window; then each call waits, and loads (F2)")
     }
 
     @Test("keeps the end that it had on arrival when the wall clock is set back an hour")
     func wallClockSetBack() {
-        var machine = AccessTokenStateMachine<Int>(policy: AccessTokenPolicy(leeway: 0), reportsEvents: false)
-        _ = machine.signIn(AccessToken(value: "token", expiration: now.addingTimeInterval(60)), at: now)
+        var machine = MachineWithWaiters(policy: AccessTokenPolicy(leeway: 0))
+        machine.signIn(AccessToken(value: "token", expiration: now.addingTimeInterval(60)), at: now)
         let action = machine.retrieve(1, at: now.addingTimeInterval(-3600))
-        #expect(action.ticket == nil)
-        #expect(action.effects.isEmpty)
-        #expect(machine.retrieve(2, at: now.addingTimeInterval(59)).ticket == nil)
-        #expect(machine.retrieve(3, at: now.addingTimeInterval(60)).ticket != nil)
+        #expect(action.waiterID == nil)
+        #expect(action.start == nil)
+        #expect(machine.retrieve(2, at: now.addingTimeInterval(59)).waiterID == nil)
+        #expect(machine.retrieve(3, at: now.addingTimeInterval(60)).waiterID != nil)
     }
 }

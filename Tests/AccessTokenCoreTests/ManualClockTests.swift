@@ -1,5 +1,6 @@
 import AccessTokenCore
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A clock that is moved by hand")
@@ -54,7 +55,7 @@ struct ManualClockTests {
         final class Owner: Sendable {}
         let clock = ManualClock(now: start)
         var owner: Owner? = Owner()
-        let witness = WeakReference(object: owner)
+        let witness = WeakReference(owner)
         let timer = clock.schedule(after: 1) { [log, owner] in log.append("\(owner as Any)") }
         owner = nil
         #expect(clock.pendingTimers == 1)

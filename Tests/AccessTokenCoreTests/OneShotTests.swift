@@ -1,4 +1,5 @@
 import AccessTokenCore
+import TestSupport
 import Testing
 
 @Suite("A callback for one shot")
@@ -53,7 +54,7 @@ struct OneShotTests {
     func releasesCallback() {
         final class Owner: Sendable {}
         var owner: Owner? = Owner()
-        let witness = WeakReference(object: owner)
+        let witness = WeakReference(owner)
         let shot = OneShot<Int>(abandoned: 0) { [owner] _ in _ = owner }
         owner = nil
         #expect(witness.object != nil)

@@ -39,21 +39,21 @@ struct TokenSnapshotTests {
 
     @Test("sends every caller to the state machine while events are reported, and keeps the valid token readable")
     func withEvents() {
-        var machine = AccessTokenStateMachine<Int>(policy: policy, reportsEvents: true)
-        _ = machine.signIn(AccessToken(value: "token"), at: now)
+        var machine = MachineWithWaiters(policy: policy, reportsEvents: true)
+        machine.signIn(AccessToken(value: "token"), at: now)
         let snapshot = TokenSnapshot()
-        snapshot.publish(machine.publishedToken)
+        snapshot.publish(machine.machine.publishedToken)
         #expect(snapshot.freshToken(at: now) == nil)
         #expect(snapshot.usableToken(at: now)?.value == "token")
     }
 
     @Test("gives the old token without another question while its successor is loaded behind (C5)")
     func renewing() {
-        var machine = AccessTokenStateMachine<Int>(policy: policy, reportsEvents: false)
-        _ = machine.signIn(AccessToken(value: "token", expiration: now + 100), at: now)
-        #expect(machine.retrieve(1, at: now + 70).ticket == nil)
+        var machine = MachineWithWaiters(policy: policy)
+        machine.signIn(AccessToken(value: "token", expiration: now + 100), at: now)
+        #expect(machine.retrieve(1, at: now + 70).waiterID == nil)
         let snapshot = TokenSnapshot()
-        snapshot.publish(machine.publishedToken)
+        snapshot.publish(machine.machine.publishedToken)
         #expect(snapshot.freshToken(at: now + 89.9)?.value == "token")
         #expect(snapshot.freshToken(at: now + 90) == nil)
     }

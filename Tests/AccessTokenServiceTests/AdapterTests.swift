@@ -1,6 +1,7 @@
 import AccessTokenContract
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Adapters, beyond the contract")
@@ -55,7 +56,7 @@ struct AdapterTests {
 
     @Test func `calls reach an async service of others in the order in which they were made`() async {
         let service = ForeignService()
-        let view = CallbackServiceView(of: service)
+        let view = CallbackServiceAdapter(of: service)
         var expected: [String] = []
         for _ in 0..<50 {
             view.callFromLegacyCode(then: answers.take)
@@ -71,7 +72,7 @@ struct AdapterTests {
 
     @Test func `a retrieval is cancelled at once, also with a service that cannot cancel (X1)`() async {
         let service = ForeignService()
-        let view = CallbackServiceView(of: service)
+        let view = CallbackServiceAdapter(of: service)
         let retrieval = view.callFromLegacyCode(then: answers.take)
         retrieval.cancel()
         await answers.count(1)
@@ -85,36 +86,36 @@ struct AdapterTests {
 
     @Test func `an async caller is cancelled at once, also with a callback service that cannot cancel (X1)`() async {
         let service = ForeignCallbackService()
-        let view = AsyncServiceView(of: service)
+        let view = AsyncServiceAdapter(of: service)
         let caller = Task { try await view.token() }
         await yieldUntil { service.handlers.withLock { !$0.isEmpty } }
         caller.cancel()
-        await #expect(throws: CancellationError.self) { try await caller.value }
+        await #expect(throws: CancellationError.self) { try await caller.valueInTime }
         for handler in service.takeHandlers() { handler(.success(validToken)) }
     }
 
     @Test func `a callback service that drops its handler fails the async caller`() async {
         let service = ForeignCallbackService()
-        let caller = Task { try await AsyncServiceView(of: service).token() }
+        let caller = Task { try await AsyncServiceAdapter(of: service).token() }
         await yieldUntil { service.handlers.withLock { !$0.isEmpty } }
         _ = service.takeHandlers()
-        await #expect(throws: AccessTokenError.loadAbandoned) { try await caller.value }
+        await #expect(throws: AccessTokenError.loadAbandoned) { try await caller.valueInTime }
     }
 
     @Test func `a callback service that calls its handler twice does no harm`() async throws {
         let service = ForeignCallbackService()
-        let caller = Task { try await AsyncServiceView(of: service).token() }
+        let caller = Task { try await AsyncServiceAdapter(of: service).token() }
         await yieldUntil { service.handlers.withLock { !$0.isEmpty } }
         for handler in service.takeHandlers() {
             handler(.success(validToken))
             handler(.failure(AccessTokenError.signedOut))
         }
-        #expect(try await caller.value == validToken)
+        #expect(try await caller.valueInTime == validToken)
     }
 
     @Test func `what a callback service does to its handlers reaches those of the callback view once`() async {
         let service = ForeignCallbackService()
-        let view = CallbackServiceView(of: AsyncServiceView(of: service))
+        let view = CallbackServiceAdapter(of: AsyncServiceAdapter(of: service))
         view.callFromLegacyCode(then: answers.take)
         _ = service.takeHandlers()
         await answers.count(1)
@@ -133,16 +134,16 @@ struct AdapterTests {
     }
 
     @Test func `a callback loader that drops its callback fails the actor's waiters`() async {
-        let service = AsyncAccessTokenService(loader: AsyncLoaderView(of: loader), clock: clock)
+        let service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader), clock: clock)
         let caller = Task { try await service.token() }
         await loader.started(1)?.abandon()
-        await #expect(throws: AccessTokenError.loadAbandoned) { try await caller.value }
+        await #expect(throws: AccessTokenError.loadAbandoned) { try await caller.valueInTime }
     }
 
     @Test func `what was invalidated through the callback view is so for the next call`() async {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let view = CallbackServiceView(of: service)
-        await service.signIn(validToken)
+        let view = CallbackServiceAdapter(of: service)
+        service.signIn(validToken)
         for number in 1...100 {
             let next = AccessToken(value: "token \(number)")
             service.currentToken.map(view.invalidate)
@@ -156,7 +157,7 @@ struct AdapterTests {
     @Test func `the callback view answers waiters in order, also when the first calls again at once (D2)`() async {
         for round in 1...20 {
             let service = AsyncAccessTokenService(loader: loader, clock: clock)
-            let view = CallbackServiceView(of: service)
+            let view = CallbackServiceAdapter(of: service)
             let order = Locked<[Int]>([])
             let answers = Answers()
             for number in 0..<100 {
@@ -202,7 +203,7 @@ struct AdapterTests {
             }
         }
         let loader = SerialLoader()
-        let view = AsyncLoaderView(of: loader)
+        let view = AsyncLoaderAdapter(of: loader)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<500 {
                 group.addTask { _ = try? await view.load(replacing: nil) }
@@ -229,8 +230,8 @@ struct AdapterTests {
         let queueService = AccessTokenService(loader: loader, clock: clock)
         queueService.signIn(validToken)
         let actor = AsyncAccessTokenService(loader: loader, clock: clock)
-        await actor.signIn(validToken)
-        let view = CallbackServiceView(of: actor)
+        actor.signIn(validToken)
+        let view = CallbackServiceAdapter(of: actor)
         let providers: [any AccessTokenProviding] = [queueService, view]
         for provider in providers { #expect(try await provider.token() == validToken) }
         #expect(try await view.token() == validToken)
@@ -244,7 +245,7 @@ struct AdapterTests {
         let caller = Task { try await provider.token() }
         await loader.started(1)?.answer(.success(validToken))
         await answers.count(1)
-        #expect(try await caller.value == validToken)
+        #expect(try await caller.valueInTime == validToken)
         #expect(loader.loads.count == 1)
     }
 

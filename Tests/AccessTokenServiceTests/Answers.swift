@@ -1,10 +1,11 @@
 import AccessTokenContract
+import TestSupport
 
 /// Collects what handlers are told, and lets a test wait until so many were.
 final class Answers: Sendable {
     private struct State {
         var results: [Result<AccessToken, any Error>] = []
-        var waits: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waits: [(count: Int, isThere: Event)] = []
     }
 
     private let state = Locked(State())
@@ -19,28 +20,17 @@ final class Answers: Sendable {
             defer { state.waits.removeAll { $0.count <= count } }
             return state.waits.filter { $0.count <= count }
         }
-        for wait in ready { wait.continuation.resume() }
+        for wait in ready { wait.isThere.happen() }
     }
 
     /// Waits until so many answers have come.
-    func count(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.results.count < count { state.waits.append((count, continuation)) }
-                return state.results.count >= count
-            }
-            if isThere { continuation.resume() }
+    func count(_ count: Int, file: String = #fileID, path: String = #filePath, line: Int = #line) async {
+        let isThere = Event()
+        state.withLock { state in
+            if state.results.count < count { state.waits.append((count, isThere)) } else { isThere.happen() }
         }
+        await isThere.wait(file: file, path: path, line: line)
     }
-}
-
-/// A one-time event that a test waits for.
-final class Event: Sendable {
-    private let answers = Answers()
-
-    func happen() { answers.take(.failure(CancellationError())) }
-    func wait() async { await answers.count(1) }
-    var hasHappened: Bool { !answers.results.isEmpty }
 }
 
 let validToken = AccessToken(value: "valid")
@@ -55,5 +45,10 @@ extension AccessTokenProviding {
     @discardableResult
     func callFromLegacyCode(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         retrieveToken(then: handler)
+    }
+
+    /// A sign-out as legacy code makes it.
+    func signOutFromLegacyCode(then done: @escaping @Sendable () -> Void) {
+        signOut(then: done)
     }
 }

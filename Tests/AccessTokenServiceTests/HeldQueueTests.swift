@@ -1,26 +1,8 @@
 import AccessTokenContract
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
-
-/// A queue that runs its blocks when a test says so.
-private final class HeldQueue: SerialQueue {
-    let dispatchQueue = DispatchQueue(label: "held")
-    private let blocks = Locked<[@Sendable () -> Void]>([])
-
-    var count: Int { blocks.withLock { $0.count } }
-
-    func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) {
-        blocks.withLock { $0.append { block() } }
-    }
-
-    /// Runs what is there, and what that adds.
-    func run() {
-        while let block = blocks.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-            dispatchQueue.sync(execute: block)
-        }
-    }
-}
 
 /// A queue whose blocks have run, and are gone, when `enqueue` returns.
 private final class InlineQueue: SerialQueue {
@@ -72,71 +54,133 @@ struct HeldQueueTests {
     let answers = Answers()
 
     private func service(
-        engine: any SerialQueue = DispatchQueue(label: "engine"),
-        loading: any SerialQueue = DispatchQueue(label: "loading"),
-        delivery: any SerialQueue = DispatchQueue(label: "delivery"),
+        policy: AccessTokenPolicy = AccessTokenPolicy(),
+        loaderOn loaderQueue: any SerialQueue = DispatchQueue(label: "loader"),
+        handlersOn handlerQueue: any SerialQueue = DispatchQueue(label: "handlers"),
+        eventsOn eventQueue: any SerialQueue = DispatchQueue(label: "events"),
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) -> AccessTokenService {
         AccessTokenService(
             loader: loader,
-            policy: AccessTokenPolicy(),
+            policy: policy,
             clock: clock,
-            engine: engine,
-            loading: loading,
-            delivery: delivery,
+            loaderOn: loaderQueue,
+            handlersOn: handlerQueue,
+            eventsOn: eventQueue,
             onEvent: onEvent
         )
     }
 
-    @Test func `a call waits for no queue, a load for the engine's, a cancelled caller for its own only (X1)`() {
-        let (engine, delivery) = (HeldQueue(), HeldQueue())
-        let service = service(engine: engine, delivery: delivery)
+    @Test func `a call waits for no queue, a cancelled caller for its own only (X1)`() {
+        let (loaderQueue, handlerQueue) = (HeldQueue(), HeldQueue())
+        let service = service(loaderOn: loaderQueue, handlersOn: handlerQueue)
         let retrieval = service.callFromLegacyCode(then: answers.take)
-        #expect(clock.pendingTimers == 0, "the deadline is set on the engine's queue")
+        #expect(clock.pendingTimers == 1, "the deadline waits for no queue")
         retrieval.cancel()
         #expect(answers.results.isEmpty)
-        delivery.run()
+        handlerQueue.run()
         #expect(answers.results.count == 1)
-        engine.run()
-        #expect(clock.pendingTimers == 1)
+        #expect(loader.loads.isEmpty)
+        loaderQueue.run()
+        #expect(loader.loads.count == 1)
+    }
+
+    @Test func `the deadline passes while the loader blocks its queue (T1)`() {
+        let (loaderQueue, handlerQueue) = (HeldQueue(), HeldQueue())
+        let service = service(
+            policy: AccessTokenPolicy(loadDeadline: 10),
+            loaderOn: loaderQueue,
+            handlersOn: handlerQueue
+        )
+        service.callFromLegacyCode(then: answers.take)
+        clock.advance(by: 10)
+        handlerQueue.run()
+        #expect(answers.results.count == 1)
+        #expect(answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) })
     }
 
     @Test func `events do not wait for a loader that blocks`() {
-        let (engine, loading) = (HeldQueue(), HeldQueue())
+        let (loaderQueue, eventQueue) = (HeldQueue(), HeldQueue())
         let events = Locked<[AccessTokenEvent]>([])
-        let service = service(engine: engine, loading: loading) { event in events.withLock { $0.append(event) } }
+        let service = service(loaderOn: loaderQueue, eventsOn: eventQueue) { event in
+            events.withLock { $0.append(event) }
+        }
         service.callFromLegacyCode(then: answers.take)
-        engine.run()
-        #expect(loading.count == 1)
-        #expect(events.withLock { $0 } == [.led(load: 1)])
+        #expect(loaderQueue.count == 1)
+        eventQueue.run()
+        #expect(events.withLock { $0 } == [.loadStarted(load: 1)])
     }
 
-    @Test func `the loader is told of a sign-out after a load that is being started`() {
-        let (engine, loading) = (HeldQueue(), HeldQueue())
-        let service = service(engine: engine, loading: loading)
+    @Test func `neither a load nor an answer nor a deadline waits for an event handler that blocks`() async {
+        let eventQueue = HeldQueue()
+        let service = service(
+            policy: AccessTokenPolicy(loadDeadline: 10),
+            eventsOn: eventQueue,
+            onEvent: { _ in }
+        )
         service.callFromLegacyCode(then: answers.take)
-        engine.run()
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(1)
+        service.invalidate(validToken)
+        service.callFromLegacyCode(then: answers.take)
+        _ = await loader.started(2)
+        clock.advance(by: 10)
+        await answers.count(2)
+        #expect(answers.tokens == [validToken])
+        #expect(eventQueue.count == 1, "one block delivers what came while it waited")
+    }
+
+    @Test func `a load whose session ended before it was begun is not begun, and the loader forgets at once`() {
+        let loaderQueue = HeldQueue()
+        let service = service(loaderOn: loaderQueue)
+        service.callFromLegacyCode(then: answers.take)
         service.signOut {}
-        engine.run()
         #expect(loader.signOuts == 0)
-        loading.run()
+        loaderQueue.run()
+        #expect(loader.loads.isEmpty)
         #expect(loader.signOuts == 1)
+        #expect(clock.pendingTimers == 0, "a deadline of nothing")
+    }
+
+    @Test(arguments: ["an answer", "the deadline"])
+    func `the loader forgets the session when the running load is over, and not before`(by end: String) async {
+        let (loaderQueue, handlerQueue) = (HeldQueue(), HeldQueue())
+        let isDone = Event()
+        let service = service(
+            policy: AccessTokenPolicy(loadDeadline: 10),
+            loaderOn: loaderQueue,
+            handlersOn: handlerQueue
+        )
+        service.callFromLegacyCode(then: answers.take)
+        loaderQueue.run()
+        service.signOutFromLegacyCode { isDone.happen() }
+        loaderQueue.run()
+        handlerQueue.run()
+        #expect(answers.results.count == 1, "callers do not wait")
+        #expect(loader.signOuts == 0)
+        #expect(!isDone.hasHappened)
+        if end == "an answer" { loader.loads[0].answer(.success(validToken)) } else { clock.advance(by: 10) }
+        loaderQueue.run()
+        handlerQueue.run()
+        #expect(loader.signOuts == 1)
+        #expect(isDone.hasHappened)
+        #expect(clock.pendingTimers == 0)
     }
 
     @Test func `what a decision leads to is in its queue before anybody can decide again`() async {
         let probe = Probe()
         let queue = ProbingQueue(probe)
-        let service = service(engine: queue, loading: DispatchQueue(label: "loading"), delivery: queue)
+        let service = service(handlersOn: queue)
         probe.set { service.invalidate(AccessToken(value: "another")) }
         service.callFromLegacyCode(then: answers.take)
         await loader.started(1)?.answer(.success(validToken))
         await answers.count(1)
         #expect(probe.count == 0, "a thread got in between")
 
-        let signingOut = self.service(loading: queue)
+        let signingOut = self.service(loaderOn: queue)
         probe.set { signingOut.invalidate(AccessToken(value: "another")) }
         let signedOut = Event()
-        signingOut.signOut { signedOut.happen() }
+        signingOut.signOutFromLegacyCode { signedOut.happen() }
         await signedOut.wait()
         #expect(probe.count == 0, "a thread got in before the loader was to forget")
         probe.set(nil)
@@ -144,7 +188,7 @@ struct HeldQueueTests {
 
     @Test func `nobody sees the new token before those who waited have their answers on the way (D2)`() async {
         let probe = Probe()
-        let service = service(delivery: ProbingQueue(probe))
+        let service = service(handlersOn: ProbingQueue(probe))
         service.callFromLegacyCode(then: answers.take)
         let load = await loader.started(1)
         probe.set { _ = service.currentToken }
@@ -158,7 +202,7 @@ struct HeldQueueTests {
     @Test(arguments: ["answered", "cancelled"])
     func `a handler is released outside the lock: its release may call the service`(_ end: String) async {
         let isReleased = Event()
-        let service = service(delivery: InlineQueue())
+        let service = service(handlersOn: InlineQueue())
         let retrieval = callOfScreen(on: service, isReleased)
         let load = await loader.started(1)
         if end == "cancelled" { retrieval.cancel() }
@@ -176,14 +220,14 @@ struct HeldQueueTests {
     }
 
     @Test func `the async view of a callback loader calls it on its queue`() async throws {
-        let loading = HeldQueue()
-        let view = AsyncLoaderView(of: loader, loading: loading, onEvent: nil)
+        let loaderQueue = HeldQueue()
+        let view = AsyncLoaderAdapter(of: loader, loaderOn: loaderQueue, onEvent: nil)
         let load = Task { try await view.load(replacing: nil) }
-        await yieldUntil { loading.count == 1 || !loader.loads.isEmpty }
+        await yieldUntil { loaderQueue.count == 1 || !loader.loads.isEmpty }
         #expect(loader.loads.isEmpty)
-        loading.run()
+        loaderQueue.run()
         await loader.started(1)?.answer(.success(validToken))
-        #expect(try await load.value == validToken)
+        #expect(try await load.valueInTime == validToken)
     }
 
     // MARK: The actor
@@ -204,7 +248,7 @@ struct HeldQueueTests {
             service.invalidate(validToken)
             isReleased.happen()
         }
-        return service.retrieveToken(inside: []) { _ in withExtendedLifetime(screen) {} }
+        return service.retrieveToken { _ in withExtendedLifetime(screen) {} }
     }
 
     @Test func `handlers of the actor have their answers before anybody can decide again, or see the token (D2)`() async
@@ -214,7 +258,7 @@ struct HeldQueueTests {
             let service = AsyncAccessTokenService(loader: loader, clock: clock)
             let probe = Probe()
             let isAnswered = Event()
-            _ = service.retrieveToken(inside: []) { _ in
+            _ = service.retrieveToken { _ in
                 probe.run()
                 isAnswered.happen()
             }
@@ -247,7 +291,7 @@ struct HeldQueueTests {
         let load = await loader.started(1)
         if end == "cancelled" { caller.cancel() }
         load?.answer(.failure(ContractLoadError(number: 1)))
-        await #expect(throws: (any Error).self) { try await caller.value }
+        await #expect(throws: (any Error).self) { try await caller.valueInTime }
     }
 }
 

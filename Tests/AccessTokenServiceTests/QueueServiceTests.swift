@@ -1,6 +1,7 @@
 import AccessTokenContract
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("AccessTokenService, beyond the contract")
@@ -19,7 +20,7 @@ struct QueueServiceTests {
             default: DispatchQueue.main
             }
         queue.setSpecific(key: key, value: true)
-        let service = AccessTokenService(loader: loader, clock: clock, queue: queue)
+        let service = AccessTokenService(loader: loader, clock: clock, handlerQueue: queue)
         let inside = Locked(0)
         let order = Locked<[Int]>([])
         let wrong = Locked(0)
@@ -92,7 +93,7 @@ struct QueueServiceTests {
         #expect(answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) })
         release.signal()
         let signedOut = Event()
-        service.signOut { signedOut.happen() }
+        service.signOutFromLegacyCode { signedOut.happen() }
         await signedOut.wait()
         #expect(loader.loads.count == 1, "a load that had lost the slot was begun after all")
     }
@@ -124,20 +125,28 @@ struct QueueServiceTests {
         #expect(loader.loads.count == 1)
     }
 
-    @Test func `a token that expired long ago reaches the waiters once, and the next call loads`() async {
-        let service = AccessTokenService(loader: loader, clock: clock)
+    @Test func `a token that a load brings expired is handed out for the minimum interval, then loaded again`() async {
+        let service = AccessTokenService(
+            loader: loader,
+            policy: AccessTokenPolicy(minimumLoadInterval: 10),
+            clock: clock
+        )
         let expired = AccessToken(value: "expired", expiration: clock.now.addingTimeInterval(-86_400))
         service.callFromLegacyCode(then: answers.take)
         await loader.started(1)?.answer(.success(expired))
         await answers.count(1)
         #expect(answers.tokens == [expired])
-        #expect(service.currentToken == nil)
+        for _ in 0..<100 { service.callFromLegacyCode(then: answers.take) }
+        await answers.count(101)
+        #expect(answers.tokens == Array(repeating: expired, count: 101))
         #expect(loader.loads.count == 1)
+        clock.advance(by: 10)
+        #expect(service.currentToken == nil)
         service.callFromLegacyCode(then: answers.take)
         let load = await loader.started(2)
         #expect(load?.replacing == expired)
         load?.answer(.success(validToken))
-        await answers.count(2)
+        await answers.count(102)
     }
 
     @Test func `a clock that jumps back an hour neither loads nor loses the deadline`() async {
@@ -164,9 +173,11 @@ struct QueueServiceTests {
         await answers.count(2)
         #expect(hasFailed(answers.results[1], with: .loadTimedOut))
         let last = Event()
-        service.signOut { last.happen() }
+        service.signOutFromLegacyCode { last.happen() }
         await last.wait()
-        #expect(events.withLock { $0 }.contains(.loadTimedOut(load: 1, waiters: 1, seconds: 0)))
+        let timedOut = AccessTokenEvent.loadTimedOut(load: 1, waiters: 1, seconds: 0)
+        await yieldUntil { events.withLock { $0.contains(timedOut) } }
+        #expect(events.withLock { $0 }.contains(timedOut))
     }
 
     @Test func `senseless times are corrected and reported`() async {
@@ -183,7 +194,8 @@ struct QueueServiceTests {
         load?.answer(.success(AccessToken(value: "T", expiration: clock.now + 60)))
         await answers.count(1)
         #expect(service.currentToken != nil)
-        let corrections = events.withLock { $0 }.filter { if case .policyCorrected = $0 { true } else { false } }
+        await yieldUntil { events.withLock { $0.count } >= 3 }
+        let corrections = events.withLock { $0 }.filter { $0.kind == .policyCorrected }
         #expect(corrections.count == 3)
         #expect(clock.pendingTimers == 0)
     }
@@ -231,7 +243,7 @@ struct QueueServiceTests {
                 loader: loader,
                 clock: clock,
                 onEvent: { event in
-                    if case .loadSucceeded = event { finished.happen() }
+                    if event.kind == .loadSucceeded { finished.happen() }
                 }
             )
             service.object = strong
@@ -240,7 +252,7 @@ struct QueueServiceTests {
             await answers.count(1)
             await finished.wait()
             let signedOut = Event()
-            strong.signOut { signedOut.happen() }
+            strong.signOutFromLegacyCode { signedOut.happen() }
             await signedOut.wait()
         }
         #expect(clock.pendingTimers == 0)
@@ -265,13 +277,15 @@ struct QueueServiceTests {
         service.callFromLegacyCode(then: answers.take)
         service.invalidate(AccessToken(value: "another"))
         let signedOut = Event()
-        service.signOut { signedOut.happen() }
+        service.signOutFromLegacyCode { signedOut.happen() }
         await signedOut.wait()
+        await yieldUntil { events.withLock { $0.last?.kind == .signedOut } }
         #expect(
             events.withLock { $0 } == [
-                .led(load: 1), .joined(load: 1, waiters: 2), .joined(load: 1, waiters: 3), .waiterCancelled(load: 1),
+                .loadStarted(load: 1), .joined(load: 1, waiters: 2), .joined(load: 1, waiters: 3),
+                .waiterCancelled(load: 1),
                 .loadSucceeded(load: 1, waiters: 2, seconds: 2), .answeredFromCache,
-                .ignored(.invalidationOfOtherToken), .signedOut(waiters: 0),
+                .ignoredInvalidation, .signedOut(waiters: 0),
             ]
         )
     }
@@ -283,7 +297,7 @@ struct QueueServiceTests {
         }
         let service = AccessTokenService(loader: DroppingLoader(), clock: clock)
         let signedOut = Event()
-        service.signOut { signedOut.happen() }
+        service.signOutFromLegacyCode { signedOut.happen() }
         await signedOut.wait()
     }
 }

@@ -1,10 +1,13 @@
 import AccessTokenContract
+import TestSupport
 import Testing
 
 @Suite("Signing out")
 struct SigningOutTests {
-    /// Takes its time to forget: as much as it takes for a service that does not wait to be found out.
+    /// Forgets when the test lets it.
     private final class SlowLoader: AccessTokenLoader, AsyncAccessTokenLoader {
+        let isForgetting = Event()
+        let mayForget = Event()
         let order = Locked<[String]>([])
 
         func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {}
@@ -18,7 +21,8 @@ struct SigningOutTests {
         }
 
         func signOut() async {
-            for _ in 0..<1000 where order.withLock({ $0.isEmpty }) { await Task.yield() }
+            isForgetting.happen()
+            await mayForget.wait()
             order.withLock { $0.append("forgotten") }
         }
     }
@@ -32,7 +36,7 @@ struct SigningOutTests {
     private struct ForeignService: AsyncAccessTokenProviding {
         let base: AsyncAccessTokenService
         func token() async throws -> AccessToken { try await base.token() }
-        func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
+        func invalidate(_ rejected: AccessToken) async { base.invalidate(rejected) }
         func signOut() async { await base.signOut() }
     }
 
@@ -46,31 +50,39 @@ struct SigningOutTests {
         switch kind {
         case "queue": (callback, async) = (queue, queue)
         case "queue, async loader":
-            let service = AccessTokenService(loader: CallbackLoaderView(of: loader))
+            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
             (callback, async) = (service, service)
-        case "actor": (callback, async) = (CallbackServiceView(of: actor), actor)
+        case "actor": (callback, async) = (CallbackServiceAdapter(of: actor), actor)
         case "actor, callback loader":
-            let service = AsyncAccessTokenService(loader: AsyncLoaderView(of: loader))
-            (callback, async) = (CallbackServiceView(of: service), service)
-        case "view of the queue": (callback, async) = (CallbackServiceView(of: queue), AsyncServiceView(of: queue))
+            let service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader))
+            (callback, async) = (CallbackServiceAdapter(of: service), service)
+        case "view of the queue":
+            (callback, async) = (CallbackServiceAdapter(of: queue), AsyncServiceAdapter(of: queue))
         case "view of the actor":
-            let view = CallbackServiceView(of: actor)
-            (callback, async) = (view, AsyncServiceView(of: view))
+            let view = CallbackServiceAdapter(of: actor)
+            (callback, async) = (view, AsyncServiceAdapter(of: view))
         default:
-            let view = CallbackServiceView(of: ForeignService(base: actor))
-            (callback, async) = (view, AsyncServiceView(of: view))
+            let view = CallbackServiceAdapter(of: ForeignService(base: actor))
+            (callback, async) = (view, AsyncServiceAdapter(of: view))
+        }
+        let isDone = Event()
+        let done: @Sendable () -> Void = {
+            loader.order.withLock { $0.append("done") }
+            isDone.happen()
         }
         if world == "async" {
-            await async.signOut()
-            loader.order.withLock { $0.append("done") }
-        } else {
-            let isDone = Event()
-            callback.signOut {
-                loader.order.withLock { $0.append("done") }
-                isDone.happen()
+            Task {
+                await async.signOut()
+                done()
             }
-            await isDone.wait()
+        } else {
+            callback.signOut(then: done)
         }
-        #expect(loader.order.withLock { $0.first } == "forgotten")
+        await loader.isForgetting.wait()
+        // A service that does not wait for its loader is done by now, or soon.
+        for _ in 0..<5 { await Task.yield() }
+        loader.mayForget.happen()
+        await isDone.wait()
+        #expect(loader.order.withLock { $0 } == ["forgotten", "done"])
     }
 }

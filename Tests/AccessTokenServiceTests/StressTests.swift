@@ -54,10 +54,10 @@ struct StressTests {
         let loader = BusyLoader()
         let service = AsyncAccessTokenService(loader: loader, onEvent: { _ in })
         await hammer(
-            CallbackServiceView(of: service),
+            CallbackServiceAdapter(of: service),
             async: service,
             loader: loader,
-            signIn: { await service.signIn($0) }
+            signIn: { service.signIn($0) }
         )
     }
 

@@ -1,6 +1,7 @@
 import AccessTokenAsync
 import AccessTokenGCD
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The system's clocks")

@@ -1,6 +1,8 @@
 import AccessTokenAdapters
 import AccessTokenContract
+import AccessTokenOAuth
 import Dispatch
+import Foundation
 import Testing
 
 @Suite("The code of the articles does what is said of it")
@@ -8,7 +10,7 @@ struct ArticleTests {
     let endpoint = YourEndpoint()
 
     @Test func `a callback caller whose token is rejected repeats its request once`() async throws {
-        let service = AccessTokenService(loader: CallbackExample.TokenLoader(endpoint: endpoint))
+        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint))
         let friends = CallbackCode.Friends(tokens: service, server: FriendsServer { $0 == "token 2" })
         let reply = try await withCheckedThrowingContinuation { reply in
             friends.load { reply.resume(with: $0) }
@@ -18,7 +20,7 @@ struct ArticleTests {
     }
 
     @Test func `a callback caller whose token is rejected twice gives up`() async throws {
-        let service = AccessTokenService(loader: CallbackExample.TokenLoader(endpoint: endpoint))
+        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint))
         let friends = CallbackCode.Friends(tokens: service, server: FriendsServer { _ in false })
         let reply = try await withCheckedThrowingContinuation { reply in
             friends.load { reply.resume(with: $0) }
@@ -30,7 +32,7 @@ struct ArticleTests {
     @Test func `a screen that goes away is answered at once`() async {
         let service = AccessTokenService(loader: ControlledLoader())
         let (results, answer) = AsyncStream.makeStream(of: Result<AccessToken, any Error>.self)
-        _ = CallbackCode.FriendsScreen(tokens: service) { answer.yield($0) }
+        _ = CallbackCode.PictureView(tokens: service) { answer.yield($0) }
         let result = await results.first { _ in true }
         #expect(throws: CancellationError.self) { try result?.get() }
     }
@@ -54,8 +56,10 @@ struct ArticleTests {
 
     @Test func `a queue serves both worlds with one request`() async throws {
         let (results, answer) = AsyncStream.makeStream(of: Result<AccessToken, any Error>.self)
-        let loader = CallbackExample.TokenLoader(endpoint: endpoint)
-        let token = try await BothWorlds.queueForBoth(loader: loader) { answer.yield($0) }
+        let loader = TokenLoader(endpoint: endpoint)
+        let both = BothWorlds.QueueForBoth(service: AccessTokenService(loader: loader))
+        both.legacyScreen { answer.yield($0) }
+        let token = try await both.newScreen()
         #expect(try await results.first { _ in true }?.get() == token)
         #expect(endpoint.requests == 1)
     }
@@ -66,4 +70,76 @@ struct ArticleTests {
         queue.sync { profile.assumeIsolated { $0.rename(to: "a name") } }
         #expect(queue.sync { profile.assumeIsolated { $0.name } } == "a name")
     }
+
+    @Test func `a loader with a refresh token stores its successor, unless the user signed out`() async throws {
+        let keychain = YourKeychain(refreshToken: "first")
+        let loader = CallbackCode.RotatingLoader(endpoint: endpoint, keychain: keychain)
+        let service = AccessTokenService(loader: loader)
+        #expect(try await service.token().value == "token 1")
+        #expect(keychain.refreshToken == "refresh token 1")
+        await service.signOut()
+        #expect(keychain.refreshToken == nil)
+
+        let actor = AsyncCode.RotatingLoader(endpoint: endpoint, refreshToken: "first")
+        let asyncService = AsyncAccessTokenService(loader: actor)
+        #expect(try await asyncService.token().value == "token 2")
+        await asyncService.signOut()
+        await #expect(throws: AccessTokenError.signedOut) { try await actor.load(replacing: nil) }
+    }
+
+    @Test func `a loader on the main actor is asked there`() async throws {
+        let model = AsyncCode.LoginModel()
+        #expect(try await AsyncAccessTokenService(loader: model).token().value == "token 1")
+        #expect(await !model.isRefreshing)
+    }
+
+    @Test func `a token endpoint and a credential make a service`() async throws {
+        let url = try #require(URL(string: "https://as.example/token"))
+        let token = AccessToken(value: "first", expiration: .distantFuture)
+        let service = try await Requests.service(
+            tokenURL: url,
+            firstCredential: Credential(accessToken: token, refreshToken: "refresh")
+        )
+        #expect(try await service.token() == token)
+    }
+
+    @Test func `an app that starts again finds its session, and shows the sign-in screen after a sign-out`()
+        async throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "launch-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = try #require(URL(string: "https://as.example/token"))
+        let session = folder.appending(path: "session")
+        let first = await AppSession(tokenURL: url, folder: session)
+        #expect(try await !first.isSignedIn())
+        let token = AccessToken(value: "first", expiration: .distantFuture)
+        try await first.signIn(Credential(accessToken: token, refreshToken: "refresh"))
+
+        let second = await AppSession(tokenURL: url, folder: session)
+        #expect(try await second.isSignedIn())
+        #expect(try await second.tokens.token() == token)
+        try await second.store.update { _ in .remove }
+        #expect(try await !first.isSignedIn())
+        await #expect(throws: AccessTokenError.signedOut) { try await first.tokens.token() }
+
+        try Data("half".utf8).write(to: session.appending(path: "credential.json"))
+        try await first.signIn(Credential(accessToken: token, refreshToken: "refresh"))
+        #expect(try await first.tokens.token() == token)
+    }
+
+    @Test func `sessions of both worlds ask the one service`() async throws {
+        let url = try #require(URL(string: "https://api.example"))
+        let service = AsyncAccessTokenService(loader: NoTokens())
+        let (errors, answer) = AsyncStream.makeStream(of: (any Error)?.self)
+        await #expect(throws: NoTokens.NoNetwork.self) {
+            try await Requests.requests(with: service, apiURL: url) { answer.yield($1) }
+        }
+        #expect(await errors.first { _ in true } is NoTokens.NoNetwork)
+    }
+}
+
+private struct NoTokens: AsyncAccessTokenLoader {
+    struct NoNetwork: Error {}
+
+    func load(replacing old: AccessToken?) async throws -> AccessToken { throw NoNetwork() }
 }

@@ -13,6 +13,16 @@ struct CompiledExampleTests {
         #expect(strangers == [], "quote a file that the tests compile, or add one to Tests/DocumentationTests/Examples")
     }
 
+    @Test func `no Swift block stands in two places`() throws {
+        let blocks = try Self.blocks.get().filter { $0.language == "swift" }
+        for (index, block) in blocks.enumerated() {
+            let copies = blocks[(index + 1)...].filter { other in
+                other.lines.contains(excerpt: block.lines) || block.lines.contains(excerpt: other.lines)
+            }
+            #expect(copies.map(\.place) == [], "\(block.place) stands there as well: keep one, and link to it")
+        }
+    }
+
     @Test func `every block says what it is, so that no code hides from these tests`() throws {
         let unknown = try Self.blocks.get().filter {
             !["swift", "diff", "sh", "text", "mermaid"].contains($0.language)
@@ -21,9 +31,9 @@ struct CompiledExampleTests {
     }
 
     @Test(arguments: Host.files)
-    func `the README shows the whole file of each host of the contract`(_ path: String) throws {
+    func `the article shows the whole file of each host of the contract`(_ path: String) throws {
         let host = try Repository.text(of: path).lines
-        #expect(try CodeBlock.all(in: "README.md").contains { $0.lines == host }, "copy \(path) into its block again")
+        #expect(try CodeBlock.all(in: Host.article).contains { $0.lines == host }, "copy \(path) into its block again")
     }
 
     @Test func `every product that the documents name exists`() throws {
@@ -37,14 +47,14 @@ struct CompiledExampleTests {
     }
 
     @Test(arguments: [
-        ("README.md", "| link | when | you get |"), ("Migration.md", "| you | link | begin at | stay |"),
+        ("README.md", "| link | when |"), ("Migration.md", "| you | link | begin at | stay |"),
     ])
     func `so does every product of the tables that say what to link`(_ document: String, _ header: String) throws {
         let manifest = try Repository.text(of: "Package.swift")
         let rows = try tableRows(under: header, in: document)
         #expect(!rows.isEmpty, "\(document) has no table \(header)")
         for row in rows {
-            let product = try #require(row.firstMatch(of: /\| `(AccessToken\w+|InterleavingExplorer)` \|/)?.1, "\(row)")
+            let product = try #require(row.firstMatch(of: /\| `([A-Z]\w+)` \|/)?.1, "\(row)")
             #expect(
                 manifest.contains(".library(name: \"\(product)\""),
                 "\(document) has a row for \(product), which is none"

@@ -5,7 +5,7 @@ import Testing
 @Suite("The compiler points async code to token()")
 struct CompilerAdviceTests {
     static let providers = [
-        "any AccessTokenProviding", "AccessTokenService", "CallbackServiceView", "CallbackCensus", "ShadowService",
+        "any AccessTokenProviding", "AccessTokenService", "CallbackServiceAdapter",
     ]
 
     @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"), arguments: providers)
@@ -38,6 +38,28 @@ struct CompilerAdviceTests {
                 """
         )
         #expect(messages == "", "code without async must compile without a word; swiftc says: \(messages)")
+    }
+
+    @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"))
+    func `and warns at each use of a property that is marked as deprecated`() throws {
+        let messages = try #require(Compiler.here).messages(
+            on: """
+                import AccessTokenGCD
+
+                struct FriendsService {
+                    @available(*, deprecated, message: "convert to token()")
+                    let tokens: any AccessTokenProviding
+
+                    func load() {
+                        tokens.retrieveToken { _ in }
+                        let later = { tokens.invalidate(AccessToken(value: "")) }
+                        later()
+                    }
+                }
+                """
+        )
+        let warnings = messages.matches(of: /Snippet.swift:(\d+):\d+: warning: 'tokens' is deprecated/).map(\.1)
+        #expect(warnings == ["8", "9"], "swiftc says: \(messages)")
     }
 }
 

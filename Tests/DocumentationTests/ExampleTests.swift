@@ -1,35 +1,42 @@
 import AccessTokenAdapters
 import Testing
 
-@Suite("The examples do what is said of them")
+@Suite("The examples of the README do what is said of them")
 struct ExampleTests {
-    let endpoint = YourEndpoint()
-
-    @Test func `a callback is given a token`() async {
-        let (tokens, answer) = AsyncStream.makeStream(of: AccessToken.self)
-        let service = CallbackExample.run(
-            endpoint: endpoint,
-            send: { answer.yield($0) },
-            show: { Issue.record($0) }
-        )
-        let token = await tokens.first { _ in true }
-        #expect(token == service.currentToken)
+    @MainActor
+    @Test func `a screen on the main actor is given a token there`() async {
+        let screen = FriendsScreen()
+        let token = await withCheckedContinuation { shown in
+            screen.show = { result in
+                MainActor.assertIsolated()
+                shown.resume(returning: try? result.get())
+            }
+            screen.appear()
+        }
         #expect(token?.value == "token 1")
+        #expect(token == screen.tokens.currentToken)
     }
 
+    @MainActor
     @Test func `a token that the server rejects is replaced by one load`() async throws {
-        let server = FriendsServer { $0 == "token 2" }
-        let reply = try await AsyncExample.run(endpoint: endpoint, server: server)
-        #expect(reply.friends == ["a friend, for token 2"])
-        #expect(endpoint.requests == 2)
+        let model = FriendsModel()
+        model.server = FriendsServer { $0 == "token 2" }
+        #expect(try await model.friends() == ["a friend, for token 2"])
+        #expect(model.tokens.currentToken?.value == "token 2")
     }
 
     @Test func `both worlds share one load`() async throws {
+        let endpoint = YourEndpoint()
         let (results, answer) = AsyncStream.makeStream(of: Result<AccessToken, any Error>.self)
-        let loader = CallbackExample.TokenLoader(endpoint: endpoint)
-        let token = try await BothWorldsExample.run(loader: loader, show: { answer.yield($0) })
-        let result = await results.first { _ in true }
-        #expect(try result?.get() == token)
+        let tokens = Tokens(loader: TokenLoader(endpoint: endpoint))
+        callFromLegacyCode(tokens.legacyService) { answer.yield($0) }
+        let token = try await tokens.service.token()
+        #expect(try await results.first { _ in true }?.get() == token)
         #expect(endpoint.requests == 1)
+    }
+
+    /// Outside of async code, where the compiler would advise to use `token()`.
+    private func callFromLegacyCode(_ provider: any AccessTokenProviding, then handler: @escaping AccessTokenHandler) {
+        provider.retrieveToken(then: handler)
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
 import Testing
 
-@Suite("The README's table of servers")
+@Suite("The table of authorization servers")
 struct ServerTableTests {
     @Test func `names the versions that the scripts install`() throws {
-        let header = "| server | rotates | a reused refresh token | grants | client authentication | differs |"
-        let named = try tableRows(under: header, in: "README.md")
+        let document = "Sources/AccessTokenOAuth/AccessTokenOAuth.docc/Servers.md"
+        let header = "| server | rotates | a reused refresh token | client authentication |"
+        let named = try tableRows(under: header, in: document)
             .compactMap { $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces) }
         let folder = "Tests/AuthorizationServers"
         let pinned = try FileManager.default
@@ -20,7 +21,7 @@ struct ServerTableTests {
         #expect(!pinned.isEmpty)
         #expect(
             named == pinned.sorted(),
-            "the README's table, and what requirements.txt in \(folder) pins: name these versions"
+            "the table of \(document), and what requirements.txt in \(folder) pins: name these versions"
         )
     }
 }

@@ -2,7 +2,7 @@ import Dispatch
 import InterleavingExplorer
 import Testing
 
-@Suite("Control", .serialized)
+@Suite("Control", .serialized, .timeLimit(.minutes(5)))
 struct ControlTests {
     /// For what comes from outside, as late as the machine likes: patience ends with the first of it.
     private var patient: Explorer {

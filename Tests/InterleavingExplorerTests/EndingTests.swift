@@ -2,7 +2,7 @@ import Dispatch
 import InterleavingExplorer
 import Testing
 
-@Suite("The end of a schedule", .serialized)
+@Suite("The end of a schedule", .serialized, .timeLimit(.minutes(5)))
 struct EndingTests {
     /// Does something on a thread that is not under control, and waits until it is done.
     private static func elsewhere(_ body: @escaping @Sendable () -> Void) {
@@ -56,7 +56,7 @@ struct EndingTests {
         former.withLock { $0 = nil }
     }
 
-    @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(1)))
+    @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(3)))
     func abandoned() async {
         let former = Shared<(run: ScenarioRun, answer: @Sendable () -> Void)?>(nil)
         let hasEnded = DispatchSemaphore(value: 0)
@@ -241,7 +241,7 @@ struct EndingTests {
             }
         )
         #expect(report.failure?.kind == .unexpectedError, "\(report)")
-        #expect(report.failure?.schedule.departures == 1, "it is cancelled before it begins")
+        #expect(report.failure?.schedule.delays == 1, "it is cancelled before it begins")
     }
 
     @Test("of one operation is not that of another one of the same name")

@@ -2,7 +2,7 @@ import Dispatch
 import InterleavingExplorer
 import Testing
 
-@Suite("An escape", .serialized)
+@Suite("An escape", .serialized, .timeLimit(.minutes(5)))
 struct EscapeTests {
     private var patient: Explorer {
         var explorer = Explorer()
@@ -12,7 +12,7 @@ struct EscapeTests {
 
     @Test("is reported if all have gone on without the one who was away", arguments: [false, true])
     func lateResumption(isPlain: Bool) async {
-        for round in 1...100 {
+        for round in 1...20 {
             let report = await patient.explore(
                 Scenario("a load that nobody waits for") { run in
                     let answer = Shared<(@Sendable () -> Void)?>(nil)
@@ -103,7 +103,7 @@ struct EscapeTests {
 
     @Test("after the scenario's end is reported by the end of the search")
     func lateEffect() async {
-        for round in 1...100 {
+        for round in 1...20 {
             let report = await patient.explore(
                 Scenario("nobody waits") { run in
                     let isDone = DispatchSemaphore(value: 0)

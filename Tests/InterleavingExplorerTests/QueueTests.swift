@@ -68,7 +68,7 @@ private final class CallbackLoads: Sendable {
     }
 }
 
-@Suite("A queue", .serialized)
+@Suite("A queue", .serialized, .timeLimit(.minutes(5)))
 struct QueueTests {
     private func scenario(isSplit: Bool, suspended: Bool, callers: Int = 2) -> Scenario {
         Scenario("callbacks") { run in
@@ -138,7 +138,7 @@ struct QueueTests {
 
     @Test("of Dispatch is drained as long as blocks add blocks, also for a preparation, and beside another one")
     func silentChains() async {
-        let report = await Explorer(.bounded(departures: 1)).explore(
+        let report = await Explorer(.bounded(delays: 1)).explore(
             Scenario("silent chains") { run in
                 let (first, second) = (DispatchQueue(label: "first"), DispatchQueue(label: "second"))
                 run.control(first, "first")

@@ -1,7 +1,7 @@
 import InterleavingExplorer
 import Testing
 
-@Suite("The search by random priorities", .serialized)
+@Suite("The search by random priorities", .serialized, .timeLimit(.minutes(5)))
 struct RandomSearchTests {
     private func orders(
         _ mode: SearchMode,

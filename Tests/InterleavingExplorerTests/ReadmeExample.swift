@@ -35,7 +35,7 @@ struct ReadmeExample {
         #expect(
             failure.description == """
                 broken invariant: “no seat is sold twice” does not hold
-                schedule 0, 0 departures from first-in-first-out order (marked with *)
+                schedule 0, 0 delays (steps out of first-in-first-out order, marked with *)
                  1  first     starts; TicketOffice runs
                  2  second    starts; TicketOffice runs
                  3  scenario  card is good; wakes first; TicketOffice runs

@@ -1,7 +1,7 @@
 import InterleavingExplorer
 import Testing
 
-@Suite("A schedule", .serialized)
+@Suite("A schedule", .serialized, .timeLimit(.minutes(5)))
 struct ReplayTests {
     private var faulty: Scenario {
         Scenario("two withdrawals with a check in between") { run in
@@ -137,7 +137,7 @@ struct ReplayTests {
         #expect(Schedule(parsing: "0100")?.description == "01")
         #expect(Schedule(parsing: "")?.description == "0")
         #expect(Schedule(parsing: "Zz0a")?.description == "zz0a")
-        #expect(Schedule(parsing: "0z01")?.departures == 2)
+        #expect(Schedule(parsing: "0z01")?.delays == 2)
         #expect(Schedule(parsing: "01 1") == nil)
         #expect(Schedule(parsing: "-1") == nil)
         #expect(Schedule(parsing: "é") == nil)

@@ -4,7 +4,12 @@ import InterleavingExplorer
 import Testing
 
 /// The only suite whose explorations wait for each other: with a second one, each could have half of the threads.
-@Suite("Explorations", .serialized, .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
+@Suite(
+    "Explorations",
+    .serialized,
+    .timeLimit(.minutes(5)),
+    .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)
+)
 struct SideBySideTests {
     /// Two withdrawals, in which plain tasks and a dispatch queue take part; each run meets others in its middle.
     private func withdrawals(of name: String, meeting others: Meeting?, journal: Journal) -> Scenario {
@@ -31,7 +36,8 @@ struct SideBySideTests {
     }
 
     private func explored(_ name: String, meeting others: Meeting? = nil) async -> (report: String, effects: [String]) {
-        var explorer = Explorer(.bounded(departures: 2))
+        var explorer = Explorer(.bounded(delays: 2))
+        explorer.preempts = false
         explorer.stopsAtFirstFailure = false
         let journal = Journal()
         let report = await explorer.explore(withdrawals(of: name, meeting: others, journal: journal))

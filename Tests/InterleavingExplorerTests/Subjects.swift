@@ -130,6 +130,23 @@ actor Gate {
     }
 }
 
+/// An actor that shows in which order it was entered.
+actor Cell {
+    private(set) var text = ""
+
+    func add(_ more: String) -> String {
+        text += more
+        return text
+    }
+
+    func addTwice(_ more: String) async -> String {
+        text += more
+        await Task.yield()
+        text += more
+        return text
+    }
+}
+
 /// Values in the order in which they came, for closures that must be sendable.
 final class Journal: Sendable {
     private let entries = Shared<[String]>([])

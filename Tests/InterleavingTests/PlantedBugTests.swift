@@ -1,7 +1,7 @@
 import InterleavingExplorer
 import Testing
 
-@Suite("Bugs that are a matter of order", .serialized)
+@Suite("Bugs that are a matter of order", .serialized, .timeLimit(.minutes(5)))
 struct PlantedBugTests {
     private var explorer: Explorer {
         var explorer = Explorer()
@@ -28,7 +28,8 @@ struct PlantedBugTests {
     @Test(arguments: Set(PlantedBug.small.map(\.scenario.name)).sorted())
     func `are not found where nothing is planted`(_ scenario: String) async {
         var explorer = explorer
-        explorer.mode = .bounded(departures: 3)
+        explorer.mode = .bounded(delays: 2)
+        explorer.maximumSchedules = 300
         let report = await explorer.explore(Scenario(.named(scenario), with: PlantedBug.withoutBug))
         #expect(report.holds, "\(report)")
         print("sound: \(scenario) | \(report.schedules)")

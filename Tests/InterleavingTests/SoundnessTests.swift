@@ -3,7 +3,7 @@ import InterleavingExplorer
 import Testing
 
 /// The services decide under a lock, which an explorer does not see: what leaves schedules out must lose no outcome.
-@Suite("What is left out", .serialized)
+@Suite("What is left out", .serialized, .timeLimit(.minutes(5)))
 struct SoundnessTests {
     private static let scenarios = [
         "two callers", "a caller that is cancelled", "sign-out during a load", "sign-in during a load",
@@ -48,6 +48,7 @@ struct SoundnessTests {
         let seen = Outcomes()
         var explorer = Explorer()
         explorer.reductions = reductions
+        explorer.preempts = false
         let report = await explorer.explore(
             Scenario(name) { run in
                 let play = Play(.named(name), with: subject, on: ExploredStage(run: run))

@@ -1,33 +1,23 @@
 import Testing
 
-/// What a stress test would have found of the same bugs in the same scenarios, in a thousand runs of each.
-///
-/// The figures are printed, for they differ from machine to machine; that they are not a thousand is the reason why
-/// there is an explorer.
-@Suite("A stress test", .serialized)
+/// The same services, scenarios and rules on real threads: the rules must not object to a sound service there either.
+@Suite("A stress test", .serialized, .timeLimit(.minutes(5)))
 struct StressTests {
-    static let runs = 1000
-
-    @Test(arguments: PlantedBug.all)
-    func `misses some of the bugs`(_ bug: PlantedBug) async {
-        let hits = await hits(bug.scenario, with: bug.subject)
-        print("stress: \(bug) | \(bug.scenario) | \(Self.runs - hits) of \(Self.runs) runs missed it")
-    }
-
     @Test(arguments: Set(PlantedBug.small.map(\.scenario.name)).sorted())
     func `finds nothing where nothing is planted`(_ scenario: String) async {
         let hits = await hits(.named(scenario), with: PlantedBug.withoutBug, runs: 100)
-        #expect(hits == 0)
+        #expect(hits.isEmpty, "\(hits.count) of 100, such as \(hits.first ?? "")")
     }
 
-    private func hits(_ scenario: ContractScenario, with subject: Subject, runs: Int = runs) async -> Int {
-        var hits = 0
+    private func hits(_ scenario: ContractScenario, with subject: Subject, runs: Int) async -> [String] {
+        var hits: [String] = []
         for _ in 1...runs {
             let stage = StressStage()
             let play = Play(scenario, with: subject, on: stage)
             play.begin()
-            await stage.settle { play.history.brokenRule == nil }
-            if play.history.brokenRule != nil { hits += 1 }
+            await stage.settle { play.hasEnded }
+            // On threads a call may come later than its mark, so that the order of the marks says nothing.
+            if let broken = play.history.brokenRule, broken.rule.clauses != ["D2"] { hits.append("\(broken)") }
         }
         return hits
     }

@@ -1,3 +1,4 @@
+import ConsoleSupport
 import InterleavingExplorer
 import Testing
 
@@ -5,8 +6,8 @@ import Testing
 
 @Suite("The exit status")
 struct ExitStatusTests {
-    private func status(of exhibit: Exhibit) async -> race_gallery.ExitStatus {
-        await RaceGallery.show([exhibit], isMermaid: false, ProgressLine())
+    private func status(of exhibit: Exhibit) async throws -> ConsoleSupport.ExitStatus {
+        try await RaceGallery.show([exhibit], isMermaid: false)
     }
 
     /// An exhibit with one version, of which something is expected that it may not do.
@@ -29,23 +30,23 @@ struct ExitStatusTests {
         )
     }
 
-    @Test("is good only if a version does what is expected of it")
+    @Test("is 0 only if each verdict is as expected")
     func verdicts() async throws {
         let versions = BankAccount.exhibit.versions
         let faulty = try #require(versions.first { $0.breaks != nil })
         let fixed = try #require(versions.first { $0.breaks == nil })
-        #expect(await status(of: exhibit(faulty, breaking: faulty.breaks)) == .good)
-        #expect(await status(of: exhibit(faulty, breaking: nil)) == .unexpected, "a fix that breaks")
-        #expect(await status(of: exhibit(faulty, breaking: "something else")) == .unexpected, "another invariant")
-        #expect(await status(of: exhibit(fixed, breaking: nil)) == .good)
-        #expect(await status(of: exhibit(fixed, breaking: faulty.breaks)) == .unexpected, "a bug that is not there")
+        #expect(try await status(of: exhibit(faulty, breaking: faulty.breaks)) == .good)
+        #expect(try await status(of: exhibit(faulty, breaking: nil)) == .failed, "a fix that breaks")
+        #expect(try await status(of: exhibit(faulty, breaking: "something else")) == .failed, "another invariant")
+        #expect(try await status(of: exhibit(fixed, breaking: nil)) == .good)
+        #expect(try await status(of: exhibit(fixed, breaking: faulty.breaks)) == .failed, "a bug that is not there")
     }
 
-    @Test("is not good if a schedule does not fit")
+    @Test("is 1 if a schedule does not fit")
     func leftoverDigits() async throws {
         let version = try #require(BankAccount.exhibit.versions.first { $0.breaks != nil })
         let zeros = String(repeating: "0", count: 30)
         let options = try Options([BankAccount.exhibit.name, version.name, "--replay", "\(zeros)1"])
-        #expect(await RaceGallery.run(options, ProgressLine()) == .unexpected)
+        #expect(try await RaceGallery.run(options) == .failed)
     }
 }

@@ -1,3 +1,4 @@
+import ConsoleSupport
 import InterleavingExplorer
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite("Arguments are understood or refused by name")
 struct OptionsTests {
-    @Test("Without arguments all exhibits are shown; with a name one, with a version one of it")
+    @Test("Without arguments all exhibits are shown; with a name one exhibit, with a version one version")
     func shown() throws {
         guard case .show(let all) = try Options([]).command else {
             Issue.record("nothing is shown")
@@ -40,22 +41,19 @@ struct OptionsTests {
     @Test(
         "What makes no sense is refused",
         arguments: [
-            (["--fast"], .unknownOption("--fast")),
-            (["--mermaid=yes"], .unknownOption("--mermaid=yes")),
+            (["--fast"], .unknown("--fast")),
+            (["--mermaid=yes"], .takesNoValue("--mermaid")),
             (["wall"], .unknownExhibit("wall")),
             ([""], .unknownExhibit("")),
-            (
-                ["rollback", "chain"],
-                .unknownVersion("chain", exhibit: "rollback", known: ["snapshot", "compensation"])
-            ),
+            (["rollback", "chain"], .unknownVersion("chain", of: Rollback.exhibit)),
             (["log", "stream", "more"], .tooMany("more")),
-            (["log", "stream", "--replay"], .missingSchedule),
-            (["log", "stream", "--replay="], .missingSchedule),
-            (["log", "stream", "--replay", "0-1"], .badSchedule("0-1")),
-            (["--replay", "0"], .replayOfNothing),
-            (["log", "--replay", "0"], .replayOfNothing),
-            (["--list", "log"], .nothingBesides("--list")),
-            (["--help", "--list"], .nothingBesides("--list")),
+            (["log", "stream", "--replay"], .missingValue("--replay")),
+            (["log", "stream", "--replay="], .missingValue("--replay")),
+            (["log", "stream", "--replay", "0-1"], .noSchedule("0-1")),
+            (["--replay", "0"], .replayNeedsVersion),
+            (["log", "--replay", "0"], .replayNeedsVersion),
+            (["--list", "log"], .standsAlone("--list")),
+            (["--help", "--list"], .standsAlone("--list")),
         ] as [([String], UsageError)]
     )
     func refused(_ arguments: [String], _ expected: UsageError) {
@@ -66,13 +64,13 @@ struct OptionsTests {
     @Test("The help names every option, the list every exhibit and version, and both fit a terminal")
     func help() throws {
         for option in ["NAME", "VERSION", "--replay SCHEDULE", "--mermaid", "--list", "--help"] {
-            #expect(Help.text.contains("  \(option) "))
+            #expect(Options.help.contains("  \(option) "))
         }
         for entry in Entry.all {
-            #expect(Help.list.contains("\(entry.exhibit.name): \(entry.exhibit.title)"))
-            #expect(Help.list.contains("  \(entry.version.name) "))
+            #expect(Options.list.contains("\(entry.exhibit.name): \(entry.exhibit.title)"))
+            #expect(Options.list.contains("  \(entry.version.name) "))
         }
-        for line in "\(Help.text)\n\(Help.list)".split(separator: "\n") {
+        for line in "\(Options.help)\n\(Options.list)".split(separator: "\n") {
             #expect(line.count <= 100, "\(line)")
         }
         for arguments in [["--help"], ["-h"]] {

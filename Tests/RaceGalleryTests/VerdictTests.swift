@@ -4,7 +4,7 @@ import Testing
 
 @testable import race_gallery
 
-@Suite("In the gallery")
+@Suite("In the gallery", .timeLimit(.minutes(10)))
 struct VerdictTests {
     @Test("a version that is known to be wrong breaks the invariant it is known for", arguments: Entry.breaking)
     func breaks(entry: Entry) async throws {
@@ -14,26 +14,34 @@ struct VerdictTests {
         #expect(entry.version.origin != .fix)
     }
 
-    @Test("a fix holds under all schedules", arguments: Entry.holding)
+    @Test("a fix holds under all schedules, or under the first 600", arguments: Entry.holding)
     func holds(entry: Entry) async throws {
         let finding = try #require(await entry.finding())
-        #expect(finding.isExpected, "\(finding.report)")
-        #expect(finding.report.holds && finding.report.isComplete)
+        let wasCut = finding.report.schedules + finding.report.redundantRuns >= Entry.limit
+        #expect(finding.report.holds && (finding.report.isComplete || wasCut), "\(finding.report)")
         // Where callers await one line after the other there is nothing to interleave.
-        #expect(finding.report.schedules > 1 || entry.testDescription == "log await-each")
+        #expect(finding.report.schedules > 1 || ["log await-each", "log stream"].contains(entry.testDescription))
         #expect(entry.version.origin == .fix)
     }
 
-    @Test("a fix holds as well where nothing is left out, as far as that can be tried", arguments: Entry.holding)
+    @Test("a version whose fault the explorer cannot see holds, and says so", arguments: Entry.unseen)
+    func unseen(entry: Entry) async throws {
+        let finding = try #require(await entry.finding())
+        #expect(finding.isExpected, "\(finding.report)")
+        #expect(entry.version.origin == .faulty)
+        #expect(finding.verdict.contains("data race"))
+    }
+
+    @Test("a fix also holds in the first 100 schedules without reductions", arguments: Entry.holding)
     func unreduced(entry: Entry) async {
         var explorer = Explorer()
         explorer.reductions = .none
-        explorer.maximumSchedules = 500
+        explorer.maximumSchedules = 100
         let report = await explorer.explore(entry.version.scenario)
         #expect(report.holds, "\(report)")
     }
 
-    @Test("the schedule that is printed breaks the version again, from its string", arguments: Entry.breaking)
+    @Test("the printed schedule breaks the version again", arguments: Entry.breaking)
     func replay(entry: Entry) async throws {
         let failure = try #require(await entry.finding()?.report.failure)
         let options = try Options([entry.exhibit.name, entry.version.name, "--replay", "\(failure.schedule)"])
@@ -63,7 +71,7 @@ struct VerdictTests {
         }
     }
 
-    @Test("every exhibit says in which file its code is")
+    @Test("every exhibit names the file of its code")
     func files() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         for exhibit in Gallery.exhibits {
@@ -78,7 +86,7 @@ struct VerdictTests {
         }
     }
 
-    @Test("a verdict that is not as expected is told from one that is")
+    @Test("an unexpected verdict is recognised")
     func surprises() async {
         let (good, bad) = (scenario(holds: true), scenario(holds: false))
         #expect(await Version.fix("a", "", good).explore().isExpected)
@@ -94,7 +102,7 @@ struct VerdictTests {
         #expect(await !Version.faulty("a", breaks: "something else", "", bad).explore().isExpected)
     }
 
-    @Test("the last line counts, and names what is not as expected")
+    @Test("the last line has the counts, and the names of unexpected verdicts")
     func summary() async {
         let wrong = Version.fix("wrong", "", scenario(holds: false))
         let right = Version.fix("right", "", scenario(holds: true))

@@ -1,99 +1,187 @@
 import AccessTokenAdapters
 
-extension AccessTokenContract {
+extension ServiceContract {
+    static let loading = [
+        ContractClause(
+            "L1",
+            .critical,
+            "load for a caller that finds no valid token, and give the caller the token that the load brings",
+            intent: "a service that does not do this does nothing",
+            remedy: "call the fixture's loader where your service asks its server, and pass the answer on"
+        ) { run in
+            let token = run.token("T1")
+            let caller = try await run.call()
+            try await run.answer(run.nextLoad(), .success(token))
+            try await run.expect(caller, gets: token)
+        }
+    ]
+
+    private static let leeway = AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: nil)
+    private static let ahead = AccessTokenPolicy(leeway: 0, refreshAhead: 300, loadDeadline: nil)
+
     static let caching = [
         ContractClause(
             "C1",
+            .serious,
             "answer from a valid cached token without a load",
-            intent: "a load for each call is slow, and a rotation of the refresh token for each call"
-        ) { trial in
-            let token = trial.token("T1")
-            try await trial.cache(token)
-            for caller in trial.calls(3) { try await trial.expect(caller, gets: token) }
-            try trial.expectLoads(1)
+            intent: "a load for each call is slow, and a rotation of the refresh token for each call",
+            remedy: "keep the token that a load brings, and look at it before anything else"
+        ) { run in
+            let token = run.token("T1")
+            try await run.cache(token)
+            for caller in try await run.calls(3) { try await run.expect(caller, getsCached: token) }
         },
 
         ContractClause(
             "C2",
-            "treat a token as expired from expiration − leeway on, that instant included",
+            .serious,
+            "treat a token as expired from expiration − leeway on",
             intent: "a token that expires on its way to the server is a 401 for the user",
+            remedy: "compare the clock with expiration − leeway, at each call",
             needs: [.expiry, .leeway],
-            policy: AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: nil)
-        ) { trial in
-            let (first, second) = (trial.token("T1", life: 3600), trial.token("T2", life: 9000))
-            try await trial.cache(first)
-            trial.advance(by: 3569.5)
-            try await trial.expect(trial.call(), gets: first)
-            try trial.expectLoads(1)
-            trial.advance(by: 0.5)
-            let caller = trial.call()
-            let load = try await trial.load(2)
-            try trial.expect(load, replaces: first)
-            load.answer(.success(second))
-            try await trial.expect(caller, gets: second)
+            policy: leeway
+        ) { run in
+            let second = run.token("T2", life: 9000)
+            try await run.cache(run.token("T1", life: 3600))
+            try await run.advance(by: 3580)
+            let caller = try await run.call()
+            try await run.answer(run.expectLoad(for: caller), .success(second))
+            try await run.expect(caller, gets: second)
         },
 
         ContractClause(
             "C3",
+            .serious,
             "keep a token without expiration until it is invalidated",
-            intent: "expires_in is optional (RFC 6749, section 5.1), and guessing one breaks sessions"
-        ) { trial in
-            let (first, second) = (trial.token("T1", life: nil), trial.token("T2"))
-            try await trial.cache(first)
-            trial.advance(by: 315_576_000)
-            try await trial.expect(trial.call(), gets: first)
-            try trial.expectLoads(1)
-            guard trial.features.contains(.invalidation) else { return }
-            await trial.invalidate(first)
-            let caller = trial.call()
-            try await trial.load(2).answer(.success(second))
-            try await trial.expect(caller, gets: second)
+            intent: "expires_in is optional (RFC 6749, section 5.1), and guessing one breaks sessions",
+            remedy: "treat a missing expiration as none, not as one that has passed"
+        ) { run in
+            try run.takeForGranted("C1")
+            let token = run.token("T1", life: nil)
+            try await run.cache(token)
+            try await run.advance(by: 315_576_000)
+            try await run.expect(run.call(), getsCached: token)
         },
 
         ContractClause(
             "C4",
+            .serious,
             "never let the leeway use up more than half of a token's life, so that a short-lived token does not load "
                 + "on every call",
             intent: "with tokens that live shorter than the leeway, every call would rotate the refresh token",
+            remedy: "use the smaller of the leeway and half of the token's life",
+            isConvention: true,
             needs: [.expiry, .leeway],
-            policy: AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: nil)
-        ) { trial in
-            let token = trial.token("T1", life: 10)
-            try await trial.cache(token)
-            try await trial.expect(trial.call(), gets: token)
-            trial.advance(by: 4.5)
-            try await trial.expect(trial.call(), gets: token)
-            try trial.expectLoads(1)
+            policy: leeway
+        ) { run in
+            try run.takeForGranted("C1")
+            let token = run.token("T1", life: 10)
+            try await run.cache(token)
+            try await run.expect(run.call(), getsCached: token)
+            try await run.advance(by: 4.5)
+            try await run.expect(run.call(), getsCached: token)
         },
 
         ContractClause(
             "C5",
-            "inside the refresh-ahead window answer at once with the present token and run one load behind; "
-                + "if that fails, keep the valid token",
-            intent: "nobody waits for a token that is only going to expire, and nobody loses one that still works",
-            needs: [.expiry, .refreshAhead, .currentToken],
-            policy: AccessTokenPolicy(leeway: 0, refreshAhead: 300, loadDeadline: nil)
-        ) { trial in
-            let (first, second) = (trial.token("T1", life: 3600), trial.token("T2", life: 9000))
-            try await trial.cache(first)
-            trial.advance(by: 3299)
-            try await trial.expect(trial.call(), gets: first)
-            try trial.expectLoads(1)
-            trial.advance(by: 1)
-            for caller in trial.calls(3) { try await trial.expect(caller, gets: first) }
-            let failing = try await trial.load(2)
-            await trial.settle()
-            try trial.expectLoads(2)
-            failing.answer(.failure(ContractLoadError(number: 2)))
-            // The failure reaches the subject in its own time; until then, calls are answered and load nothing.
-            while trial.fixture.loader.loads.count < 3 {
-                try await trial.expect(trial.call(), gets: first)
-                guard await trial.hasTime() else { break }
+            .minor,
+            "inside the refresh-ahead window answer at once with the present token, and load the next one once",
+            intent: "nobody waits for a token that is only going to expire",
+            remedy: "start the load beside the answer, unless one is running",
+            needs: [.expiry, .refreshAhead],
+            policy: ahead
+        ) { run in
+            try run.takeForGranted("C1")
+            let token = run.token("T1", life: 3600)
+            try await run.cache(token)
+            try await run.advance(by: 3400)
+            for caller in try await run.calls(4) { try await run.expect(caller, gets: token) }
+            _ = try await run.nextLoad()
+            await run.settle()
+            try run.expectOneLoadAtOnce()
+        },
+
+        ContractClause(
+            "C6",
+            .critical,
+            "never hand out a token that has expired",
+            intent: "every request with it fails, until somebody signs in again",
+            remedy: "compare the clock with the expiration at each call, not only when the token arrives",
+            needs: .expiry
+        ) { run in
+            let token = run.token("T1", life: 3600)
+            try await run.cache(token)
+            try await run.advance(by: 4000)
+            let caller = try await run.call()
+            let (loader, loads) = (run.fixture.loader, run.takenLoads)
+            _ = await run.wait { !caller.answers.isEmpty || loader.loads.count > loads }
+            guard case .success(let given) = caller.answers.first else { return }
+            try run.expect(given.value != token.value, "T1 not to be handed out any more", observed: "caller 2 gets T1")
+        },
+
+        ContractClause(
+            "C7",
+            .minor,
+            "count the instant of expiration − leeway itself as expired, and none before it",
+            intent: "who reads the policy knows to the instant which token a call gets",
+            remedy: "use ≤ where < is, or the other way round",
+            isConvention: true,
+            needs: [.expiry, .leeway],
+            policy: leeway
+        ) { run in
+            try run.takeForGranted("C2")
+            try run.takeForGranted("C1")
+            let token = run.token("T1", life: 3600)
+            try await run.cache(token)
+            try await run.advance(by: 3569.5)
+            try await run.expect(run.call(), getsCached: token)
+            try await run.advance(by: 0.5)
+            _ = try await run.expectLoad(for: run.call())
+        },
+
+        ContractClause(
+            "C8",
+            .serious,
+            "keep the valid token when the load of its successor fails",
+            intent: "a server that is away for a moment must not cost a token that still works",
+            remedy: "touch the cached token only when a load brings another one",
+            needs: [.expiry, .refreshAhead],
+            policy: ahead
+        ) { run in
+            let token = run.token("T1", life: 3600)
+            try await run.cache(token)
+            try await run.advance(by: 3400)
+            try await run.given("C5") {
+                try await run.expect(run.call(), gets: token)
+                try await run.answer(run.nextLoad(), .failure(ContractLoadError(number: 2)))
             }
-            try await trial.load(3).answer(.success(second))
-            await trial.waitUntilPresent(second)
-            try await trial.expect(trial.call(), gets: second)
-            try trial.expectLoads(3)
+            await run.settle()
+            try await run.expect(run.call("caller after the failure"), gets: token)
+        },
+
+        ContractClause(
+            "C9",
+            .serious,
+            "hand out the successor that was loaded inside the refresh-ahead window",
+            intent: "the server has rotated the refresh token for it: throwing it away signs the user out",
+            remedy: "cache what a load brings, also if nobody waits for it",
+            needs: [.expiry, .refreshAhead],
+            policy: ahead
+        ) { run in
+            let (first, second) = (run.token("T1", life: 3600), run.token("T2", life: 9000))
+            try await run.cache(first)
+            try await run.advance(by: 3400)
+            try await run.given("C5") {
+                try await run.expect(run.call(), gets: first)
+                try await run.answer(run.nextLoad(), .success(second))
+            }
+            // The token reaches the subject in its own time.
+            let hasCome = try await run.poll {
+                let caller = try await run.call()
+                let result = try await run.answer(of: caller, expecting: "a token")
+                return (try? result.get())?.value == second.value
+            }
+            try run.expect(hasCome, "later callers to get T2", observed: "they get T1")
         },
     ]
 }

@@ -1,63 +1,104 @@
 import AccessTokenAdapters
 
-extension AccessTokenContract {
+extension ServiceContract {
     static let cancellation = [
         ContractClause(
             "X1",
-            "answer a cancelled waiter at once with CancellationError, and leave the others alone",
-            intent: "a screen that closes must neither wait for a load nor fail another screen's",
+            .serious,
+            "answer a cancelled waiter at once, without waiting for the load",
+            intent: "a screen that closes must not wait for a server",
+            remedy: "wait for the shared load by a continuation of the caller's own, which a cancellation resumes",
+            resembles: "okta-mobile-swift: a cancelled waiter returns only after the load",
             needs: .cancellation
-        ) { trial in
-            let token = trial.token("T1")
-            let leader = trial.call("leader")
-            let load = try await trial.load(1)
-            let (joiner, stayer) = (trial.call("joiner"), trial.call("stayer"))
-            await trial.settle()
-            joiner.cancel()
-            try await trial.expectCancelled(joiner)
-            leader.cancel()
-            try await trial.expectCancelled(leader)
-            await trial.settle()
-            try trial.expectWaiting(stayer)
-            load.answer(.success(token))
-            try await trial.expect(stayer, gets: token)
-            try trial.expectLoads(1)
+        ) { run in
+            let leader = try await run.call("leader")
+            _ = try await run.given("L1") { try await run.nextLoad() }
+            let joiner = try await run.call("joiner")
+            await run.settle()
+            for caller in [joiner, leader] {
+                try await run.cancel(caller)
+                try await run.expectFailure(caller)
+            }
         },
 
         ContractClause(
             "X2",
+            .critical,
             "never cancel a load because its waiters left (the rotated token would be lost); cache what it brings",
             intent: "the server rotated the refresh token when it answered, whether or not anybody listens",
+            remedy: "run the load in a task of its own, which no caller's cancellation reaches",
+            resembles: "ktor PR #5193: a cancellation loses the rotated token",
             needs: .cancellation
-        ) { trial in
-            let token = trial.token("T1")
-            let callers = trial.calls(2)
-            let load = try await trial.load(1)
-            for caller in callers {
-                caller.cancel()
-                try await trial.expectCancelled(caller)
-            }
-            await trial.settle()
-            load.answer(.success(token))
-            await trial.settle()
-            try await trial.expect(trial.call("later caller"), gets: token)
-            try trial.expectLoads(1)
+        ) { run in
+            try run.takeForGranted("C1")
+            try run.takeForGranted("S1")
+            let token = run.token("T1")
+            let callers = try await run.calls(2)
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            await run.settle()
+            for caller in callers { try await run.cancel(caller) }
+            await run.settle()
+            try run.expect(load.isOpen, "load 1 to go on", observed: "the service has cancelled it")
+            try await run.answer(load, .success(token))
+            await run.settle()
+            try await run.expect(run.call("later caller"), getsCached: token)
         },
 
         ContractClause(
             "X3",
+            .serious,
             "start no load for a caller that is cancelled already",
             intent: "a burst of cancelled work must not rotate tokens for nobody",
+            remedy: "check for cancellation before the load is started",
             needs: [.cancellation, .asyncCallers]
-        ) { trial in
-            let token = trial.token("T1")
-            try await trial.expectCancelled(trial.call("cancelled caller", cancelledAlready: true))
-            await trial.settle()
-            try trial.expectLoads(0)
-            let caller = trial.call("caller")
-            try await trial.load(1).answer(.success(token))
-            try await trial.expect(caller, gets: token)
-            try trial.expectLoads(1)
+        ) { run in
+            // A service may load before it is asked.
+            await run.settle()
+            let loads = run.fixture.loader.loads.count
+            _ = try await run.call("cancelled caller", isCancelled: true)
+            await run.settle()
+            try run.expectLoads(loads)
+        },
+
+        ContractClause(
+            "X4",
+            .critical,
+            "leave the other waiters alone when one is cancelled, the first included",
+            intent: "a screen that closes must not fail another screen's request",
+            remedy: "run the load in a task of its own, and let a cancellation end one wait",
+            resembles: "okta-mobile-swift and soto-core #708: the leader's cancellation fails all waiters",
+            needs: .cancellation
+        ) { run in
+            let token = run.token("T1")
+            let leader = try await run.call("leader")
+            _ = try await run.given("L1") { try await run.nextLoad() }
+            let (joiner, stayer) = (try await run.call("joiner"), try await run.call("stayer"))
+            await run.settle()
+            try await run.cancel(joiner)
+            try await run.cancel(leader)
+            await run.settle()
+            // The load may have been cancelled, which is for X2 to judge, and another be running in its place.
+            _ = try await run.answerLoads(with: .success(token), until: [stayer])
+            try await run.expect(stayer, gets: token)
+        },
+
+        ContractClause(
+            "X5",
+            .minor,
+            "answer a cancelled waiter with CancellationError",
+            intent: "an app shows no alert for that error, and one for every other",
+            remedy: "throw CancellationError, or tell the suite by errors: what stands for it",
+            isConvention: true,
+            needs: .cancellation
+        ) { run in
+            let waiter = try await run.call("waiter")
+            _ = try await run.given("L1") { try await run.nextLoad() }
+            await run.settle()
+            try await run.given("X1") {
+                try await run.cancel(waiter)
+                try await run.expectFailure(waiter)
+            }
+            try await run.expectCancelled(waiter)
         },
     ]
 }

@@ -1,81 +1,143 @@
 import AccessTokenAdapters
 
-extension AccessTokenContract {
-    private static let tenSeconds = AccessTokenPolicy(leeway: 0, refreshAhead: 0, loadDeadline: 10)
+extension ServiceContract {
+    static let tenSeconds = AccessTokenPolicy(leeway: 0, refreshAhead: 0, loadDeadline: 10)
 
     static let deadlines = [
         ContractClause(
             "T1",
-            "fail the waiters of a load that is silent past its deadline, and let the next call load again",
+            .critical,
+            "fail the waiters of a load that is silent past its deadline",
             intent: "one lost connection must not hang every request of the app until it is restarted",
+            remedy: "set a timer when a load begins, and answer its waiters when it fires",
             needs: .loadDeadline,
             policy: tenSeconds
-        ) { trial in
-            let token = trial.token("T2")
-            let callers = trial.calls(3)
-            _ = try await trial.load(1)
-            await trial.waitUntilTimerRuns()
-            await trial.settle()
-            trial.advance(by: 9)
-            await trial.settle()
-            for caller in callers { try trial.expectWaiting(caller) }
-            trial.advance(by: 1)
-            for caller in callers { try await trial.expect(caller, fails: AccessTokenError.loadTimedOut) }
-            let next = trial.call("next caller")
-            try await trial.load(2).answer(.success(token))
-            try await trial.expect(next, gets: token)
+        ) { run in
+            let callers = try await run.calls(3)
+            _ = try await run.given("L1") { try await run.nextLoad() }
+            await run.waitUntilTimerRuns()
+            await run.settle()
+            try await run.advance(by: 9)
+            await run.settle()
+            for caller in callers { try run.expectWaiting(caller) }
+            try await run.advance(by: 2)
+            for caller in callers { try await run.expectFailure(caller) }
         },
 
         ContractClause(
             "T2",
+            .critical,
             "adopt a late good answer of the same session when nothing newer is there",
             intent: "after a rotation the late answer may be the only good one that there will ever be",
+            remedy: "keep listening to a load whose waiters have failed, and cache what it brings",
             needs: [.loadDeadline, .currentToken],
             policy: tenSeconds
-        ) { trial in
-            let late = trial.token("late T")
-            let caller = trial.call()
-            let load = try await trial.load(1)
-            await trial.waitUntilTimerRuns()
-            trial.advance(by: 10)
-            try await trial.expect(caller, fails: AccessTokenError.loadTimedOut)
-            load.answer(.success(late))
-            await trial.waitUntilPresent(late)
-            try await trial.expect(trial.call("later caller"), gets: late)
-            try trial.expectLoads(1)
+        ) { run in
+            let late = run.token("late T")
+            let load = try await loadTimesOut(run)
+            try await run.answer(load, .success(late))
+            let isAdopted = try await run.poll { try await run.currentToken()?.value == late.value }
+            try run.expect(isAdopted, "the late T to be the current token", observed: "it is not")
+        },
+
+        ContractClause(
+            "T3",
+            .critical,
+            "let the next call load again after a load was silent past its deadline",
+            intent: "callers that join a load that will never end fail with it, one after the other",
+            remedy: "forget the load when its deadline has passed",
+            needs: .loadDeadline,
+            policy: tenSeconds
+        ) { run in
+            let token = run.token("T2")
+            _ = try await loadTimesOut(run)
+            let next = try await run.call("next caller")
+            try await run.answer(run.expectLoad(for: next), .success(token))
+            try await run.expect(next, gets: token)
+        },
+
+        ContractClause(
+            "T4",
+            .minor,
+            "fail the waiters of a silent load with loadTimedOut",
+            intent: "a silent server is worth another try, and a refused credential is not",
+            remedy: "give the deadline an error of its own, and tell the suite by errors: which it is",
+            isConvention: true,
+            needs: .loadDeadline,
+            policy: tenSeconds
+        ) { run in
+            _ = try await loadTimesOut(run) { caller in
+                try await run.expect(caller, fails: AccessTokenError.loadTimedOut)
+            }
         },
     ]
 
-    static let reentrance = [
+    /// A load whose waiter has failed, since it was silent past the deadline.
+    private static func loadTimesOut(
+        _ run: ClauseRun,
+        then check: (Caller) async throws -> Void = { _ in }
+    ) async throws -> ControlledLoad {
+        let caller = try await run.call()
+        let load = try await run.given("T1") {
+            let load = try await run.nextLoad()
+            await run.waitUntilTimerRuns()
+            try await run.advance(by: 11)
+            try await run.expectFailure(caller)
+            return load
+        }
+        try await check(caller)
+        return load
+    }
+
+    static let loaderCalls = [
         ContractClause(
             "R1",
-            "fail with a clear error, not deadlock, when an async loader asks its own service for a token",
+            .critical,
+            "answer a loader that asks its own service for a token with an error, not with a deadlock",
             intent: "a loader that sends its request through the app's own session waits for itself",
-            needs: .asyncLoader
-        ) { trial in
-            let token = trial.token("T1")
-            let asking = Locked<Caller?>(nil)
-            trial.fixture.loader.duringLoad { _ in
-                let caller = trial.call("the loader", inPresentTask: true)
-                asking.withLock { $0 = caller }
-                _ = await trial.wait { !caller.answers.isEmpty }
-            }
-            let caller = trial.call()
-            let load = try await trial.load(1)
-            guard await trial.wait(until: { asking.withLock { $0 } != nil }), let loader = asking.withLock({ $0 })
-            else {
-                throw ContractViolation(
-                    clause: trial.clause,
-                    expected: "the load to run",
-                    observed: "nothing",
-                    trace: trial.changes.trace,
-                    line: #line
-                )
-            }
-            try await trial.expect(loader, fails: AccessTokenError.loadAskedItsOwnService)
-            load.answer(.success(token))
-            try await trial.expect(caller, gets: token)
-            try trial.expectLoads(1)
-        }
+            remedy: "remember that the present code is inside a load, in a task-local value or on the loader's queue",
+            needs: .loaderRecognition
+        ) { run in
+            try await run.expectFailure(loaderAsks(run))
+        },
+
+        ContractClause(
+            "R2",
+            .minor,
+            "tell a loader that asks its own service so, by loadAskedItsOwnService",
+            intent: "who reads that error knows what to mend",
+            remedy: "give it an error of its own, and tell the suite by errors: which it is",
+            isConvention: true,
+            needs: .loaderRecognition
+        ) { run in
+            let loader = try await loaderAsks(run)
+            try await run.given("R1") { try await run.expectFailure(loader) }
+            try await run.expect(loader, fails: AccessTokenError.loadAskedItsOwnService)
+        },
     ]
+
+    /// A caller inside the load: within the loader's call, or in its task.
+    private static func loaderAsks(_ run: ClauseRun) async throws -> Caller {
+        let asking = Locked<Caller?>(nil)
+        let ask: @Sendable () -> Caller = {
+            let caller = run.callInside("the loader", insideLoad: true)
+            asking.withLock { $0 = caller }
+            run.log.check()
+            return caller
+        }
+        run.fixture.loader.insideLoad { _ in _ = ask() }
+        run.fixture.loader.duringLoad { _ in
+            let caller = ask()
+            _ = await run.wait { !caller.answers.isEmpty }
+        }
+        _ = try await run.call()
+        return try await run.given("L1") {
+            _ = try await run.nextLoad()
+            _ = await run.wait { asking.withLock { $0 } != nil }
+            guard let loader = asking.withLock({ $0 }) else {
+                throw run.violation("the loader to be called", "it was not", #line)
+            }
+            return loader
+        }
+    }
 }

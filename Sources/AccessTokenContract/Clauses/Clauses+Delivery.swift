@@ -1,225 +1,177 @@
 import AccessTokenAdapters
 import Dispatch
 
-extension AccessTokenContract {
+extension ServiceContract {
     static let delivery = [
         ContractClause(
             "D1",
+            .critical,
             "answer every caller exactly once, also when cancel, answer, sign-out and deadline meet",
             intent: "a callback that is called twice or never breaks code that no one thinks to look at",
-            policy: AccessTokenPolicy(leeway: 0, refreshAhead: 0, loadDeadline: 10),
+            remedy: "take a waiter out of its list before it is answered, under the same lock, on every path",
+            resembles: "Nuke PR #671: a continuation is never resumed",
+            policy: tenSeconds,
+            rounds: { meetings($0).count + roundsOnThreads },
             scenario: everyCallerIsAnsweredOnce
         ),
 
         ContractClause(
             "D2",
+            .minor,
             "answer waiters in the order in which they came",
-            intent: "who came first is served first, and a log of answers reads like the log of calls"
-        ) { trial in
+            intent: "who came first is served first, and a log of answers reads like the log of calls",
+            remedy: "answer the list of waiters from its beginning, on a serial queue or one executor",
+            isConvention: true,
+            isJudgedOnlyIfPromised: true
+        ) { run in
             let order = Locked<[Int]>([])
-            let callers = (0..<8).map { number in
-                trial.call { _ in order.withLock { $0.append(number) } }
+            var callers: [Caller] = []
+            // On one lane: on several, the order of the threads is not the subject's.
+            let lane = Lane("callers")
+            for number in 1...8 {
+                callers.append(try await run.call(on: lane) { _ in order.withLock { $0.append(number) } })
             }
-            let load = try await trial.load(1)
-            await trial.settle()
-            load.answer(.success(trial.token("T1")))
-            for caller in callers { _ = try await trial.answer(of: caller, expecting: "T1") }
-            _ = await trial.wait { order.withLock { $0.count } == callers.count }
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            await run.settle()
+            try await run.answer(load, .success(run.token("T1")))
+            try await run.given("S1") {
+                for caller in callers { _ = try await run.answer(of: caller, expecting: "T1") }
+                _ = await run.wait { order.withLock { $0.count } == 8 }
+            }
             let observed = order.withLock { $0 }
-            try trial.expect(
-                observed == Array(0..<8),
-                "answers in the order 1 to 8",
-                observed: "\(observed.map { $0 + 1 })"
-            )
+            try run.expect(observed == Array(1...8), "answers in the order 1 to 8", observed: "\(observed)")
         },
 
         ContractClause(
             "D3",
+            .serious,
             "never call a handler before retrieveToken has returned",
-            intent: "a handler that runs inside the call finds its caller's state half done, and locks still held"
-        ) { trial in
-            let token = trial.token("T1")
-            let loading = await callOnQueue(trial)
-            try await trial.load(1).answer(.success(token))
-            try await trial.expect(loading, gets: token)
-            let cached = await callOnQueue(trial)
-            try await trial.expect(cached, gets: token)
-            for caller in [loading, cached] {
-                try trial.expect(
+            intent: "a handler that runs inside the call finds its caller's state half done, and locks still held",
+            remedy: "dispatch the answer, also when it is at hand",
+            isConvention: true
+        ) { run in
+            let token = run.token("T1")
+            let loading = try await run.call()
+            if case .task = run.service.withLock({ $0?.call }) {
+                throw ClauseRun.Skipped(reason: "its callers are tasks")
+            }
+            try await run.given("L1") {
+                try await run.answer(run.nextLoad(), .success(token))
+                try await run.expect(loading, gets: token)
+            }
+            let later = try await run.call()
+            _ = try await run.answerLoads(with: .success(token), until: [later])
+            for caller in [loading, later] {
+                try run.expect(
                     caller.details.allSatisfy { !$0.cameInsideTheCall },
                     "the handler to be called after the call",
-                    observed: "\(caller.name)'s handler was called inside it"
+                    observed: "\(caller.name)'s handler is called inside it"
                 )
             }
         },
 
         ContractClause(
             "D4",
+            .serious,
             "call handlers on the promised queue",
             intent: "code that was given the main queue touches views",
-            needs: .deliveryQueue
-        ) { trial in
-            let token = trial.token("T1")
-            let failing = trial.call("caller of a failing load")
-            try await trial.load(1).answer(.failure(ContractLoadError(number: 1)))
-            _ = try await trial.answer(of: failing, expecting: "an error")
-            let loading = trial.call("caller of a load")
-            let leaving = trial.call("cancelled caller")
-            let load = try await trial.load(2)
-            leaving.cancel()
-            load.answer(.success(token))
-            try await trial.expect(loading, gets: token)
-            let cached = trial.call("caller with a cached token")
-            try await trial.expect(cached, gets: token)
-            _ = try await trial.answer(of: leaving, expecting: "an answer")
-            var callers = [failing, loading, leaving, cached]
-            if trial.features.contains(.signOut) {
-                await trial.signOut()
-                callers.append(trial.call("caller after sign-out"))
-                _ = try await trial.answer(of: callers[4], expecting: "signedOut")
-            }
-            for caller in callers {
-                try trial.expect(
-                    caller.details.allSatisfy(\.wasOnPromisedQueue),
-                    "\(caller.name)'s handler to be called on the queue",
-                    observed: "it was called elsewhere"
-                )
-            }
-        },
-
-        ContractClause(
-            "D5",
-            "let a handler call the service again: no deadlock, and it sees the new state",
-            intent: "handlers do what comes next, and what comes next often needs a token"
-        ) { trial in
-            let token = trial.token("T1")
-            let again = CallerList()
-            let present = Locked<AccessToken?>(nil)
-            let caller = trial.call { _ in
-                present.withLock { $0 = trial.currentToken }
-                again.append(trial.call("the handler"))
-            }
-            try await trial.load(1).answer(.success(token))
-            try await trial.expect(caller, gets: token)
-            _ = await trial.wait { !again.callers.isEmpty }
-            for inner in again.callers { try await trial.expect(inner, gets: token) }
-            try trial.expectLoads(1)
-            guard trial.features.contains(.currentToken) else { return }
-            try trial.expect(
-                present.withLock { $0 } == token,
-                "the handler to find T1 as the current token",
-                observed: "another one, or none"
-            )
-        },
-
-        ContractClause(
-            "D6",
-            "answer all waiters also when the last reference to the service is dropped during the load",
-            intent: "a screen that owns the service goes away, and the request that waits must still end"
-        ) { trial in
-            let token = trial.token("T1")
-            let callers = trial.calls(3)
-            let load = try await trial.load(1)
-            await trial.settle()
-            for caller in callers { caller.forgetCancel() }
-            trial.dropService()
-            load.answer(.success(token))
-            for caller in callers { try await trial.expect(caller, gets: token) }
-        },
-
-        ContractClause(
-            "D7",
-            "take a loader's first answer and ignore (and report) any other",
-            intent: "networking code that calls back twice exists, and the second answer may be an error",
-            needs: .callbackLoader
-        ) { trial in
-            let (first, second) = (trial.token("T1"), trial.token("T2"))
-            let caller = trial.call()
-            let load = try await trial.load(1)
-            load.answer(.success(first))
-            try await trial.expect(caller, gets: first)
-            load.answer(.success(second))
-            load.answer(.failure(ContractLoadError(number: 1)))
-            await trial.settle()
-            try await trial.expect(trial.call("later caller"), gets: first)
-            try trial.expectLoads(1)
-            try trial.expect(
-                caller.answers.count == 1,
-                "one answer to \(caller.name)",
-                observed: "\(caller.answers.count)"
-            )
-            try await trial.expect(event: .ignored(.repeatedAnswer(load: 1)))
-        },
-
-        ContractClause(
-            "D8",
-            "work with a loader that answers before load returns",
-            intent: "a loader that has the token at hand calls back at once",
-            needs: .callbackLoader
-        ) { trial in
-            let token = trial.token("T1")
-            trial.fixture.loader.insideLoad { $0.answer(.success(token)) }
-            let callers = trial.calls(3)
-            for caller in callers { try await trial.expect(caller, gets: token) }
-            try trial.expect(
-                callers.allSatisfy { $0.details.allSatisfy { !$0.cameInsideTheCall } },
-                "handlers to be called after their calls",
-                observed: "one was called inside its call"
-            )
-            try await trial.expect(trial.call("later caller"), gets: token)
-            try trial.expectLoads(1)
-        },
+            remedy: "dispatch every answer to the queue, also errors and those at hand",
+            needs: .deliveryQueue,
+            scenario: handlersAreOnTheirQueue
+        ),
     ]
 
-    /// Every two events that end a wait, close together and in both orders, as far as the subject has them.
-    private static func everyCallerIsAnsweredOnce(_ trial: Trial) async throws {
-        var number = 0
-        var all: [Caller] = []
-        func meet(_ ends: [Ending]) async throws {
-            for order in [ends, ends.reversed()] {
-                let callers = trial.calls(3)
-                number += 1
-                let load = try await trial.load(number)
-                if order.contains(.deadline) { await trial.waitUntilTimerRuns() }
-                await trial.settle()
-                for end in order {
-                    switch end {
-                    case .answer: load.answer(.failure(ContractLoadError(number: number)))
-                    case .cancel: callers[0].cancel()
-                    case .deadline: trial.advance(by: 10)
-                    case .signOut: await trial.signOut()
-                    }
-                }
-                for caller in callers { _ = try await trial.answer(of: caller, expecting: "one answer") }
-                all += callers
-                guard order.contains(.signOut) else { continue }
-                await trial.signIn(trial.token("S\(number)", life: 1))
-                trial.advance(by: 1)
-            }
-        }
-        var ends: [Ending] = [.answer]
-        if trial.features.contains(.cancellation) { ends.append(.cancel) }
-        if trial.features.contains(.loadDeadline) { ends.append(.deadline) }
-        if trial.features.isSuperset(of: [.signOut, .signIn, .expiry]) { ends.append(.signOut) }
-        for first in ends.indices {
-            for second in ends.indices where second > first { try await meet([ends[first], ends[second]]) }
-        }
-        try await meet(ends)
-        await trial.settle()
-        for caller in all {
-            let count = caller.answers.count
-            try trial.expect(count == 1, "\(caller.name) to be answered once", observed: "\(count) answers")
-        }
-    }
+    // MARK: D1
 
-    private enum Ending {
+    private enum Ending: String {
         case answer, cancel, deadline, signOut
     }
 
-    /// Calls from the handlers' own queue, where a handler can only come inside the call or after it.
-    private static func callOnQueue(_ trial: Trial) async -> Caller {
-        await withCheckedContinuation { continuation in
-            trial.fixture.queue.async { continuation.resume(returning: trial.call()) }
+    private static let roundsOnThreads = 3
+
+    /// Every two events that end a wait, in both orders, and all of them, as far as the subject has them.
+    private static func meetings(_ features: ContractFeatures) -> [[Ending]] {
+        var ends: [Ending] = [.answer]
+        if features.contains(.cancellation) { ends.append(.cancel) }
+        if features.contains(.loadDeadline) { ends.append(.deadline) }
+        if features.contains(.signOut) { ends.append(.signOut) }
+        var meetings = [ends, ends.reversed()]
+        for first in ends.indices {
+            for second in ends.indices where second > first {
+                meetings += [[ends[first], ends[second]], [ends[second], ends[first]]]
+            }
+        }
+        return meetings
+    }
+
+    private static func everyCallerIsAnsweredOnce(_ run: ClauseRun) async throws {
+        let meetings = meetings(run.features)
+        let error = Result<AccessToken, any Error>.failure(ContractLoadError(number: 1))
+        let callers: [Caller]
+        if run.round < meetings.count {
+            let ends = meetings[run.round]
+            // Without deadlines, these have been tried in other rounds.
+            if ends.contains(.deadline), run.conditions.broken.contains("T1") { return }
+            callers = try await run.calls(3)
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            if ends.contains(.deadline) { await run.waitUntilTimerRuns() }
+            await run.settle()
+            for end in ends {
+                switch end {
+                case .answer: try await run.answer(load, error)
+                case .cancel: try await run.cancel(callers[0])
+                case .deadline: try await run.advance(by: 11)
+                case .signOut: try await run.signOut()
+                }
+            }
+        } else {
+            callers = try await run.callsAtOnce(8)
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            await run.settle()
+            if run.features.contains(.cancellation) {
+                try await run.cancelAndAnswerAtOnce(callers, load, error)
+            } else {
+                try await run.answer(load, error)
+            }
+        }
+        // Somebody may wait for a load of its own.
+        _ = try await run.answerLoads(with: error, until: callers)
+        await run.settle()
+        for caller in callers {
+            let count = caller.answers.count
+            let observed = "\(count) answers; \(run.situation)"
+            try run.expect(count == 1, "\(caller.name) to be answered once", observed: observed)
+        }
+    }
+
+    // MARK: D4
+
+    private static func handlersAreOnTheirQueue(_ run: ClauseRun) async throws {
+        let error = Result<AccessToken, any Error>.failure(ContractLoadError(number: 1))
+        let token = run.token("T1")
+        var callers: [Caller] = []
+        func call(_ name: String, answeredBy result: Result<AccessToken, any Error>) async throws {
+            let caller = try await run.call(name)
+            callers.append(caller)
+            _ = try await run.answerLoads(with: result, until: [caller])
+        }
+        try await call("caller of a failing load", answeredBy: error)
+        let leaving = try await run.call("cancelled caller")
+        await run.settle()
+        try await run.cancel(leaving)
+        callers.append(leaving)
+        try await call("caller of a load", answeredBy: .success(token))
+        try await call("caller with a cached token", answeredBy: .success(token))
+        if run.features.contains(.signOut) {
+            try await run.signOut()
+            try await call("caller after sign-out", answeredBy: error)
+        }
+        for caller in callers {
+            try run.expect(
+                caller.details.allSatisfy(\.wasOnPromisedQueue),
+                "\(caller.name)'s handler to be called on the queue",
+                observed: "it was called elsewhere"
+            )
         }
     }
 }

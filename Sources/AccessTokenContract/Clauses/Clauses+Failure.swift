@@ -1,34 +1,88 @@
 import AccessTokenAdapters
 
-extension AccessTokenContract {
+extension ServiceContract {
     static let failure = [
         ContractClause(
             "F1",
-            "give a load's error, unchanged, to all of its waiters",
-            intent: "a waiter that is not told waits for ever, and one that is told something else can't decide"
-        ) { trial in
-            let callers = trial.calls(4)
-            let load = try await trial.load(1)
-            await trial.settle()
-            load.answer(.failure(ContractLoadError(number: 1)))
-            for caller in callers { try await trial.expect(caller, fails: ContractLoadError(number: 1)) }
-            try trial.expectLoads(1)
+            .critical,
+            "give a load's failure to all of its waiters",
+            intent: "a waiter that is not told waits for ever",
+            remedy: "answer all waiters on every path out of a load",
+            resembles: "Salesforce iOS #2395 and AppAuth-Android #695: callbacks are lost after an error"
+        ) { run in
+            let callers = try await run.calls(4)
+            try await run.given("L1") {
+                try await run.answer(run.nextLoad(), .failure(ContractLoadError(number: 1)))
+            }
+            // Whoever has a load of its own is answered by that one.
+            _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: callers)
+            for caller in callers { try await run.expectFailure(caller) }
         },
 
         ContractClause(
             "F2",
+            .critical,
             "load again at the next call after an error: no error is sticky",
-            intent: "one moment without a network must not sign the app out until it is restarted"
-        ) { trial in
-            let token = trial.token("T1")
-            let unlucky = trial.call("unlucky caller")
-            try await trial.load(1).answer(.failure(ContractLoadError(number: 1)))
-            try await trial.expect(unlucky, fails: ContractLoadError(number: 1))
-            let next = trial.call("next caller")
-            try await trial.load(2).answer(.success(token))
-            try await trial.expect(next, gets: token)
-            try await trial.expect(trial.call(), gets: token)
-            try trial.expectLoads(2)
+            intent: "one moment without a network must not sign the app out until it is restarted",
+            remedy: "forget the load, or its task, when it has failed",
+            resembles: "soto-core #708: one error poisons all later calls"
+        ) { run in
+            let token = run.token("T1")
+            try await run.given("F1") {
+                try await run.failLoads(until: [run.call("unlucky caller")])
+            }
+            let next = try await run.call("next caller")
+            _ = try await run.answerLoads(with: .success(token), until: [next])
+            try await run.expect(next, gets: token)
+        },
+
+        ContractClause(
+            "F3",
+            .serious,
+            "give waiters the load's error unchanged",
+            intent: "an app that is told something else can't decide between trying again and signing in again",
+            remedy: "pass the error on, or tell the suite by errors: what yours stands for",
+            isConvention: true
+        ) { run in
+            let callers = try await run.calls(2)
+            try await run.given("F1") { try await run.failLoads(until: callers) }
+            for caller in callers { try await run.expect(caller, fails: ContractLoadError(number: 1)) }
+        },
+
+        ContractClause(
+            "F4",
+            .critical,
+            "treat a load that ends with CancellationError as any load that fails: nobody is left waiting",
+            intent: "a request that the system cancels must not block the session for good",
+            remedy: "tell a cancelled load from a cancelled waiter",
+            resembles: "tailscale #18919: a joiner inherits a cancelled flight"
+        ) { run in
+            try run.takeForGranted("F1")
+            try run.takeForGranted("F2")
+            let token = run.token("T1")
+            let callers = try await run.calls(2)
+            try await run.given("L1") { try await run.answer(run.nextLoad(), .failure(CancellationError())) }
+            // A service may as well load again for them.
+            _ = try await run.answerLoads(with: .success(token), until: callers)
+            for caller in callers { _ = try await run.answer(of: caller, expecting: "an answer") }
+            let next = try await run.call("next caller")
+            _ = try await run.answerLoads(with: .success(token), until: [next])
+            try await run.expect(next, gets: token)
+        },
+
+        ContractClause(
+            "F5",
+            .serious,
+            "start no load for nobody after one that failed for good",
+            intent: "a refused credential that is sent again and again gets the client blocked",
+            remedy: "leave it to the next caller to load again",
+            resembles: "Alamofire #3297 and #3290: a storm of requests after a failed refresh"
+        ) { run in
+            let error = ContractLoadError(number: 1, kind: .permanent)
+            try await run.given("F1") { try await run.failLoads(with: error, until: [run.call()]) }
+            await run.settle()
+            let own = run.openLoads.first
+            try run.expect(own == nil, "no load, since nobody waits", observed: "load \(own?.number ?? 0) was started")
         },
     ]
 }

@@ -1,64 +1,149 @@
 import AccessTokenAdapters
 
-extension AccessTokenContract {
+extension ServiceContract {
     static let invalidation = [
         ContractClause(
             "I1",
+            .critical,
             "load at the next call after the current token was invalidated",
             intent: "a server may revoke a token at any time, and only its 401 tells",
+            remedy: "forget the token when it is rejected",
             needs: .invalidation
-        ) { trial in
-            let (first, second) = (trial.token("T1"), trial.token("T2"))
-            try await trial.cache(first)
-            await trial.invalidate(first)
-            let caller = trial.call()
-            let load = try await trial.load(2)
-            try trial.expect(load, replaces: first)
-            load.answer(.success(second))
-            try await trial.expect(caller, gets: second)
+        ) { run in
+            let (first, second) = (run.token("T1", life: nil), run.token("T2"))
+            try await run.cache(first)
+            try await run.invalidate(first)
+            let caller = try await run.call()
+            try await run.answer(run.expectLoad(for: caller), .success(second))
+            try await run.expect(caller, gets: second)
         },
 
         ContractClause(
             "I2",
+            .serious,
             "ignore the invalidation of a token that is no longer the current one",
             intent: "the fifty-first 401 for an old token must not throw away the token that replaced it",
+            remedy: "compare the rejected token with the current one",
             needs: .invalidation
-        ) { trial in
-            let (first, second) = (trial.token("T1"), trial.token("T2"))
-            try await trial.cache(first)
-            await trial.invalidate(first)
-            let caller = trial.call()
-            try await trial.load(2).answer(.success(second))
-            try await trial.expect(caller, gets: second)
-            await trial.invalidate(first)
-            await trial.settle()
-            let next = trial.call("next caller")
-            await trial.settle()
-            try trial.expectLoads(2)
-            try await trial.expect(next, gets: second)
+        ) { run in
+            try run.takeForGranted("C1")
+            let (first, second) = (run.token("T1"), run.token("T2"))
+            try await run.cache(first)
+            try await run.given("I1") {
+                try await run.invalidate(first)
+                let caller = try await run.call()
+                try await run.answer(run.expectLoad(for: caller), .success(second))
+                try await run.expect(caller, gets: second)
+            }
+            try await run.invalidate(first)
+            await run.settle()
+            try await run.expect(run.call("caller after the late rejection"), getsCached: second)
         },
 
         ContractClause(
             "I3",
+            .critical,
             "run one load when N callers reject the same token",
             intent: "requests that were sent together are rejected together",
-            needs: .invalidation
-        ) { trial in
-            let (first, second) = (trial.token("T1"), trial.token("T2"))
-            try await trial.cache(first)
-            var callers: [Caller] = []
-            for _ in 0..<10 {
-                await trial.invalidate(first)
-                callers.append(trial.call())
+            remedy: "compare the rejected token with the current one, and join a load that is running",
+            resembles: "Alamofire #3950: a double refresh",
+            needs: .invalidation,
+            // The first round rejects one after the other, the others on eight threads at once.
+            rounds: { _ in 5 }
+        ) { run in
+            try run.takeForGranted("S1")
+            let token = run.token("T1")
+            try await run.cache(token)
+            if run.round == 0 {
+                for _ in 0..<8 { try await run.invalidate(token) }
+                _ = try await run.calls(8)
+            } else {
+                run.log.happened("T1 is rejected eight times")
+                _ = try await run.callsAtOnce(8) { await $0.invalidate?(token) }
             }
-            let load = try await trial.load(2)
-            await trial.settle()
-            try trial.expectLoads(2)
-            load.answer(.success(second))
-            for caller in callers { try await trial.expect(caller, gets: second) }
-            await trial.invalidate(first)
-            try await trial.expect(trial.call("late rejecter"), gets: second)
-            try trial.expectLoads(2)
+            _ = try await run.given("I1") { try await run.nextLoad() }
+            await run.settle()
+            try run.expectOneLoadAtOnce()
+        },
+
+        ContractClause(
+            "I4",
+            .minor,
+            "tell the loader which token it replaces",
+            intent: "a loader that several processes share can adopt what another one has loaded",
+            remedy: "pass the rejected or expired token on, where your loader takes one",
+            isConvention: true,
+            needs: .invalidation
+        ) { run in
+            let token = run.token("T1")
+            try await run.cache(token)
+            let load = try await run.given("I1") {
+                try await run.invalidate(token)
+                return try await run.expectLoad(for: run.call())
+            }
+            try run.expect(
+                load.replacing?.value == token.value,
+                "load 2 to be told that it replaces T1",
+                observed: load.replacing.map { "it replaces \(run.log.name($0))" } ?? "load(replacing: nil)"
+            )
+        },
+
+        ContractClause(
+            "I5",
+            .critical,
+            "let callers that learn of the rejection during the next load join that load",
+            intent: "requests that were sent together are answered one after the other",
+            remedy: "leave a running load alone when a token is rejected that it replaces",
+            needs: .invalidation
+        ) { run in
+            try run.takeForGranted("S1")
+            let token = run.token("T1")
+            try await run.cache(token)
+            let load = try await run.given("I1") {
+                try await run.invalidate(token)
+                return try await run.expectLoad(for: run.call("early rejecter"))
+            }
+            try await run.invalidate(token)
+            _ = try await run.call("late rejecter")
+            await run.settle()
+            try run.expectLoads(load.number)
+        },
+
+        ContractClause(
+            "I6",
+            .critical,
+            "load at a forced refresh although the cached token is valid",
+            intent: "a caller that knows better than the clock gets the same useless token again",
+            remedy: "look at the cache only if no refresh is forced",
+            needs: .forcedRefresh
+        ) { run in
+            let second = run.token("T2")
+            try await run.cache(run.token("T1"))
+            let caller = try await run.call(refresh: true)
+            try await run.answer(run.expectLoad(for: caller), .success(second))
+            try await run.expect(caller, gets: second)
+        },
+
+        ContractClause(
+            "I7",
+            .critical,
+            "run one load for N concurrent forced refreshes",
+            intent: "two loads with one refresh token look like theft, and the server signs the user out",
+            remedy: "join a load that is running, also at a forced refresh",
+            resembles: "Firebase #15474: 11 refreshes at launch",
+            needs: .forcedRefresh,
+            rounds: { _ in 5 }
+        ) { run in
+            try run.takeForGranted("S1")
+            try await run.cache(run.token("T1"))
+            if run.round == 0 {
+                _ = try await run.calls(8, refresh: true)
+            } else {
+                _ = try await run.callsAtOnce(8, refresh: true)
+            }
+            _ = try await run.given("I6") { try await run.nextLoad() }
+            await run.settle()
+            try run.expectOneLoadAtOnce()
         },
     ]
 }

@@ -1,63 +1,146 @@
 import AccessTokenAdapters
 
-extension AccessTokenContract {
+extension ServiceContract {
     static let sessions = [
         ContractClause(
             "O1",
-            "at sign-out during a load: answer its waiters with signedOut, and never cache, hand out or keep its late "
-                + "result",
+            .critical,
+            "never cache, hand out or keep the result of a load that was running at sign-out",
             intent: "a late answer that brings the last user back is the field's most common security bug",
+            remedy: "give each session a number, and drop an answer whose session is over",
+            resembles: "supabase-swift #1371; Auth0 and Alamofire: a sign-out during a refresh is undone",
             needs: .signOut
-        ) { trial in
-            let late = trial.token("late T")
-            let callers = trial.calls(3)
-            let load = try await trial.load(1)
-            await trial.settle()
-            await trial.signOut()
-            for caller in callers { try await trial.expect(caller, fails: AccessTokenError.signedOut) }
-            load.answer(.success(late))
-            await trial.settle()
-            try await trial.expect(trial.call("caller after sign-out"), fails: AccessTokenError.signedOut)
-            try trial.expectLoads(1)
-            try trial.expect(
-                trial.fixture.loader.signOuts == 1,
-                "the loader to be told once to forget the session",
-                observed: "\(trial.fixture.loader.signOuts) times"
-            )
+        ) { run in
+            let late = run.token("late T")
+            _ = try await run.calls(3)
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            await run.settle()
+            try await run.given("O4") { try await run.signOut() }
+            try await run.answer(load, .success(late))
+            await run.settle()
+            let after = try await run.call("caller after sign-out")
+            // Whether a load may be started is for O3 to judge.
+            _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 2)), until: [after])
+            if case .success(let given) = after.answers.first {
+                throw run.violation("\(after.name) not to get a token", "the caller gets \(run.log.name(given))", #line)
+            }
+            guard run.features.contains(.currentToken), let kept = try await run.currentToken() else { return }
+            throw run.violation("no current token after sign-out", "it is \(run.log.name(kept))", #line)
         },
 
         ContractClause(
             "O2",
+            .critical,
             "at sign-in during a load: keep the new session's token, whatever the old load brings",
             intent: "the new user must never act with the former user's token",
+            remedy: "give each session a number, and drop an answer whose session is over",
             needs: .signIn
-        ) { trial in
-            let (late, new) = (trial.token("late T"), trial.token("new T"))
-            let caller = trial.call()
-            let load = try await trial.load(1)
-            await trial.signIn(new)
-            load.answer(.success(late))
-            await trial.settle()
-            try await trial.expect(caller, gets: new)
-            try await trial.expect(trial.call("caller after sign-in"), gets: new)
-            try trial.expectLoads(1)
+        ) { run in
+            try run.takeForGranted("C1")
+            let (late, new) = (run.token("late T"), run.token("new T"))
+            _ = try await run.call()
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            try await run.signIn(new)
+            try await run.answer(load, .success(late))
+            await run.settle()
+            try await run.expect(run.call("caller after sign-in"), getsCached: new)
         },
 
         ContractClause(
             "O3",
-            "after sign-out answer signedOut without a load, until sign-in",
+            .critical,
+            "after sign-out refuse callers without a load, until sign-in",
             intent: "a load after sign-out asks the server with a credential that was to be forgotten",
+            remedy: "keep the fact that nobody is signed in, and look at it before the cache",
             needs: .signOut
-        ) { trial in
-            try await trial.cache(trial.token("T1"))
-            await trial.signOut()
-            for caller in trial.calls(3) { try await trial.expect(caller, fails: AccessTokenError.signedOut) }
-            try trial.expectLoads(1)
-            guard trial.features.contains(.signIn) else { return }
-            let token = trial.token("S1")
-            await trial.signIn(token)
-            try await trial.expect(trial.call("caller after sign-in"), gets: token)
-            try trial.expectLoads(1)
+        ) { run in
+            try await run.cache(run.token("T1"))
+            try await run.signOut()
+            for caller in try await run.calls(3) { try await run.expectRefusal(caller) }
+        },
+
+        ContractClause(
+            "O4",
+            .serious,
+            "at sign-out during a load answer its waiters with an error, without waiting for the load",
+            intent: "the screens of a user who is gone wait for a server that owes them nothing",
+            remedy: "take the waiters out of the load at sign-out, and answer them",
+            needs: .signOut
+        ) { run in
+            let callers = try await run.calls(3)
+            _ = try await run.given("L1") { try await run.nextLoad() }
+            await run.settle()
+            try await run.signOut()
+            for caller in callers { try await run.expectFailure(caller) }
+        },
+
+        ContractClause(
+            "O5",
+            .minor,
+            "refuse callers after sign-out, and waiters at sign-out, with signedOut",
+            intent: "an app shows its sign-in screen for that error, and for no other",
+            remedy: "give sign-out an error of its own, and tell the suite by errors: which it is",
+            isConvention: true,
+            needs: .signOut
+        ) { run in
+            let waiter = try await run.call("waiter")
+            _ = try await run.given("L1") { try await run.nextLoad() }
+            let refused = try await run.given("O4") {
+                try await run.signOut()
+                try await run.expectFailure(waiter)
+                return try await run.call("caller after sign-out")
+            }
+            try await run.given("O3") { try await run.expectRefusal(refused) }
+            for caller in [waiter, refused] { try await run.expect(caller, fails: AccessTokenError.signedOut) }
+        },
+
+        ContractClause(
+            "O6",
+            .critical,
+            "hand out the new session's token after a sign-in that follows a sign-out",
+            intent: "a user who signed in again would be told to sign in",
+            remedy: "let a sign-in undo all that the sign-out set",
+            needs: [.signOut, .signIn]
+        ) { run in
+            try run.takeForGranted("C1")
+            let token = run.token("S1")
+            try await run.cache(run.token("T1"))
+            try await run.given("O3") { try await run.signOut() }
+            try await run.signIn(token)
+            try await run.expect(run.call("caller after sign-in"), getsCached: token)
+        },
+
+        ContractClause(
+            "O7",
+            .serious,
+            "tell the loader once to forget the session at sign-out",
+            intent: "the refresh token stays in the keychain of a user who is gone",
+            remedy: "pass the sign-out on to whatever keeps the credential",
+            isConvention: true,
+            needs: .signOut
+        ) { run in
+            try await run.cache(run.token("T1"))
+            try await run.given("O3") { try await run.signOut() }
+            await run.settle()
+            let count = run.fixture.loader.signOuts
+            try run.expect(count == 1, "the loader to be told once to forget the session", observed: "\(count) times")
+        },
+
+        ContractClause(
+            "O8",
+            .serious,
+            "at sign-in during a load answer its waiters with the new session's token",
+            intent: "a request that waits for a token would be sent with the former user's",
+            remedy: "take the waiters out of the load at sign-in, and answer them",
+            isConvention: true,
+            needs: .signIn
+        ) { run in
+            let (late, new) = (run.token("late T"), run.token("new T"))
+            let waiter = try await run.call("waiter")
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            try await run.given("O2") { try await run.signIn(new) }
+            try await run.answer(load, .success(late))
+            try await run.expect(waiter, gets: new)
         },
     ]
 }

@@ -1,117 +1,179 @@
 import AccessTokenAdapters
 
-extension AccessTokenContract {
+extension ServiceContract {
     static let singleFlight = [
         ContractClause(
             "S1",
+            .critical,
             "run one load for N concurrent callers, and give all of them its token",
-            intent: "two loads with one refresh token look like theft, and the server signs the user out"
-        ) { trial in
-            let token = trial.token("T1")
-            let callers = trial.calls(10)
-            let load = try await trial.load(1)
-            await trial.settle()
-            try trial.expectLoads(1)
-            load.answer(.success(token))
-            for caller in callers { try await trial.expect(caller, gets: token) }
-            try trial.expectLoads(1)
+            intent: "two loads with one refresh token look like theft, and the server signs the user out",
+            remedy: "decide under one lock, or without an await in between, whether a load is running, and note there "
+                + "that it is",
+            resembles: "Firebase #15474: 11 refreshes at launch; aws-sdk-swift: an unguarded await in an actor",
+            // The first round calls one after the other, the others on eight threads at once.
+            rounds: { _ in 10 }
+        ) { run in
+            let token = run.token("T1")
+            let callers = try await run.round == 0 ? run.calls(10) : run.callsAtOnce(8)
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            await run.settle()
+            try run.expectOneLoadAtOnce()
+            try await run.answer(load, .success(token))
+            for caller in callers { try await run.expect(caller, gets: token) }
         },
 
         ContractClause(
             "S2",
+            .critical,
             "let a caller that arrives during a load join it",
-            intent: "the second of two calls is as dangerous a few milliseconds later as at the same moment"
-        ) { trial in
-            let token = trial.token("T1")
-            let leader = trial.call("leader")
-            let load = try await trial.load(1)
-            let joiner = trial.call("joiner")
-            await trial.settle()
-            try trial.expectLoads(1)
-            try trial.expectWaiting(joiner)
-            load.answer(.success(token))
-            try await trial.expect(leader, gets: token)
-            try await trial.expect(joiner, gets: token)
-            try trial.expectLoads(1)
+            intent: "the second of two calls is as dangerous a few milliseconds later as at the same moment",
+            remedy: "keep the running load, or its task, where the next caller finds it"
+        ) { run in
+            let token = run.token("T1")
+            _ = try await run.call("leader")
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            let joiner = try await run.call("joiner")
+            await run.settle()
+            try run.expectOneLoadAtOnce()
+            try run.expectWaiting(joiner)
+            try await run.answer(load, .success(token))
+            try await run.expect(joiner, gets: token)
         },
 
         ContractClause(
             "S3",
-            "let only the flight that owns the slot clear, cache or answer: an older one never touches a newer one",
-            intent: "a newer load whose slot is cleared runs unseen, and the next caller starts another beside it"
-        ) { trial in
-            if trial.features.contains(.invalidation) {
-                let rejected = trial.token("rejected T")
-                try await callersCallAgain(
-                    trial,
-                    whenGiven: .success(rejected),
-                    whichThey: { await trial.invalidate(rejected) }
-                )
-                await trial.invalidate(trial.token("T"))
+            .critical,
+            "let only the current load clear, cache or answer: an older load never touches a newer one",
+            intent: "a newer load that an older one clears runs unseen, and the next caller starts another beside it",
+            remedy: "clear the load where it ends, and only if it is still the one that ended",
+            resembles: "Firebase PR #15493: an unconditional defer clears a newer task",
+            rounds: roundsOfCallingAgain
+        ) { run in
+            try await callersCallAgain(run, whenGiven: .failure(ContractLoadError(number: 1)), taking: "F2")
+        },
+
+        ContractClause(
+            "S4",
+            .critical,
+            "run one load when callers that share a rejected token call again one after the other",
+            intent: "a token that the server does not take is common after a change of password, and never comes alone",
+            remedy: "clear the load where it ends, and only if it is still the one that ended",
+            needs: .invalidation,
+            rounds: roundsOfCallingAgain
+        ) { run in
+            let rejected = run.token("rejected T")
+            try await callersCallAgain(run, whenGiven: .success(rejected), rejecting: rejected, taking: "I1")
+        },
+
+        ContractClause(
+            "S5",
+            .critical,
+            "keep the load of a new session as it is when a load of the former session ends",
+            intent: "a sign-in during a slow load would otherwise run two loads of the new session at once",
+            remedy: "give each load a number, and ignore the end of one that is not the current one",
+            needs: [.signOut, .signIn, .expiry]
+        ) { run in
+            try run.takeForGranted("F5")
+            try run.takeForGranted("S1")
+            _ = try await run.call("caller of the former session")
+            let older = try await run.given("L1") { try await run.nextLoad() }
+            let newer = try await run.given("O6") {
+                try await run.signOut()
+                try await run.signIn(run.token("S1", life: 10))
+                try await run.advance(by: 11)
+                return try await run.expectLoad(for: run.call("leader of the new session"))
             }
-            try await callersCallAgain(trial, whenGiven: .failure(ContractLoadError(number: 1)))
-            guard trial.features.isSuperset(of: [.signOut, .signIn, .expiry]) else { return }
-            try await olderLoadLeavesNewerFlightAlone(trial)
+            try await run.answer(older, .failure(ContractLoadError(number: older.number)))
+            await run.settle()
+            _ = try await run.call("joiner of the new session")
+            await run.settle()
+            try run.expectLoads(newer.number)
+        },
+
+        ContractClause(
+            "S6",
+            .critical,
+            "keep a newer load as it is when one that had timed out ends",
+            intent: "a slow server is the moment at which loads overlap, and two rotations at once sign the user out",
+            remedy: "give each load a number, and ignore the end of one that is not the current one",
+            needs: .loadDeadline,
+            policy: tenSeconds
+        ) { run in
+            try run.takeForGranted("F5")
+            try run.takeForGranted("S1")
+            let older = try await run.given("T1") {
+                let caller = try await run.call()
+                let older = try await run.nextLoad()
+                await run.waitUntilTimerRuns()
+                try await run.advance(by: 11)
+                try await run.expectFailure(caller)
+                return older
+            }
+            let newer = try await run.given("T3") { try await run.expectLoad(for: run.call("leader")) }
+            try await run.answer(older, .failure(ContractLoadError(number: older.number)))
+            await run.settle()
+            _ = try await run.call("joiner")
+            await run.settle()
+            try run.expectLoads(newer.number)
         },
     ]
 
-    /// Callers of a flight that did not help them call again at once, while others of them are still being answered.
-    private static func callersCallAgain(
-        _ trial: Trial,
-        whenGiven result: Result<AccessToken, any Error>,
-        whichThey reject: (@Sendable () async -> Void)? = nil
-    ) async throws {
-        let (token, loads) = (trial.token("T"), trial.fixture.loader.loads.count)
-        let again = CallerList()
-        let callers = (0..<6).map { _ in
-            trial.call { _ in
-                guard let reject else { return again.append(trial.call()) }
-                Task {
-                    await reject()
-                    again.append(trial.call())
-                    trial.changes.check()
-                }
-            }
-        }
-        let load = try await trial.load(loads + 1)
-        await trial.settle()
-        load.answer(result)
-        let second = try await trial.load(loads + 2)
-        for caller in callers { _ = try await trial.answer(of: caller, expecting: "the answer of load \(loads + 1)") }
-        _ = await trial.wait { again.callers.count == callers.count }
-        let joiner = trial.call("joiner")
-        await trial.settle()
-        try trial.expectLoads(loads + 2)
-        second.answer(.success(token))
-        for caller in again.callers + [joiner] { try await trial.expect(caller, gets: token) }
-        try trial.expectLoads(loads + 2)
+    /// Tasks can be held, each for itself, in half of the rounds; the order of handlers is the subject's alone.
+    private static let roundsOfCallingAgain: @Sendable (ContractFeatures) -> Int = { features in
+        features.contains(.asyncCallers) ? 4 : 2
     }
 
-    /// A session ends during its load; the next session's load is running when the answer of the former one comes.
-    private static func olderLoadLeavesNewerFlightAlone(_ trial: Trial) async throws {
-        let (late, second) = (trial.token("late T"), trial.token("T2", life: 90_000))
-        let loads = trial.fixture.loader.loads.count
-        await trial.signOut()
-        await trial.signIn(trial.token("S1", life: 10))
-        trial.advance(by: 10)
-        let former = trial.call("caller of the former session")
-        let olderLoad = try await trial.load(loads + 1)
-        await trial.signOut()
-        try await trial.expect(former, fails: AccessTokenError.signedOut)
-        await trial.signIn(trial.token("S2", life: 10))
-        trial.advance(by: 10)
-        let leader = trial.call("leader of the new session")
-        let newerLoad = try await trial.load(loads + 2)
-        olderLoad.answer(.success(late))
-        await trial.settle()
-        try trial.expectWaiting(leader)
-        let joiner = trial.call("joiner of the new session")
-        await trial.settle()
-        try trial.expectLoads(loads + 2)
-        try trial.expectWaiting(joiner)
-        newerLoad.answer(.success(second))
-        try await trial.expect(leader, gets: second)
-        try await trial.expect(joiner, gets: second)
-        try trial.expectLoads(loads + 2)
+    /// Callers of a load that did not help them call again at once, while others of them are still being answered.
+    ///
+    /// In every other round each caller but the first is held when it gets its answer, and goes on when the newer load
+    /// is running: what it clears then is not its own any more.
+    private static func callersCallAgain(
+        _ run: ClauseRun,
+        whenGiven result: Result<AccessToken, any Error>,
+        rejecting rejected: AccessToken? = nil,
+        taking precondition: String
+    ) async throws {
+        if rejected == nil { try run.takeForGranted("F5") }
+        let again = CallerList()
+        let isHeld = run.round % 2 == 1
+        var callers: [Caller] = []
+        for number in 0..<6 {
+            let priority: TaskPriority? = isHeld ? (number == 0 ? .high : .low) : nil
+            let caller = try await run.call(priority: priority) { caller in
+                run.callAgain(rejecting: rejected, for: caller, in: again)
+            }
+            callers.append(caller)
+        }
+        let load = try await run.given("L1") { try await run.nextLoad() }
+        await run.settle()
+        try await run.given("S1") { try run.expectOneLoadAtOnce() }
+        if isHeld { callers.dropFirst().forEach { $0.lane.hold() } }
+        try await run.given(rejected == nil ? "D10" : "D5") { try await run.answer(load, result) }
+        await run.settle()
+        for caller in callers where isHeld {
+            caller.lane.release()
+            await run.settle()
+        }
+        _ = try await run.given(precondition) { try await run.nextLoad() }
+        await run.settle()
+        _ = try await run.call("joiner")
+        await run.settle()
+        try run.expectOneLoadAtOnce()
+    }
+}
+
+extension ClauseRun {
+    /// Calls again where a caller was answered, after a rejection if there is one to make.
+    func callAgain(rejecting rejected: AccessToken?, for caller: Caller, in again: CallerList) {
+        let name = "\(caller.name), again"
+        guard let rejected, let invalidate = service.withLock({ $0?.invalidate }) else {
+            return again.append(callInside(name, priority: .high))
+        }
+        Task(executorPreference: caller.lane, priority: .high) { [self] in
+            log.happened("\(log.name(rejected)) is rejected")
+            await invalidate(rejected)
+            again.append(callInside(name, priority: .high))
+            log.check()
+        }
     }
 }

@@ -1,4 +1,4 @@
-/// How all clauses went on one subject; its description is a table.
+/// How all clauses went on one subject; its description is a table, and then each broken clause in full.
 public struct ContractReport: Sendable, CustomStringConvertible {
     /// The subject's name.
     public let subject: String
@@ -6,7 +6,12 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Each clause with its outcome, in the contract's order.
     public let rows: [(clause: ContractClause, outcome: ContractOutcome)]
 
-    /// The clauses that the subject broke.
+    package init(subject: String, rows: [(ContractClause, ContractOutcome)]) {
+        self.subject = subject
+        self.rows = rows.map { (clause: $0, outcome: $1) }
+    }
+
+    /// The clauses that the subject broke, with what happened.
     public var violations: [ContractViolation] {
         rows.compactMap { row in
             guard case .broken(let violation) = row.outcome else { return nil }
@@ -14,26 +19,125 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether no clause was broken; skipped ones do not count, and the table shows them.
-    public var isKept: Bool { violations.isEmpty }
+    /// The conventions that the subject does not follow and did not promise: no defects.
+    public var advice: [ContractViolation] {
+        rows.compactMap { row in
+            guard case .advised(let violation) = row.outcome else { return nil }
+            return violation
+        }
+    }
 
-    /// A row for each clause, a line that counts them, and the violations in full.
+    /// The clauses that could not be judged, since the subject breaks what they take for granted.
+    public var notJudged: [ContractClause] {
+        rows.compactMap { row in
+            guard case .notJudged = row.outcome else { return nil }
+            return row.clause
+        }
+    }
+
+    /// The ids of the clauses that the subject broke, for a test that pins them.
+    public var brokenIDs: [String] { violations.map(\.clause.id) }
+
+    /// Whether every clause that was asked was judged, and none was broken; skipped ones do not count, nor does advice.
+    public var isKept: Bool { violations.isEmpty && notJudged.isEmpty }
+
+    /// A row for each clause, a line that counts them, and what was broken in full.
     public var description: String {
         let table = rows.map { row in
             let id = row.clause.id.padding(to: 4)
             switch row.outcome {
-            case .kept: return "\(id)kept     \(row.clause.must)"
-            case .skipped(let missing): return "\(id)skipped  needs \(missing)"
-            case .broken(let violation): return "\(id)BROKEN   \(violation.expected); observed: \(violation.observed)"
+            case .kept: return "\(id)kept        \(row.clause.must)"
+            case .skipped(let reason): return "\(id)skipped     \(reason)"
+            case .broken(let violation): return "\(id)BROKEN      \(violation.summary)"
+            case .advised(let violation): return "\(id)advice      \(violation.summary)"
+            case .notJudged(let reason): return "\(id)not judged  \(reason)"
             }
         }
-        let skipped = rows.count { row in
-            if case .skipped = row.outcome { true } else { false }
+        let kept = rows.count { row in
+            if case .kept = row.outcome { true } else { false }
         }
-        let kept = rows.count - skipped - violations.count
-        let count = "\(kept) kept, \(violations.count) broken, \(skipped) skipped"
-        let details = violations.map { "\n\($0)" }
-        return (["The contract on \(subject)", ""] + table + ["", count] + details).joined(separator: "\n")
+        let skipped = rows.count - kept - violations.count - advice.count - notJudged.count
+        let count = """
+            \(kept) kept, \(violations.count) broken, \(notJudged.count) not judged, \(advice.count) advice, \
+            \(skipped) skipped
+            """
+        let worst = violations.sorted { $0.clause.severity > $1.clause.severity }
+        var lines = ["The contract on \(subject)", ""] + table + ["", count]
+        lines += worst.map { "\n\($0)" }
+        if !advice.isEmpty { lines += ["\nAdvice, and no defects: conventions that the subject does not promise."] }
+        lines += advice.map { "\n\($0)" }
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// How one clause went on one subject.
+public enum ContractOutcome: Sendable {
+    /// The scenario was run and showed nothing wrong.
+    case kept
+    /// The scenario was not run, and this is why: the subject lacks a feature, most often.
+    case skipped(String)
+    /// The subject broke the clause.
+    case broken(ContractViolation)
+    /// The subject does not follow a convention that it did not promise.
+    case advised(ContractViolation)
+    /// The subject breaks what the clause takes for granted.
+    case notJudged(String)
+}
+
+/// A subject broke a clause: what was expected, what was observed, and all that happened before.
+public struct ContractViolation: Error, CustomStringConvertible {
+    /// The clause.
+    public let clause: ContractClause
+
+    /// What should have happened.
+    public let expected: String
+
+    /// What happened instead.
+    public let observed: String
+
+    /// The round in which it showed, and how many there are, if the clause is tried in several.
+    let round: (Int, of: Int)?
+
+    /// What happened in the scenario, in order; tokens stand there by name, and of a long trace the middle is left out.
+    public let trace: [String]
+
+    /// The line in the clause's source that expected it.
+    public let line: Int
+
+    package init(
+        clause: ContractClause,
+        expected: String,
+        observed: String,
+        round: (Int, of: Int)? = nil,
+        trace: [String],
+        line: Int
+    ) {
+        self.clause = clause
+        self.expected = expected
+        self.observed = observed
+        self.round = round
+        self.trace = trace
+        self.line = line
+    }
+
+    var summary: String { "\(expected); observed: \(observed)" }
+
+    /// All of it, over several lines.
+    public var description: String {
+        let steps = trace.enumerated().map { "    \($0.offset + 1). \($0.element)" }
+        let optional = [
+            round.map { "  in round:  \($0.0) of \($0.of)" },
+            clause.resembles.map { "  resembles: \($0)" },
+        ]
+        let lines =
+            [
+                "\(clause.id), \(clause.severity): the subject \(clause.isConvention ? "should" : "must") \(clause.must)",
+                "  expected:  \(expected)",
+                "  observed:  \(observed)",
+                "  because:   \(clause.intent)",
+                "  mended by: \(clause.remedy)",
+            ] + optional.compactMap(\.self) + ["  judged at: \(clause.file):\(line)", "  trace:"] + steps
+        return lines.joined(separator: "\n")
     }
 }
 

@@ -10,7 +10,7 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Tokens expire by the fixture's clock.
+    /// Tokens expire by the fixture's clock; this alone selects that no expired token is handed out.
     public static let expiry = ContractFeatures(rawValue: 1 << 0)
     /// Tokens expire earlier by the policy's leeway.
     public static let leeway = ContractFeatures(rawValue: 1 << 1)
@@ -30,21 +30,23 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable {
     public static let deliveryQueue = ContractFeatures(rawValue: 1 << 8)
     /// The loader answers by a callback, which it may call twice or before it returns.
     public static let callbackLoader = ContractFeatures(rawValue: 1 << 9)
-    /// The loader is async, and callers inside it are recognised.
-    public static let asyncLoader = ContractFeatures(rawValue: 1 << 10)
+    /// The service recognises a caller that is its own loader, during a load.
+    public static let loaderRecognition = ContractFeatures(rawValue: 1 << 10)
     /// A load that is silent past the policy's deadline, by the fixture's clock, fails its waiters.
     public static let loadDeadline = ContractFeatures(rawValue: 1 << 11)
     /// Events reach the fixture.
     public static let events = ContractFeatures(rawValue: 1 << 12)
     /// The service can tell its valid token without waiting and loading.
     public static let currentToken = ContractFeatures(rawValue: 1 << 13)
+    /// A caller can demand a new token although the cached one is valid.
+    public static let forcedRefresh = ContractFeatures(rawValue: 1 << 14)
 
     private static let names: [(ContractFeatures, String)] = [
         (.expiry, "expiry"), (.leeway, "leeway"), (.refreshAhead, "refreshAhead"), (.invalidation, "invalidation"),
         (.signOut, "signOut"), (.signIn, "signIn"), (.cancellation, "cancellation"),
         (.asyncCallers, "asyncCallers"), (.deliveryQueue, "deliveryQueue"), (.callbackLoader, "callbackLoader"),
-        (.asyncLoader, "asyncLoader"), (.loadDeadline, "loadDeadline"), (.events, "events"),
-        (.currentToken, "currentToken"),
+        (.loaderRecognition, "loaderRecognition"), (.loadDeadline, "loadDeadline"), (.events, "events"),
+        (.currentToken, "currentToken"), (.forcedRefresh, "forcedRefresh"),
     ]
 }
 

@@ -1,38 +1,53 @@
 public import AccessTokenAdapters
 
 /// A service under test, as the suite drives it: whatever it really is, reduced to what clauses do with it.
+///
+/// The suite lets go of it to see what happens then (clause D6), so hand over whatever keeps the service alive: captured
+/// in these closures and nowhere else.
 public struct ContractService: Sendable {
-    /// Starts a caller on its way to `handler`; returns what cancels it.
-    typealias Retrieve =
-        @Sendable (_ start: CallerStart, _ handler: @escaping AccessTokenHandler) -> @Sendable () -> Void
+    /// Calls the service with a handler; returns what cancels the call.
+    typealias Retrieving = @Sendable (_ handler: @escaping AccessTokenHandler) -> (@Sendable () -> Void)?
+    typealias Awaiting = @Sendable () async throws -> AccessToken
 
-    let retrieve: Retrieve
-    let invalidate: (@Sendable (AccessToken) async -> Void)?
-    let signOut: (@Sendable () async -> Void)?
-    let signIn: (@Sendable (AccessToken) async -> Void)?
-    let currentToken: (@Sendable () -> AccessToken?)?
+    enum Call: Sendable {
+        case handler(Retrieving)
+        case task(Awaiting)
+    }
+
+    let call: Call
+    var refresh: Call?
+    var invalidate: (@Sendable (AccessToken) async -> Void)?
+    var signOut: (@Sendable () async -> Void)?
+    var signIn: (@Sendable (AccessToken) async -> Void)?
+    var currentToken: (@Sendable () async -> AccessToken?)?
+    /// The same, where it can be asked inside a handler.
+    var currentTokenInHandlers: (@Sendable () -> AccessToken?)?
 
     /// A callback service.
     ///
     /// - Parameters:
     ///   - provider: the service.
+    ///   - refresh: loads a token although a valid one is cached; needed for the feature `forcedRefresh`.
     ///   - signIn: begins a session; needed for the feature `signIn`.
     ///   - currentToken: the cached token if it is valid; needed for the feature `currentToken`.
     public static func callback(
         _ provider: any AccessTokenProviding,
+        refresh: (@Sendable (_ handler: @escaping AccessTokenHandler) -> Void)? = nil,
         signIn: (@Sendable (AccessToken) async -> Void)? = nil,
         currentToken: (@Sendable () -> AccessToken?)? = nil
     ) -> ContractService {
-        ContractService(
-            retrieve: { _, handler in
+        var service = ContractService(
+            call: .handler { handler in
                 let retrieval = provider.retrieveToken(then: handler)
                 return { retrieval.cancel() }
             },
-            invalidate: { provider.invalidate($0) },
-            signOut: { await AsyncServiceView(of: provider).signOut() },
-            signIn: signIn,
-            currentToken: currentToken
+            refresh: refresh.map(uncancellable)
         )
+        service.invalidate = { provider.invalidate($0) }
+        service.signOut = { await AsyncServiceAdapter(of: provider).signOut() }
+        service.signIn = signIn
+        service.setCurrentToken(currentToken)
+        return service
     }
 
     /// An async service; each caller is a task.
@@ -44,42 +59,78 @@ public struct ContractService: Sendable {
     public static func async(
         _ provider: any AsyncAccessTokenProviding,
         signIn: (@Sendable (AccessToken) async -> Void)? = nil,
-        currentToken: (@Sendable () -> AccessToken?)? = nil
+        currentToken: (@Sendable () async -> AccessToken?)? = nil
     ) -> ContractService {
-        ContractService(
-            retrieve: { start, handler in
-                start.asTask { handler(await Result { () async throws in try await provider.token() }) }
-            },
+        .awaiting(
+            { try await provider.token() },
             invalidate: { await provider.invalidate($0) },
-            signOut: { await provider.signOut() },
             signIn: signIn,
+            signOut: { await provider.signOut() },
             currentToken: currentToken
         )
     }
 
-    /// A service of any shape, as closures; it need not be able to do more than to retrieve tokens.
+    /// A service of any shape that is called with a handler, as closures; it need only be able to retrieve tokens.
     ///
     /// - Parameters:
     ///   - retrieve: calls the service with a completion handler.
+    ///   - refresh: the same, for a token that is loaded although a valid one is cached; needed for `forcedRefresh`.
     ///   - invalidate: says that a token was rejected; needed for the feature `invalidation`.
     ///   - signIn: begins a session; needed for the feature `signIn`.
     ///   - signOut: ends the session; needed for the feature `signOut`.
+    ///   - currentToken: the cached token if it is valid; needed for the feature `currentToken`.
     public static func retrieving(
         _ retrieve: @escaping @Sendable (_ handler: @escaping AccessTokenHandler) -> Void,
+        refresh: (@Sendable (_ handler: @escaping AccessTokenHandler) -> Void)? = nil,
         invalidate: (@Sendable (AccessToken) async -> Void)? = nil,
         signIn: (@Sendable (AccessToken) async -> Void)? = nil,
-        signOut: (@Sendable () async -> Void)? = nil
+        signOut: (@Sendable () async -> Void)? = nil,
+        currentToken: (@Sendable () -> AccessToken?)? = nil
     ) -> ContractService {
-        ContractService(
-            retrieve: { _, handler in
-                retrieve(handler)
-                return {}
-            },
-            invalidate: invalidate,
-            signOut: signOut,
-            signIn: signIn,
-            currentToken: nil
-        )
+        var service = ContractService(call: uncancellable(retrieve), refresh: refresh.map(uncancellable))
+        service.invalidate = invalidate
+        service.signOut = signOut
+        service.signIn = signIn
+        service.setCurrentToken(currentToken)
+        return service
+    }
+
+    /// A service of any shape that is awaited, as closures; each caller is a task, and is cancelled as one.
+    ///
+    /// - Parameters:
+    ///   - token: what callers of the service await.
+    ///   - refresh: the same, for a token that is loaded although a valid one is cached; needed for `forcedRefresh`.
+    ///   - invalidate: says that a token was rejected; needed for the feature `invalidation`.
+    ///   - signIn: begins a session; needed for the feature `signIn`.
+    ///   - signOut: ends the session; needed for the feature `signOut`.
+    ///   - currentToken: the cached token if it is valid; needed for the feature `currentToken`.
+    public static func awaiting(
+        _ token: @escaping @Sendable () async throws -> AccessToken,
+        refresh: (@Sendable () async throws -> AccessToken)? = nil,
+        invalidate: (@Sendable (AccessToken) async -> Void)? = nil,
+        signIn: (@Sendable (AccessToken) async -> Void)? = nil,
+        signOut: (@Sendable () async -> Void)? = nil,
+        currentToken: (@Sendable () async -> AccessToken?)? = nil
+    ) -> ContractService {
+        var service = ContractService(call: .task(token), refresh: refresh.map(Call.task))
+        service.invalidate = invalidate
+        service.signOut = signOut
+        service.signIn = signIn
+        service.currentToken = currentToken
+        return service
+    }
+
+    private static func uncancellable(_ retrieve: @escaping @Sendable (@escaping AccessTokenHandler) -> Void) -> Call {
+        .handler { handler in
+            retrieve(handler)
+            return nil
+        }
+    }
+
+    private mutating func setCurrentToken(_ currentToken: (@Sendable () -> AccessToken?)?) {
+        currentTokenInHandlers = currentToken
+        guard let currentToken else { return }
+        self.currentToken = { currentToken() }
     }
 
     /// The labels of what the service was made without, though the subject declares the feature for it.
@@ -89,13 +140,8 @@ public struct ContractService: Sendable {
             (.signIn, "signIn:", signIn != nil),
             (.signOut, "signOut:", signOut != nil),
             (.currentToken, "currentToken:", currentToken != nil),
+            (.forcedRefresh, "refresh:", refresh != nil),
         ]
         return parts.filter { features.contains($0.needed) && !$0.isThere }.map(\.label)
-    }
-}
-
-extension Result where Failure == any Error, Success: Sendable {
-    init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }

@@ -1,4 +1,7 @@
-/// A kind of service that the contract is verified on: a factory, and the features that it declares.
+public import AccessTokenAdapters
+public import Dispatch
+
+/// A kind of service that the contract is verified on: a factory, and what the service declares.
 ///
 /// ```swift
 /// let subject = ContractSubject("the queue service", features: [.expiry, .leeway, .invalidation]) { fixture in
@@ -12,6 +15,10 @@ public struct ContractSubject: Sendable {
     /// What it can do beyond retrieving tokens.
     public let features: ContractFeatures
 
+    /// The ids of the conventions that it promises to follow.
+    public let promises: Set<String>
+
+    let errors: @Sendable (any Error) -> any Error
     let make: @Sendable (ContractFixture) -> ContractService
 
     /// Creates a subject.
@@ -19,14 +26,22 @@ public struct ContractSubject: Sendable {
     /// - Parameters:
     ///   - name: what reports call it.
     ///   - features: what it can do; clauses that need more are skipped, visibly.
-    ///   - make: makes a new service for each clause, out of the fixture's loader, clock, policy and queue.
+    ///   - promises: the ids of the conventions that the service promises, such as `D2`; breaking any other convention
+    ///     is advice and no defect. ``ServiceContract/conventions`` are all of them.
+    ///   - errors: says what an error of the service stands for in the contract's words, if the service has error types
+    ///     of its own: the ``ContractLoadError`` that it wraps, `CancellationError`, or an `AccessTokenError`.
+    ///   - make: makes a new service, out of the fixture's loader, clock, policy and queue; called anew for each run.
     public init(
         _ name: String,
         features: ContractFeatures = [],
+        promises: Set<String> = [],
+        errors: @escaping @Sendable (any Error) -> any Error = { $0 },
         make: @escaping @Sendable (ContractFixture) -> ContractService
     ) {
         self.name = name
         self.features = features
+        self.promises = promises
+        self.errors = errors
         self.make = make
     }
 }
@@ -34,4 +49,22 @@ public struct ContractSubject: Sendable {
 extension ContractSubject: CustomStringConvertible {
     /// The name.
     public var description: String { name }
+}
+
+/// What a subject is made of while a clause is verified: everything around it that the suite controls.
+public struct ContractFixture: Sendable {
+    /// Answers when the clause says so; it is both a callback and an async loader.
+    public let loader: ControlledLoader
+
+    /// Stands still until the clause moves it.
+    public let clock: ManualClock
+
+    /// What the clause needs the policy to be.
+    public let policy: AccessTokenPolicy
+
+    /// The serial queue on which handlers are promised to be called.
+    public let handlerQueue: DispatchQueue
+
+    /// Takes the subject's events into the trace.
+    public let onEvent: @Sendable (AccessTokenEvent) -> Void
 }

@@ -2,60 +2,218 @@ public import Foundation
 
 /// Something that happened in a service, for logs, metrics and tests; never with a secret in it.
 ///
-/// Loads are numbered from 1 over the life of a service. Durations are in seconds of the service's clock, and
-/// never negative, also when the wall clock is set back during a load. Of a load's error only the type is named,
-/// because the text of an error that is not ours may hold anything.
+/// Switch over ``kind``, with a `default`: later versions add kinds. The other properties are there where the kind says so.
 ///
-/// **Concurrency** Events are delivered one at a time, in the order of the decisions that caused them: on a queue
-/// of its own by `AccessTokenService`, on the actor by `AsyncAccessTokenService`. While a service has an event
-/// handler, a valid token is handed out a little slower, since each time is an event.
-public enum AccessTokenEvent: Hashable, Sendable {
-    /// A caller was answered from the cache, without a load (clause C1).
-    case answeredFromCache
-    /// A caller found no valid token and started load number `load` (clause S1).
-    case led(load: Int)
-    /// A caller joined load number `load`, as the last of so many `waiters` (clause S2).
-    case joined(load: Int, waiters: Int)
-    /// A caller inside the refresh-ahead window was answered, and load number `load` runs behind (clause C5).
-    case startedBehind(load: Int)
-    /// A load brought a token, for so many `waiters`, after `seconds`.
-    case loadSucceeded(load: Int, waiters: Int, seconds: TimeInterval)
-    /// A load ended with an error of type `errorType`, for so many `waiters`, after `seconds` (clause F1).
-    case loadFailed(load: Int, waiters: Int, seconds: TimeInterval, errorType: String)
-    /// A load was silent past the deadline and failed so many `waiters` (clause T1).
-    case loadTimedOut(load: Int, waiters: Int, seconds: TimeInterval)
-    /// The good answer of a load that had timed out came after all and was kept (clause T2).
-    case adoptedLateAnswer(load: Int)
-    /// One waiter of load number `load` was cancelled; the load goes on (clauses X1 and X2).
-    case waiterCancelled(load: Int)
-    /// A caller was cancelled before it could wait, and started nothing (clause X3).
-    case refusedCancelled
-    /// The current token was rejected; the next call loads (clause I1).
-    case invalidated
-    /// A new session began, and answered so many `waiters` of the one before (clause O2).
-    case signedIn(waiters: Int)
-    /// The session ended, and so many `waiters` were answered with `signedOut` (clause O1).
-    case signedOut(waiters: Int)
-    /// A caller was answered with `signedOut` (clause O3).
-    case refusedSignedOut
-    /// A loader asked its own service during a load, and was answered with an error (clause R1).
-    case refusedLoader
-    /// Something came that changes nothing any more, and this is why.
-    case ignored(Ignored)
-    /// A time of the policy made no sense; the text says which, and what it counts as.
-    case policyCorrected(String)
+/// **Concurrency** Events are delivered one at a time, in the order of the decisions that caused them, on a queue or in a
+/// task of their own. A handler that blocks holds up other events, and nothing else. At most 1,000 events wait for it;
+/// those that come while so many wait are dropped, and the next one delivered is ``eventsLost(count:)``. While a service
+/// has an event handler, a valid token is handed out a little slower, since each time is an event.
+public struct AccessTokenEvent: Hashable, Sendable {
+    /// What kind of event it is: a stable name, fit for a metric's label.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// The name that the kind has in code.
+        public let description: String
 
-    /// What was ignored, and why.
-    public enum Ignored: Hashable, Sendable {
-        /// The answer of load number `load`, which a sign-in or sign-out had made worthless (clauses O1 and O2).
-        case answerOfFormerSession(load: Int)
-        /// The late answer of load number `load`: a newer load or token is there (clause S3).
-        case answerOfOlderLoad(load: Int)
-        /// A late answer of load number `load` that brings no valid token.
-        case worthlessLateAnswer(load: Int)
-        /// Another answer of load number `load` than its first (clause D7).
-        case repeatedAnswer(load: Int)
-        /// The invalidation of a token that is not the current one (clause I2).
-        case invalidationOfOtherToken
+        private init(_ name: String) { description = name }
+
+        /// A caller was answered from the cache, without a load (clause C1).
+        public static let answeredFromCache = Kind("answeredFromCache")
+        /// A caller found no valid token and started a load (clause S1).
+        public static let loadStarted = Kind("loadStarted")
+        /// A caller joined a load, as the last of so many `waiters` (clause S2).
+        public static let joined = Kind("joined")
+        /// A caller inside the refresh-ahead window was answered, and a load was started for those to come (clause C5).
+        public static let refreshAheadStarted = Kind("refreshAheadStarted")
+        /// A load brought a token, for so many `waiters`, after `seconds`.
+        public static let loadSucceeded = Kind("loadSucceeded")
+        /// A load ended with an error, for so many `waiters`, after `seconds` (clause F1).
+        public static let loadFailed = Kind("loadFailed")
+        /// A load was silent past the deadline, and failed so many `waiters` after `seconds` (clause T1).
+        public static let loadTimedOut = Kind("loadTimedOut")
+        /// The good answer of a load that had timed out came after all and was kept (clause T2).
+        public static let adoptedLateAnswer = Kind("adoptedLateAnswer")
+        /// One waiter of a load was cancelled; the load goes on (clauses X1 and X2).
+        public static let waiterCancelled = Kind("waiterCancelled")
+        /// A caller was cancelled before it could wait, and started nothing (clause X3).
+        public static let refusedCancelled = Kind("refusedCancelled")
+        /// The current token was rejected; the next call loads (clause I1).
+        public static let invalidated = Kind("invalidated")
+        /// A new session began, and answered so many `waiters` of the one before (clause O2).
+        public static let signedIn = Kind("signedIn")
+        /// The session ended, and so many `waiters` were answered with `signedOut` (clause O1).
+        public static let signedOut = Kind("signedOut")
+        /// A caller was answered with `signedOut` (clause O3).
+        public static let refusedSignedOut = Kind("refusedSignedOut")
+        /// A loader asked its own service during a load, and was answered with an error (clause R1).
+        public static let refusedLoader = Kind("refusedLoader")
+        /// A load answered whose session is over: the answer changes nothing (clauses O1 and O2).
+        public static let ignoredAnswerOfFormerSession = Kind("ignoredAnswerOfFormerSession")
+        /// A load answered late, and a newer load or token is there (clause S3).
+        public static let ignoredAnswerOfOlderLoad = Kind("ignoredAnswerOfOlderLoad")
+        /// A load answered late, without a valid token.
+        public static let ignoredWorthlessAnswer = Kind("ignoredWorthlessAnswer")
+        /// A load answered once more than once (clause D7).
+        public static let ignoredRepeatedAnswer = Kind("ignoredRepeatedAnswer")
+        /// A token was rejected that is not the current one (clause I2).
+        public static let ignoredInvalidation = Kind("ignoredInvalidation")
+        /// A time of the policy made no sense; `detail` says which, and what it counts as.
+        public static let policyCorrected = Kind("policyCorrected")
+        /// Events were dropped, because the event handler was too slow; `count` says how many.
+        public static let eventsLost = Kind("eventsLost")
+    }
+
+    /// What happened.
+    public let kind: Kind
+    /// The number of the load that the event is about, from 1 over the life of a service.
+    public private(set) var load: Int?
+    /// How many callers waited.
+    public private(set) var waiters: Int?
+    /// How long the load took, in seconds of the service's clock; never negative, even if the wall clock was set back.
+    public private(set) var seconds: TimeInterval?
+    /// The type of a load's error.
+    ///
+    /// Its text is not in the event, since the text of an error may hold anything.
+    public private(set) var errorType: String?
+    /// The stable code of a load's error, if it has one: see ``LoggableError``.
+    public private(set) var errorCode: String?
+    /// How many events were lost.
+    public private(set) var count: Int?
+    /// One sentence about a corrected policy.
+    public private(set) var detail: String?
+
+    private init(_ kind: Kind) { self.kind = kind }
+
+    private init(_ kind: Kind, load: Int) {
+        self.kind = kind
+        self.load = load
+    }
+
+    private init(_ kind: Kind, waiters: Int) {
+        self.kind = kind
+        self.waiters = waiters
+    }
+
+    private init(_ kind: Kind, load: Int, waiters: Int, seconds: TimeInterval) {
+        self.init(kind, load: load)
+        self.waiters = waiters
+        self.seconds = seconds
+    }
+}
+
+/// Each kind of event as a value, for tests of an event handler.
+extension AccessTokenEvent {
+    /// See ``Kind/answeredFromCache``.
+    public static let answeredFromCache = AccessTokenEvent(.answeredFromCache)
+
+    /// See ``Kind/loadStarted``.
+    public static func loadStarted(load: Int) -> AccessTokenEvent { AccessTokenEvent(.loadStarted, load: load) }
+
+    /// See ``Kind/joined``.
+    public static func joined(load: Int, waiters: Int) -> AccessTokenEvent {
+        var event = AccessTokenEvent(.joined, load: load)
+        event.waiters = waiters
+        return event
+    }
+
+    /// See ``Kind/refreshAheadStarted``.
+    public static func refreshAheadStarted(load: Int) -> AccessTokenEvent {
+        AccessTokenEvent(.refreshAheadStarted, load: load)
+    }
+
+    /// See ``Kind/loadSucceeded``.
+    public static func loadSucceeded(load: Int, waiters: Int, seconds: TimeInterval) -> AccessTokenEvent {
+        AccessTokenEvent(.loadSucceeded, load: load, waiters: waiters, seconds: seconds)
+    }
+
+    /// See ``Kind/loadFailed``.
+    public static func loadFailed(
+        load: Int,
+        waiters: Int,
+        seconds: TimeInterval,
+        errorType: String,
+        errorCode: String? = nil
+    ) -> AccessTokenEvent {
+        var event = AccessTokenEvent(.loadFailed, load: load, waiters: waiters, seconds: seconds)
+        event.errorType = errorType
+        event.errorCode = errorCode
+        return event
+    }
+
+    static func loadFailed(load: Int, waiters: Int, seconds: TimeInterval, error: any Error) -> AccessTokenEvent {
+        loadFailed(
+            load: load,
+            waiters: waiters,
+            seconds: seconds,
+            errorType: String(describing: type(of: error)),
+            errorCode: error.codeForEvents
+        )
+    }
+
+    /// See ``Kind/loadTimedOut``.
+    public static func loadTimedOut(load: Int, waiters: Int, seconds: TimeInterval) -> AccessTokenEvent {
+        AccessTokenEvent(.loadTimedOut, load: load, waiters: waiters, seconds: seconds)
+    }
+
+    /// See ``Kind/adoptedLateAnswer``.
+    public static func adoptedLateAnswer(load: Int) -> AccessTokenEvent {
+        AccessTokenEvent(.adoptedLateAnswer, load: load)
+    }
+
+    /// See ``Kind/waiterCancelled``.
+    public static func waiterCancelled(load: Int) -> AccessTokenEvent { AccessTokenEvent(.waiterCancelled, load: load) }
+
+    /// See ``Kind/refusedCancelled``.
+    public static let refusedCancelled = AccessTokenEvent(.refusedCancelled)
+
+    /// See ``Kind/invalidated``.
+    public static let invalidated = AccessTokenEvent(.invalidated)
+
+    /// See ``Kind/signedIn``.
+    public static func signedIn(waiters: Int) -> AccessTokenEvent { AccessTokenEvent(.signedIn, waiters: waiters) }
+
+    /// See ``Kind/signedOut``.
+    public static func signedOut(waiters: Int) -> AccessTokenEvent { AccessTokenEvent(.signedOut, waiters: waiters) }
+
+    /// See ``Kind/refusedSignedOut``.
+    public static let refusedSignedOut = AccessTokenEvent(.refusedSignedOut)
+
+    /// See ``Kind/refusedLoader``.
+    public static let refusedLoader = AccessTokenEvent(.refusedLoader)
+
+    /// See ``Kind/ignoredAnswerOfFormerSession``.
+    public static func ignoredAnswerOfFormerSession(load: Int) -> AccessTokenEvent {
+        AccessTokenEvent(.ignoredAnswerOfFormerSession, load: load)
+    }
+
+    /// See ``Kind/ignoredAnswerOfOlderLoad``.
+    public static func ignoredAnswerOfOlderLoad(load: Int) -> AccessTokenEvent {
+        AccessTokenEvent(.ignoredAnswerOfOlderLoad, load: load)
+    }
+
+    /// See ``Kind/ignoredWorthlessAnswer``.
+    public static func ignoredWorthlessAnswer(load: Int) -> AccessTokenEvent {
+        AccessTokenEvent(.ignoredWorthlessAnswer, load: load)
+    }
+
+    /// See ``Kind/ignoredRepeatedAnswer``.
+    public static func ignoredRepeatedAnswer(load: Int) -> AccessTokenEvent {
+        AccessTokenEvent(.ignoredRepeatedAnswer, load: load)
+    }
+
+    /// See ``Kind/ignoredInvalidation``.
+    public static let ignoredInvalidation = AccessTokenEvent(.ignoredInvalidation)
+
+    /// See ``Kind/policyCorrected``.
+    public static func policyCorrected(_ detail: String) -> AccessTokenEvent {
+        var event = AccessTokenEvent(.policyCorrected)
+        event.detail = detail
+        return event
+    }
+
+    /// See ``Kind/eventsLost``.
+    public static func eventsLost(count: Int) -> AccessTokenEvent {
+        var event = AccessTokenEvent(.eventsLost)
+        event.count = count
+        return event
     }
 }

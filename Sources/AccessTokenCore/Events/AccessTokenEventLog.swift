@@ -25,10 +25,10 @@ public enum AccessTokenEventLog {
         _ logger: Logger = Logger(subsystem: "access-token", category: "service")
     ) -> @Sendable (AccessTokenEvent) -> Void {
         { event in
-            switch event {
+            switch event.kind {
             case .answeredFromCache, .joined, .refusedCancelled, .waiterCancelled:
                 logger.debug("\(event.description, privacy: .public)")
-            case .loadFailed, .loadTimedOut, .refusedLoader, .policyCorrected, .ignored(.repeatedAnswer):
+            case .loadFailed, .loadTimedOut, .refusedLoader, .policyCorrected, .ignoredRepeatedAnswer, .eventsLost:
                 logger.error("\(event.description, privacy: .public)")
             default:
                 logger.info("\(event.description, privacy: .public)")

@@ -4,113 +4,116 @@ extension AccessTokenStateMachine {
     // MARK: The load
 
     /// A load has answered, for the first time.
-    package mutating func loadFinished(
+    ///
+    /// - Returns: `nil` if it was not the current load any more.
+    package mutating func loadFinished<Waiter>(
         _ id: FlightID,
         _ result: Result<AccessToken, any Error>,
+        in waiters: inout WaiterList<Waiter>,
         at now: Date
-    ) -> Action<Waiter> {
-        guard let flight = ownedFlight(id) else { return lateAnswer(id, result, at: now) }
-        var action = Action<Waiter>()
+    ) -> FlightEnd<Waiter>? {
+        guard let flight = state.flight, flight.id == id else {
+            lateAnswer(id, result, at: now)
+            return nil
+        }
         let seconds = max(0, now.timeIntervalSince(flight.startedAt))
         switch result {
         case .success(let token):
-            report(.loadSucceeded(load: id.number, waiters: waiters.count, seconds: seconds), in: &action)
-            if let late = flight.late { report(.ignored(.answerOfOlderLoad(load: late.load)), in: &action) }
-            state = .cached(CachedToken(token, load: id.number, policy: policy, at: now))
+            report(.loadSucceeded(load: id.number, waiters: waiters.count, seconds: seconds))
+            if let late = flight.late { report(.ignoredAnswerOfOlderLoad(load: late.load)) }
+            var cached = CachedToken(token, load: id.number, policy: policy, at: now)
+            if !cached.isUsable(at: now) { cached.serveThoughExpired(until: now + policy.minimumLoadInterval) }
+            state = .cached(cached)
+            return end(flight, answering: result, in: &waiters)
         case .failure(let error):
-            let type = String(describing: type(of: error))
-            report(
-                .loadFailed(load: id.number, waiters: waiters.count, seconds: seconds, errorType: type),
-                in: &action
-            )
-            giveUp(flight, in: &action)
+            report(.loadFailed(load: id.number, waiters: waiters.count, seconds: seconds, error: error))
+            return giveUp(flight, failing: error, in: &waiters, at: now)
         }
-        endFlight(answering: result, in: &action)
-        return action
     }
 
     /// A load was silent past the policy's deadline: its waiters fail, and the next call loads again (T1).
-    package mutating func deadlinePassed(_ id: FlightID, at now: Date) -> Action<Waiter> {
-        var action = Action<Waiter>()
-        guard let flight = ownedFlight(id) else { return action }
+    ///
+    /// - Returns: `nil` if it was not the current load any more.
+    package mutating func deadlinePassed<Waiter>(
+        _ id: FlightID,
+        in waiters: inout WaiterList<Waiter>,
+        at now: Date
+    ) -> FlightEnd<Waiter>? {
+        guard let flight = state.flight, flight.id == id else { return nil }
         let seconds = max(0, now.timeIntervalSince(flight.startedAt))
-        report(.loadTimedOut(load: id.number, waiters: waiters.count, seconds: seconds), in: &action)
-        giveUp(flight, in: &action)
-        endFlight(answering: .failure(AccessTokenError.loadTimedOut), in: &action)
-        return action
+        report(.loadTimedOut(load: id.number, waiters: waiters.count, seconds: seconds))
+        return giveUp(flight, failing: AccessTokenError.loadTimedOut, in: &waiters, at: now)
     }
 
     /// A load has answered once more; only its first answer counts (D7).
-    package func loadAnsweredAgain(_ id: FlightID) -> Action<Waiter> {
-        var action = Action<Waiter>()
-        report(.ignored(.repeatedAnswer(load: id.number)), in: &action)
-        return action
+    package mutating func loadAnsweredAgain(_ id: FlightID) {
+        report(.ignoredRepeatedAnswer(load: id.number))
     }
 
-    /// Whether the load still owns the slot: if not, before it was begun, nobody needs it any more.
-    package func owns(_ id: FlightID) -> Bool {
-        ownedFlight(id) != nil
+    /// Whether this is the current load: if not, before it was begun, nobody needs it any more.
+    package func isCurrent(_ id: FlightID) -> Bool {
+        state.flight?.id == id
     }
 
-    private func ownedFlight(_ id: FlightID) -> Flight? {
-        switch state {
-        case .loading(let flight), .renewing(_, let flight): flight.id == id ? flight : nil
-        case .idle, .cached, .signedOut: nil
-        }
+    /// The priority with which the current load has to run; `nil` if this is not the current load.
+    package func priority(of id: FlightID) -> UInt8? {
+        guard let flight = state.flight, flight.id == id else { return nil }
+        return flight.priority
     }
 
     /// Falls back on the best token that is left: a late one kept aside, else the valid one that was to be renewed
     /// (C5), else none; then no error is remembered (F2).
-    private mutating func giveUp(_ flight: Flight, in action: inout Action<Waiter>) {
+    ///
+    /// Waiters are given that token if it is valid. An error would be wrong: they asked for a valid token, and there is
+    /// one. The load may have failed for no other reason than that the late answer had used up the refresh token.
+    private mutating func giveUp<Waiter>(
+        _ flight: Flight,
+        failing error: any Error,
+        in waiters: inout WaiterList<Waiter>,
+        at now: Date
+    ) -> FlightEnd<Waiter> {
+        var left = cachedToken
+        left?.postponeRefreshAhead(until: now + policy.minimumLoadInterval)
         if let late = flight.late {
-            report(.adoptedLateAnswer(load: late.load), in: &action)
-            state = .cached(late)
-        } else if let cached = cachedToken {
-            state = .cached(cached)
-        } else {
-            state = .idle(replacing: flight.replacing)
+            report(.adoptedLateAnswer(load: late.load))
+            left = late
         }
+        state = left.map { .cached($0) } ?? .idle(replacing: flight.replacing)
+        guard let left, left.isUsable(at: now) else { return end(flight, answering: .failure(error), in: &waiters) }
+        return end(flight, answering: .success(left.token), in: &waiters)
     }
 
     /// Takes all waiters out, to be answered in the order in which they came (D2).
-    mutating func endFlight(
+    func end<Waiter>(
+        _ flight: Flight,
         answering result: Result<AccessToken, any Error>,
-        in action: inout Action<Waiter>
-    ) {
-        action.effects.append(.endFlight)
-        if waiters.count > 0 { action.answer = .init(waiters: .all(waiters.takeAll()), result: result) }
+        in waiters: inout WaiterList<Waiter>
+    ) -> FlightEnd<Waiter> {
+        FlightEnd(flight: flight.id, answer: Answer(waiters: waiters.takeAll(), result: result))
     }
 
-    /// A load that owns the slot no more has answered.
+    /// A load has answered that is not the current one any more.
     ///
     /// Its token may be the only good one, since the server may have rotated the refresh token for it: it is kept if it
     /// is of this session and nothing newer is there (T2).
-    private mutating func lateAnswer(
-        _ id: FlightID,
-        _ result: Result<AccessToken, any Error>,
-        at now: Date
-    ) -> Action<Waiter> {
-        var action = Action<Waiter>()
+    private mutating func lateAnswer(_ id: FlightID, _ result: Result<AccessToken, any Error>, at now: Date) {
         guard id.sessionEpoch == sessionEpoch else {
-            report(.ignored(.answerOfFormerSession(load: id.number)), in: &action)
-            return action
+            return report(.ignoredAnswerOfFormerSession(load: id.number))
         }
         guard case .success(let token) = result else {
-            report(.ignored(.worthlessLateAnswer(load: id.number)), in: &action)
-            return action
+            return report(.ignoredWorthlessAnswer(load: id.number))
         }
         let late = CachedToken(token, load: id.number, policy: policy, at: now)
         guard late.isUsable(at: now), token.value != rejectedValue else {
-            report(.ignored(.worthlessLateAnswer(load: id.number)), in: &action)
-            return action
+            return report(.ignoredWorthlessAnswer(load: id.number))
         }
         switch state {
         case .idle:
             state = .cached(late)
-            report(.adoptedLateAnswer(load: id.number), in: &action)
+            report(.adoptedLateAnswer(load: id.number))
         case .cached(let cached) where cached.load < id.number:
             state = .cached(late)
-            report(.adoptedLateAnswer(load: id.number), in: &action)
+            report(.adoptedLateAnswer(load: id.number))
         case .loading(var flight) where (flight.late?.load ?? 0) < id.number:
             flight.late = late
             state = .loading(flight)
@@ -118,9 +121,8 @@ extension AccessTokenStateMachine {
             flight.late = late
             state = .renewing(cached, flight)
         case .loading, .cached, .renewing, .signedOut:
-            report(.ignored(.answerOfOlderLoad(load: id.number)), in: &action)
+            report(.ignoredAnswerOfOlderLoad(load: id.number))
         }
-        return action
     }
 
     /// The value of the token that is known to be no good any more.
@@ -130,5 +132,15 @@ extension AccessTokenStateMachine {
         case .loading(let flight), .renewing(_, let flight): flight.replacing?.value
         case .cached, .signedOut: nil
         }
+    }
+}
+
+extension Flight {
+    /// Raises the priority, and says to what if that changes it.
+    @usableFromInline
+    mutating func raise(to priority: UInt8) -> LoadPriority? {
+        guard priority > self.priority else { return nil }
+        self.priority = priority
+        return LoadPriority(flight: id, value: priority)
     }
 }

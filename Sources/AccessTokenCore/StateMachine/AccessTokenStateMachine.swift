@@ -2,26 +2,33 @@ public import Foundation
 
 /// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader.
 ///
-/// An input is a request or a past event; it changes the state and returns the ``Action`` that the shell carries
-/// out. The shell gives the inputs one at a time, and carries the actions' effects out in the inputs' order.
+/// An input is a request or a past event. It changes the state, and returns what the shell has to do. The shell gives the
+/// inputs one at a time, and with each of them its list of waiters, which only an input can change.
 @usableFromInline
-package struct AccessTokenStateMachine<Waiter> {
+package struct AccessTokenStateMachine: Sendable {
+    @usableFromInline
+    let service: ServiceID
     @usableFromInline
     let policy: AccessTokenPolicy
     @usableFromInline
-    let reportsEvents: Bool
-    @usableFromInline
     var state = TokenState.idle(replacing: nil)
+    /// Changes at sign-in and sign-out.
     @usableFromInline
-    var waiters = WaiterSlots<Waiter>()
-    @usableFromInline
-    var sessionEpoch = 0
+    package internal(set) var sessionEpoch = 0
     @usableFromInline
     var lastLoad = 0
 
-    package init(policy: AccessTokenPolicy, reportsEvents: Bool) {
+    /// What happened and was not delivered yet; `nil` if nobody is told.
+    @usableFromInline
+    package var events: EventBacklog?
+
+    package init(service: ServiceID, policy: AccessTokenPolicy, reportsEvents: Bool) {
+        self.service = service
         self.policy = policy.corrected
-        self.reportsEvents = reportsEvents
+        guard reportsEvents else { return }
+        var events = EventBacklog()
+        for correction in policy.corrections { events.append(.policyCorrected(correction)) }
+        self.events = events
     }
 
     /// The present token, which may have expired.
@@ -35,7 +42,7 @@ package struct AccessTokenStateMachine<Waiter> {
     /// What callers may be given without asking the state machine, until the times that it carries.
     package var publishedToken: CachedToken? {
         guard var published = cachedToken else { return nil }
-        if reportsEvents {
+        if events != nil {
             published.freshUntil = .distantPast
         } else if case .renewing = state {
             published.freshUntil = published.usableUntil
@@ -45,135 +52,136 @@ package struct AccessTokenStateMachine<Waiter> {
 
     // MARK: Callers
 
-    /// A caller finds a load under way, and that it waits is all there is to note: so it is for most waiters.
-    ///
-    /// - Returns: what cancels the waiter; `nil` if ``retrieve(_:by:at:)`` has to decide about it.
-    @inlinable
-    package mutating func join(_ waiter: Waiter, by caller: CallerContext) -> Int? {
-        guard !reportsEvents, !caller.isCancelled, let flight = state.loadingFlight,
-            flight.id != caller.ownLoad, flight.priority >= caller.priority
-        else { return nil }
-        return waiters.append(waiter)
-    }
-
     /// A caller wants a token.
     @inlinable
-    package mutating func retrieve(
+    package mutating func retrieve<Waiter>(
         _ waiter: Waiter,
+        in waiters: inout WaiterList<Waiter>,
         by caller: CallerContext = CallerContext(),
         at now: Date
-    ) -> Action<Waiter> {
-        var action = Action<Waiter>()
+    ) -> Retrieval<Waiter> {
+        // Nearly every waiter only joins. What it has to know is read in place: a copy of the flight costs more.
+        if let current = state.current, current.priority >= caller.priority, !caller.isCancelled, caller.loads.isEmpty {
+            return .wait(join(waiter, in: &waiters, current.id))
+        }
         switch state {
         case .signedOut:
-            action.answer(waiter, .failure(AccessTokenError.signedOut))
-            report(.refusedSignedOut, in: &action)
+            report(.refusedSignedOut)
+            return .answer(waiter, .failure(AccessTokenError.signedOut))
 
         case .cached(let cached) where cached.isFresh(at: now),
             .renewing(let cached, _) where cached.isUsable(at: now):
-            action.answer(waiter, .success(cached.token))
-            report(.answeredFromCache, in: &action)
+            report(.answeredFromCache)
+            return .answer(waiter, .success(cached.token))
 
         case .cached(let cached) where cached.isUsable(at: now):
-            action.answer(waiter, .success(cached.token))
-            report(.answeredFromCache, in: &action)
-            guard !caller.isCancelled else { break }
-            let flight = startFlight(for: caller, replacing: cached.token, at: now, in: &action)
+            report(.answeredFromCache)
+            guard !caller.isCancelled else { return .answer(waiter, .success(cached.token)) }
+            let (flight, start) = startFlight(for: caller, replacing: cached.token, at: now)
             state = .renewing(cached, flight)
-            report(.startedBehind(load: flight.id.number), in: &action)
+            report(.refreshAheadStarted(load: flight.id.number))
+            return .answerAndLoad(waiter, cached.token, start)
 
-        case .loading(let flight) where flight.id == caller.ownLoad,
-            .renewing(_, let flight) where flight.id == caller.ownLoad:
-            action.answer(waiter, .failure(AccessTokenError.loadAskedItsOwnService))
-            report(.refusedLoader, in: &action)
+        case .loading(let flight) where runs(caller, inside: flight),
+            .renewing(_, let flight) where runs(caller, inside: flight):
+            report(.refusedLoader)
+            return .answer(waiter, .failure(AccessTokenError.loadAskedItsOwnService))
 
         case _ where caller.isCancelled:
-            action.answer(waiter, .failure(cancellation))
-            report(.refusedCancelled, in: &action)
+            report(.refusedCancelled)
+            return .answer(waiter, .failure(cancellation))
 
         case .idle(let old):
-            lead(waiter, caller, replacing: old, at: now, in: &action)
+            return lead(waiter, in: &waiters, caller, replacing: old, at: now)
 
         case .cached(let expired):
-            lead(waiter, caller, replacing: expired.token, at: now, in: &action)
+            return lead(waiter, in: &waiters, caller, replacing: expired.token, at: now)
 
-        case .loading(let flight):
-            join(waiter, caller, flight, in: &action)
-            action.changesToken = false
-
-        case .renewing(_, let flight):
+        case .loading(var flight):
+            guard let priority = flight.raise(to: caller.priority) else {
+                return .wait(join(waiter, in: &waiters, flight.id))
+            }
             state = .loading(flight)
-            join(waiter, caller, flight, in: &action)
+            return .waitAndRaise(join(waiter, in: &waiters, flight.id), priority)
+
+        case .renewing(let expired, var flight):
+            guard let priority = flight.raise(to: caller.priority) else {
+                return .wait(join(waiter, in: &waiters, flight.id))
+            }
+            state = .renewing(expired, flight)
+            return .waitAndRaise(join(waiter, in: &waiters, flight.id), priority)
         }
-        return action
     }
 
-    /// A waiter was cancelled, and answering it is all there is to do: so it is unless events are reported.
+    /// A waiter was cancelled: it is to be answered at once (X1), and the load goes on for the others or for nobody (X2).
     ///
-    /// - Returns: the waiter; `nil` if there is none with this ticket, or ``cancel(_:)`` has to decide about it.
+    /// - Returns: the waiter; `nil` if it has been answered already.
     @inlinable
-    package mutating func leave(_ ticket: Int) -> Waiter? {
-        guard !reportsEvents, state.loadingFlight != nil else { return nil }
-        return waiters.take(ticket)
+    package mutating func cancel<Waiter>(_ id: WaiterID, in waiters: inout WaiterList<Waiter>) -> Waiter? {
+        guard let waiter = waiters.take(id) else { return nil }
+        let load = lastLoad
+        report(.waiterCancelled(load: load))
+        return waiter
     }
 
-    /// A waiter was cancelled: it is answered at once (X1), and the load goes on for the others or for nobody (X2).
     @inlinable
-    package mutating func cancel(_ ticket: Int) -> Action<Waiter> {
-        var action = Action<Waiter>()
-        action.changesToken = false
-        guard let flight = state.loadingFlight, let waiter = waiters.take(ticket) else { return action }
-        action.answer(waiter, .failure(cancellation))
-        report(.waiterCancelled(load: flight.id.number), in: &action)
-        return action
-    }
-
-    @usableFromInline
-    mutating func lead(
+    mutating func lead<Waiter>(
         _ waiter: Waiter,
+        in waiters: inout WaiterList<Waiter>,
         _ caller: CallerContext,
         replacing old: AccessToken?,
-        at now: Date,
-        in action: inout Action<Waiter>
-    ) {
-        action.ticket = waiters.append(waiter)
-        let flight = startFlight(for: caller, replacing: old, at: now, in: &action)
+        at now: Date
+    ) -> Retrieval<Waiter> {
+        let (flight, start) = startFlight(for: caller, replacing: old, at: now)
         state = .loading(flight)
-        report(.led(load: flight.id.number), in: &action)
+        report(.loadStarted(load: flight.id.number))
+        return .waitAndLoad(waiters.append(waiter), start)
     }
 
     @inlinable
-    mutating func join(
-        _ waiter: Waiter,
-        _ caller: CallerContext,
-        _ flight: Flight,
-        in action: inout Action<Waiter>
-    ) {
-        action.ticket = waiters.append(waiter)
-        if caller.priority > flight.priority {
-            var flight = flight
-            flight.priority = caller.priority
-            state = .loading(flight)
-            action.effects.append(.raisePriority(flight.id, to: caller.priority))
-        }
-        report(.joined(load: flight.id.number, waiters: waiters.count), in: &action)
+    mutating func join<Waiter>(_ waiter: Waiter, in waiters: inout WaiterList<Waiter>, _ load: FlightID) -> WaiterID {
+        let id = waiters.append(waiter)
+        report(.joined(load: load.number, waiters: waiters.count))
+        return id
     }
 
     @usableFromInline
     mutating func startFlight(
         for caller: CallerContext,
         replacing old: AccessToken?,
-        at now: Date,
-        in action: inout Action<Waiter>
-    ) -> Flight {
+        at now: Date
+    ) -> (Flight, LoadStart) {
         lastLoad += 1
         let id = FlightID(sessionEpoch: sessionEpoch, number: lastLoad)
-        action.effects.append(.startLoad(id, replacing: old, for: caller))
-        return Flight(id: id, replacing: old, startedAt: now, priority: caller.priority)
+        let flight = Flight(
+            id: id,
+            replacing: old,
+            startedAt: now,
+            priority: caller.priority,
+            enclosing: caller.loads
+        )
+        let start = LoadStart(
+            flight: id,
+            replacing: old,
+            priority: caller.priority,
+            enclosing: caller.loads + [LoadID(service: service, flight: id)]
+        )
+        return (flight, start)
+    }
+
+    /// Whether the caller asks from inside this load, which would wait for itself (R1).
+    @inlinable
+    func runs(_ caller: CallerContext, inside flight: Flight) -> Bool {
+        !caller.loads.isEmpty && isAmong(caller.loads, flight.id)
+    }
+
+    @usableFromInline
+    func isAmong(_ loads: [LoadID], _ flight: FlightID) -> Bool {
+        loads.contains(LoadID(service: service, flight: flight))
     }
 
     @inlinable
-    func report(_ event: @autoclosure () -> AccessTokenEvent, in action: inout Action<Waiter>) {
-        if reportsEvents { action.effects.append(.report(event())) }
+    mutating func report(_ event: @autoclosure () -> AccessTokenEvent) {
+        events?.append(event())
     }
 }

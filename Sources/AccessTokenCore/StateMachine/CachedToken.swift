@@ -11,7 +11,7 @@ package struct CachedToken: Sendable {
 
     /// Until then, exclusively, the token is handed out (clause C2).
     @usableFromInline
-    package let usableUntil: Date
+    package private(set) var usableUntil: Date
 
     /// Until then, exclusively, nothing else has to be done (clause C5).
     @usableFromInline
@@ -31,6 +31,17 @@ package struct CachedToken: Sendable {
         let ahead = min(policy.refreshAhead, (life - leeway) / 2)
         usableUntil = expiration.addingTimeInterval(-leeway)
         freshUntil = usableUntil.addingTimeInterval(-ahead)
+    }
+
+    /// Has an expired token handed out for a moment, so that not every call loads another one.
+    mutating func serveThoughExpired(until instant: Date) {
+        usableUntil = instant
+        freshUntil = instant
+    }
+
+    /// Has the next load ahead of the expiration wait for a moment, because one has just failed.
+    mutating func postponeRefreshAhead(until instant: Date) {
+        freshUntil = max(freshUntil, min(instant, usableUntil))
     }
 
     @inlinable

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A load that owns the slot: the only one that may answer, cache or fail anybody (clause S3).
+/// The current load of a service: the only one that may answer, cache or fail anybody (clause S3).
 @usableFromInline
-struct Flight {
+struct Flight: Sendable {
     @usableFromInline
     let id: FlightID
     @usableFromInline
@@ -11,6 +11,8 @@ struct Flight {
     let startedAt: Date
     @usableFromInline
     var priority: UInt8
+    /// The loads inside which it runs, itself not among them.
+    let enclosing: [LoadID]
 
     /// A good answer of an older flight of this session, kept in case that this one fails (clause T2).
     @usableFromInline

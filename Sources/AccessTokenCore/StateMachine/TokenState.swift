@@ -1,9 +1,8 @@
 /// Where a service is between callers: with or without a token, and with or without a load.
 ///
-/// It is no part of the generic state machine, so that other modules copy it without asking what a waiter is, and
-/// indirect, so that a copy is one reference: every waiter looks at it.
+/// It is indirect, so that a copy is one reference: every waiter looks at it.
 @usableFromInline
-indirect enum TokenState {
+indirect enum TokenState: Sendable {
     /// Signed in, without a usable token. Goes to `loading` (a caller came), `cached` (sign-in, late answer),
     /// `signedOut`.
     case idle(replacing: AccessToken?)
@@ -16,17 +15,25 @@ indirect enum TokenState {
     /// caller came), `idle` (rejected), `cached` (sign-in, late answer), `signedOut`.
     case cached(CachedToken)
 
-    /// With a token, while its successor is loaded behind; nobody waits. Goes to `cached` (token, error,
-    /// deadline, sign-in), `loading` (rejected, or expired and a caller came), `signedOut`.
+    /// With a token, while its successor is loaded ahead of the expiration; who comes after that waits. Goes to `cached`
+    /// (token, error, deadline, sign-in), `loading` (rejected), `signedOut`.
     case renewing(CachedToken, Flight)
 
-    /// Nobody is signed in. Goes to `cached` (sign-in).
+    /// Nobody is signed in. Goes to `cached` or `idle` (sign-in).
     case signedOut
 
-    /// What a joiner has to know of the load that all wait for, read in place.
+    /// The load that everybody waits for, and its priority, read in place.
     @inlinable
-    var loadingFlight: (id: FlightID, priority: UInt8)? {
+    var current: (id: FlightID, priority: UInt8)? {
         guard case .loading(let flight) = self else { return nil }
         return (flight.id, flight.priority)
+    }
+
+    /// The current load.
+    var flight: Flight? {
+        switch self {
+        case .loading(let flight), .renewing(_, let flight): flight
+        case .idle, .cached, .signedOut: nil
+        }
     }
 }

@@ -11,7 +11,7 @@ public import AccessTokenAsync
 /// let token = try await accounts.service(for: user).token()
 /// ```
 ///
-/// It holds services of either world, an `AccessTokenService` as well.
+/// It holds services of either kind, an `AccessTokenService` as well.
 ///
 /// **Concurrency** Can be used from any thread.
 public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Sendable>: Sendable {

@@ -18,17 +18,35 @@ public struct Credential: Hashable, Sendable, Codable {
     /// When the access token came, by the clock of the machine that exchanged it.
     public let obtained: Date?
 
+    /// The other members of the server's responses, such as `id_token`; text as it is, anything else as its JSON.
+    public let otherMembers: [String: String]
+
+    /// The ID token of OpenID Connect, if the server has sent one; it is not validated here.
+    public var idToken: String? { otherMembers["id_token"] }
+
     /// Creates a credential, for one that the app has stored elsewhere up to now.
     public init(
         accessToken: AccessToken? = nil,
         refreshToken: String?,
         scope: String? = nil,
-        obtained: Date? = nil
+        obtained: Date? = nil,
+        otherMembers: [String: String] = [:]
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.scope = scope
         self.obtained = obtained
+        self.otherMembers = otherMembers
+    }
+
+    /// Reads a stored credential, also one of an earlier version, which had no other members.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        accessToken = try members.decodeIfPresent(AccessToken.self, forKey: .accessToken)
+        refreshToken = try members.decodeIfPresent(String.self, forKey: .refreshToken)
+        scope = try members.decodeIfPresent(String.self, forKey: .scope)
+        obtained = try members.decodeIfPresent(Date.self, forKey: .obtained)
+        otherMembers = try members.decodeIfPresent([String: String].self, forKey: .otherMembers) ?? [:]
     }
 
     /// Creates the credential that a response makes out of the present one.
@@ -44,7 +62,8 @@ public struct Credential: Hashable, Sendable, Codable {
             accessToken: response.accessToken,
             refreshToken: response.refreshToken ?? old?.refreshToken,
             scope: response.scope ?? old?.scope,
-            obtained: now
+            obtained: now,
+            otherMembers: (old?.otherMembers ?? [:]).merging(response.otherMembers) { $1 }
         )
     }
 
@@ -67,7 +86,7 @@ extension Credential: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// The same as `description`: debuggers and test failures print no secrets either.
     public var debugDescription: String { description }
 
-    /// A mirror without the refresh token, so that `dump` prints no secret.
+    /// A mirror without the refresh token and the other members, so that `dump` prints no secret.
     public var customMirror: Mirror {
         Mirror(self, children: ["accessToken": accessToken as Any, "scope": scope as Any], displayStyle: .struct)
     }

@@ -24,7 +24,38 @@ public protocol CredentialStore: Sendable {
     ///
     /// - Returns: the record as it is afterwards.
     @discardableResult
-    func update(
-        _ body: @Sendable (CredentialRecord?) async throws -> CredentialChange
-    ) async throws -> CredentialRecord?
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord?
+}
+
+/// Decides what becomes of a record: the closure that ``CredentialStore/update(_:)`` takes.
+///
+/// The type has a name because a module whose async functions hop by default, as they do without the upcoming feature
+/// `NonisolatedNonsendingByDefault`, would otherwise read it as another type, and could not implement the protocol.
+public typealias CredentialUpdate =
+    nonisolated(nonsending) @Sendable (CredentialRecord?) async throws ->
+    CredentialChange
+
+/// A credential as it is in a store, with the version that it has there.
+public struct CredentialRecord: Hashable, Sendable, Codable {
+    /// The credential.
+    public let credential: Credential
+
+    /// One more with each replacement, and never less than before, not even after a removal.
+    public let version: Int
+
+    /// Creates a record, for stores.
+    public init(credential: Credential, version: Int) {
+        self.credential = credential
+        self.version = version
+    }
+}
+
+/// What is to become of the credential in a store.
+public enum CredentialChange: Hashable, Sendable {
+    /// It stays as it is, and so does its version.
+    case keep
+    /// This one takes its place, or begins a session.
+    case replace(Credential)
+    /// The session has ended.
+    case remove
 }

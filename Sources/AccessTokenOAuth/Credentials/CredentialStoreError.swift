@@ -1,28 +1,115 @@
 public import Foundation
 
-/// Why a store did not do what it was asked to.
+/// Why a store did not do what it was asked to, and what to do next.
 ///
 /// Stores also throw the errors of what they are built on. It is a struct over a private enum so that a later version
 /// can add an error without breaking a `switch`.
 public struct CredentialStoreError: Error, Hashable, Sendable {
-    private enum Code: Hashable, Sendable {
+    private enum Reason: Hashable, Sendable {
         case busy
+        case superseded
+        case unreadable(place: String, what: String)
+        case insecure(place: String, what: String)
+        case unavailable(place: String, what: String)
     }
 
-    private let code: Code
+    private let reason: Reason
 
     /// Somebody else was inside for longer than the store waits; nothing was read or written.
-    public static let busy = CredentialStoreError(code: .busy)
+    public static let busy = CredentialStoreError(reason: .busy)
+
+    /// The exclusion was lost while the body ran, and somebody else may have written; nothing was written here.
+    ///
+    /// An `OAuthLoader` calls `update(_:)` again, and saves what the server issued if nothing newer is there.
+    public static let superseded = CredentialStoreError(reason: .superseded)
+
+    /// What is kept at `place` is no credential, or cannot be opened with the key; it was left as it is.
+    ///
+    /// - Parameters:
+    ///   - place: a path, or the name of a row or an item.
+    ///   - what: what is wrong; it must not have a secret in it.
+    public static func unreadable(at place: String, _ what: String) -> CredentialStoreError {
+        CredentialStoreError(reason: .unreadable(place: place, what: what))
+    }
+
+    /// Others can read or exchange what is kept at `place`, so that it was neither read nor written.
+    ///
+    /// - Parameters:
+    ///   - place: a path, or the name of a row or an item.
+    ///   - what: whose permissions are wrong.
+    public static func insecure(at place: String, _ what: String) -> CredentialStoreError {
+        CredentialStoreError(reason: .insecure(place: place, what: what))
+    }
+
+    /// The engine below the store failed: a disk, a database, a keychain.
+    ///
+    /// - Parameters:
+    ///   - place: a path, or the name of a server.
+    ///   - what: the engine's words; they must not have a secret in them.
+    public static func unavailable(at place: String, _ what: String) -> CredentialStoreError {
+        CredentialStoreError(reason: .unavailable(place: place, what: what))
+    }
+
+    /// The same call may succeed later, without anybody's help: ``busy``, ``superseded`` and ``unavailable(at:_:)``.
+    public var isTransient: Bool {
+        switch reason {
+        case .busy, .superseded, .unavailable: true
+        case .unreadable, .insecure: false
+        }
+    }
+
+    /// What is kept cannot be read: a person has to restore it, or the user has to sign in again.
+    public var isUnreadable: Bool {
+        if case .unreadable = reason { true } else { false }
+    }
+
+    /// Permissions have to be mended before the store can be used.
+    public var isInsecure: Bool {
+        if case .insecure = reason { true } else { false }
+    }
+
+    /// What the error is about: a path, or the name of a row, an item or a server.
+    public var place: String? {
+        switch reason {
+        case .busy, .superseded: nil
+        case .unreadable(let place, _), .insecure(let place, _), .unavailable(let place, _): place
+        }
+    }
+
+    /// Lets a pattern match any error, as a case would: `catch CredentialStoreError.busy`.
+    public static func ~= (pattern: CredentialStoreError, error: any Error) -> Bool {
+        pattern == error as? CredentialStoreError
+    }
 }
 
 extension CredentialStoreError: CustomStringConvertible, LocalizedError {
     /// What happened, to what, and what to do next.
     public var description: String {
-        switch code {
+        switch reason {
         case .busy:
             """
             The credential was not touched: somebody else used it for longer than the store waits. Try again later; \
             if this repeats, look for an update inside an update of the same store.
+            """
+        case .superseded:
+            """
+            The credential was not written: this process lost its exclusive access to the store, and somebody else may \
+            have written. Try again.
+            """
+        case .unreadable(let place, let what):
+            """
+            The credential at \(place) cannot be read: \(what). It was left as it is. Restore it; or remove it, and \
+            let the user sign in again.
+            """
+        case .insecure(let place, let what):
+            """
+            The credential was not touched: \(place) is not safe: \(what). Mend that; if others could have read the \
+            credential, let the user sign in again.
+            """
+        case .unavailable(let place, let what):
+            """
+            The store at \(place) failed: \(what). Mend that, and try again; what an authorization server issued \
+            meanwhile is kept in memory by an OAuthLoader.
             """
         }
     }

@@ -23,21 +23,21 @@ public final class MemoryCredentialStore: CredentialStore {
     }
 
     private let state: Locked<State>
-    private let turns: Turns
+    private let mutex: AsyncMutex
 
     /// Creates a store.
     ///
     /// - Parameters:
     ///   - credential: what is in it at first; `nil` means signed out.
-    ///   - patience: seconds after which an update that waits gives up.
+    ///   - waitLimit: seconds after which an update that waits gives up.
     ///   - clock: timers.
     public init(
         _ credential: Credential? = nil,
-        patience: TimeInterval = 120,
+        waitLimit: TimeInterval = 120,
         clock: any AccessTokenClock = SystemTaskClock()
     ) {
         state = Locked(State(credential: credential, version: credential == nil ? 0 : 1))
-        turns = Turns(patience: patience, clock: clock)
+        mutex = AsyncMutex(waitLimit: waitLimit, clock: clock)
     }
 
     /// The record; see ``CredentialStore/load()``.
@@ -47,11 +47,9 @@ public final class MemoryCredentialStore: CredentialStore {
 
     /// Runs `body` while nobody else is inside; see ``CredentialStore/update(_:)``.
     @discardableResult
-    public func update(
-        _ body: @Sendable (CredentialRecord?) async throws -> CredentialChange
-    ) async throws -> CredentialRecord? {
-        try await turns.take()
-        defer { turns.pass() }
+    public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        try await mutex.lock()
+        defer { mutex.unlock() }
         let change = try await body(state.withLock { $0.record })
         return state.withLock { state in
             switch change {

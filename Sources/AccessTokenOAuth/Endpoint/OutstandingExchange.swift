@@ -1,81 +1,50 @@
 import AccessTokenCore
 import Foundation
 
-/// A request that was sent and whose reply is wanted, whoever still waits for it.
+/// A request that was sent and whose reply matters, whoever still waits for it.
 ///
-/// A deadline ends the wait and never the exchange: if the server rotated the refresh token, the late reply is the only
+/// A deadline ends a wait and never the exchange. If the server rotated the refresh token, the late reply is the only
 /// place where the new one is.
 final class OutstandingExchange<Reply: Sendable>: Sendable {
-    private struct Wait {
-        let finish: OneShot<Reply?>
-        var timer: AccessTokenTimer?
-    }
-
     private struct State {
         var reply: Reply?
-        var waits: [Wait] = []
         /// Whoever starts an exchange is going to wait for it: a reply that is faster than that is not late.
         var hasBeenAwaited = false
     }
 
-    private let state = Locked(State())
+    private let queue = TimedWaiters<State, Reply?>(State())
     private let onReply: @Sendable (Reply, _ isLate: Bool) -> Void
 
-    /// - Parameter onReply: called with the reply before those who wait get it; it is late if nobody waits any more.
+    /// - Parameter onReply: called with the reply before the waiters get it. The reply is late if no waiter is left.
     init(onReply: @escaping @Sendable (Reply, _ isLate: Bool) -> Void) {
         self.onReply = onReply
     }
 
     /// Whether the reply is there.
-    var isSettled: Bool { state.withLock { $0.reply != nil } }
+    var isSettled: Bool { queue.withLock { state, _ in state.reply != nil } }
 
     /// Takes the reply; only the first one counts.
     func settle(_ reply: Reply) {
-        let (waits, isFirst, isLate) = state.withLock { state in
-            guard state.reply == nil else { return ([Wait](), false, false) }
+        let first = queue.withLock { state, waiters -> (waiters: [TimedWaiters<State, Reply?>.Waiter], isLate: Bool)? in
+            guard state.reply == nil else { return nil }
             state.reply = reply
-            defer { state.waits = [] }
-            return (state.waits, true, state.hasBeenAwaited && state.waits.isEmpty)
+            defer { waiters = [] }
+            return (waiters, state.hasBeenAwaited && waiters.isEmpty)
         }
-        guard isFirst else { return }
-        onReply(reply, isLate)
-        for wait in waits {
-            wait.timer?.cancel()
-            wait.finish(reply)
-        }
+        guard let first else { return }
+        onReply(reply, first.isLate)
+        for waiter in first.waiters { waiter.end(with: reply) }
     }
 
     /// The reply, or `nil` if `seconds` pass before it is there.
     func reply(within seconds: TimeInterval, by clock: any AccessTokenClock) async -> Reply? {
         await withCheckedContinuation { continuation in
-            let finish = OneShot<Reply?>(abandoned: nil) { continuation.resume(returning: $0) }
-            let present = state.withLock { state in
+            queue.wait(queue.makeID(), atMost: seconds, by: clock, timedOut: nil) { state in
                 state.hasBeenAwaited = true
-                if state.reply == nil { state.waits.append(Wait(finish: finish)) }
-                return state.reply
+                return state.reply.map { .some($0) }
+            } then: {
+                continuation.resume(returning: $0)
             }
-            if let present {
-                finish(present)
-                return
-            }
-            let timer = clock.schedule(after: seconds) { [self] in
-                // Out of the list, and only then answered: a reply finds this wait, or is late, and nothing between.
-                if forget(finish) { finish(nil) }
-            }
-            let isOver = state.withLock { state in
-                guard let index = state.waits.firstIndex(where: { $0.finish === finish }) else { return true }
-                state.waits[index].timer = timer
-                return false
-            }
-            if isOver { timer.cancel() }
-        }
-    }
-
-    private func forget(_ finish: OneShot<Reply?>) -> Bool {
-        state.withLock { state in
-            guard let index = state.waits.firstIndex(where: { $0.finish === finish }) else { return false }
-            state.waits.remove(at: index)
-            return true
         }
     }
 }

@@ -3,7 +3,7 @@ public import AccessTokenCore
 public import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+public import FoundationNetworking
 #endif
 
 /// A token endpoint, and a client that is registered there (RFC 6749, section 3.2).
@@ -52,8 +52,38 @@ public struct TokenEndpoint: Sendable {
     /// Whether a URL that is not `https` may be used; on the loopback address it always may.
     public var allowsInsecureHTTP = false
 
-    /// Whether a 400 with nothing in it means `invalid_grant`, as it does on some servers.
-    public var treatsEmptyRefusalAsInvalidGrant = false
+    /// Says what a reply without a token means, for a server that does not say it as RFC 6749, section 5.2, does.
+    ///
+    /// It is asked before the reply is read in the usual way; `nil` leaves the reply to that. An error that
+    /// ``OAuthError/requiresSignIn`` removes the credential for ever. Return it only for a reply that can mean nothing
+    /// else: some servers answer a wrong client secret and a dead refresh token with the same empty 400.
+    ///
+    /// ```swift
+    /// endpoint.failureMapping = { reply in
+    ///     reply.status == 403 && reply.text == "session closed" ? .refused("invalid_grant") : nil
+    /// }
+    /// ```
+    public var failureMapping: (@Sendable (TokenEndpointReply) -> OAuthError?)?
+
+    /// Answers challenges of the endpoint's connections: pinning, a private authority, a client certificate (mTLS).
+    ///
+    /// `nil` leaves them to the system. HTTP Basic and Digest are always refused: they are the server's way to say that
+    /// the client is not known. On Linux `URLSession` asks nobody; there a private authority is named by the environment
+    /// variable `URLSessionCertificateAuthorityInfoFile`, and client certificates are not supported.
+    public var challengeHandler: URLAuthenticationChallengeHandler? {
+        get { transport.challengeHandler }
+        set { transport.challengeHandler = newValue }
+    }
+
+    /// The configuration of the endpoint's connections: a proxy, TLS versions, additional header fields.
+    ///
+    /// It is copied. Cookies, caches and stored passwords are never used, and the time-outs are the endpoint's own.
+    public var configuration: URLSessionConfiguration? {
+        get { transport.configuration?.copy() as? URLSessionConfiguration }
+        set { transport.configuration = newValue?.copy() as? URLSessionConfiguration }
+    }
+
+    private var transport = EndpointTransport()
 
     /// Creates a client of the endpoint.
     ///
@@ -79,19 +109,26 @@ public struct TokenEndpoint: Sendable {
 
     /// Exchanges a grant for a token.
     ///
+    /// **Failure** ``OAuthError``. With a refresh token use an ``OAuthLoader``, or ``exchangeRescuing(_:rescue:)``.
+    public func exchange(_ grant: TokenGrant) async throws -> TokenResponse {
+        try await exchangeRescuing(grant) { _ in }
+    }
+
+    /// Exchanges a grant for a token, and saves a refresh token that comes without one.
+    ///
     /// **Failure** ``OAuthError``. A refresh token can come without a response: with no usable access token, or after
-    /// the deadline. Then the one that was sent is spent, and `rescue` is the only one to hear of its successor.
+    /// the deadline. The refresh token that was sent is spent then, and only `rescue` hears of its successor.
     ///
     /// - Parameters:
     ///   - grant: what to exchange.
     ///   - rescue: saves a refresh token that comes without a response; called on any thread, perhaps after the end.
-    public func exchange(
+    public func exchangeRescuing(
         _ grant: TokenGrant,
-        rescuing rescue: (@Sendable (_ refreshToken: String) -> Void)? = nil
+        rescue: @escaping @Sendable (_ refreshToken: String) -> Void
     ) async throws -> TokenResponse {
         let exchange = try await start(grant) { reply, isLate in
             guard let token = isLate ? reply.refreshToken : reply.rescuedRefreshToken else { return }
-            rescue?(token)
+            rescue(token)
         }
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
         return try reply.result.get()
@@ -101,38 +138,108 @@ public struct TokenEndpoint: Sendable {
     ///
     /// - Parameters:
     ///   - grant: what to exchange.
-    ///   - rescue: as in the async variant.
     ///   - handler: called once, on any thread.
-    @available(*, renamed: "exchange(_:rescuing:)")
+    @available(*, renamed: "exchange(_:)")
     public func exchange(
         _ grant: TokenGrant,
-        rescuing rescue: (@Sendable (_ refreshToken: String) -> Void)? = nil,
         then handler: @escaping @Sendable (Result<TokenResponse, any Error>) -> Void
     ) {
         Task {
-            do { handler(.success(try await exchange(grant, rescuing: rescue))) } catch { handler(.failure(error)) }
+            do { handler(.success(try await exchange(grant))) } catch { handler(.failure(error)) }
         }
     }
 
     /// Sends the request; the exchange that comes back ends with its reply, whoever still waits for it.
+    ///
+    /// - Parameters:
+    ///   - grant: what to exchange.
+    ///   - willSend: called before anything is sent, so that no reply is faster than who writes the exchange down.
+    ///   - onReply: as of ``OutstandingExchange``.
     func start(
         _ grant: TokenGrant,
+        willSend: (OutstandingExchange<TokenReply>) -> Void = { _ in },
         onReply: @escaping @Sendable (TokenReply, _ isLate: Bool) -> Void
     ) async throws -> OutstandingExchange<TokenReply> {
         let proof = try await authentication.proof(within: deadline, by: clock)
         let call = EndpointCall(url, parameters: grant.parameters, proof: proof)
         guard allowsInsecureHTTP || call.isSecure else { throw OAuthError.insecureEndpoint }
-        let reader = TokenReplyReader(
-            secrets: call.secrets,
-            emptyRefusalIsInvalidGrant: treatsEmptyRefusalAsInvalidGrant
-        )
+        let reader = TokenReplyReader(secrets: call.secrets, failureMapping: failureMapping)
         let exchange = OutstandingExchange<TokenReply>(onReply: onReply)
-        call.send(idleLimit: deadline * 4) { [clock] result in
+        willSend(exchange)
+        call.send(over: transport, idleLimit: deadline * 4) { [clock] result in
             switch result {
             case .success(let reply): exchange.settle(reader.read(reply, at: clock.now))
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))
             }
         }
         return exchange
+    }
+}
+
+extension TokenEndpoint {
+    /// Tells the server that a token is not needed any more (RFC 7009); with most servers, a refresh token takes the
+    /// access tokens with it.
+    ///
+    /// Does nothing without a ``revocationURL``. A token that the server does not know counts as revoked.
+    ///
+    /// **Failure** ``OAuthError``. An app that signs out goes on all the same: the user is not to be kept.
+    ///
+    /// - Parameters:
+    ///   - token: a refresh token, or an access token.
+    ///   - hint: what kind it is, to help the server look it up (RFC 7009, section 2.1).
+    public func revoke(_ token: String, hint: String = "refresh_token") async throws {
+        guard let revocationURL else { return }
+        let parameters = [FormParameter("token", token, isSecret: true), FormParameter("token_type_hint", hint)]
+        let proof = try await authentication.proof(within: deadline, by: clock)
+        let call = EndpointCall(revocationURL, parameters: parameters, proof: proof)
+        guard allowsInsecureHTTP || call.isSecure else { throw OAuthError.insecureEndpoint }
+        let reader = TokenReplyReader(secrets: call.secrets)
+        let exchange = OutstandingExchange<Result<Void, OAuthError>> { _, _ in }
+        call.send(over: transport, idleLimit: deadline) { [clock] result in
+            exchange.settle(result.flatMap { reply in reader.readRevocation(reply, at: clock.now) })
+        }
+        guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
+        try reply.get()
+    }
+
+    /// Tells the server that a token is not needed any more, for callback code.
+    ///
+    /// - Parameters:
+    ///   - token: a refresh token, or an access token.
+    ///   - hint: what kind it is.
+    ///   - handler: called once, on any thread.
+    @available(*, renamed: "revoke(_:hint:)")
+    public func revoke(
+        _ token: String,
+        hint: String = "refresh_token",
+        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        Task {
+            do { handler(.success(try await revoke(token, hint: hint))) } catch { handler(.failure(error)) }
+        }
+    }
+}
+
+extension TokenEndpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Where the endpoint is, and the client; never a secret, which may stand in the query of the URL.
+    public var description: String { "TokenEndpoint(\(Self.shown(url)), \(authentication))" }
+
+    /// The same as `description`: debuggers and test failures print no secrets either.
+    public var debugDescription: String { description }
+
+    /// A mirror without queries and header fields, so that `dump` prints no secret.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "url": Self.shown(url), "revocationURL": revocationURL.map(Self.shown) as Any,
+                "authentication": authentication, "deadline": deadline,
+            ],
+            displayStyle: .struct
+        )
+    }
+
+    private static func shown(_ url: URL) -> String {
+        (WebOrigin(of: url)?.description ?? "\(url.scheme ?? "no scheme"):") + url.path()
     }
 }

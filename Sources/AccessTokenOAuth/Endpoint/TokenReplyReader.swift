@@ -1,5 +1,35 @@
 import AccessTokenCore
-import Foundation
+public import Foundation
+
+/// A reply of the token endpoint, for ``TokenEndpoint/failureMapping``.
+///
+/// It prints no body: a server may repeat a secret there.
+public struct TokenEndpointReply: Sendable {
+    /// The status of the HTTP response.
+    public let status: Int
+
+    /// The body, at most a megabyte.
+    public let body: Data
+
+    /// The body as text, without white space at either end.
+    public var text: String {
+        String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Creates a reply, to test a mapping with.
+    public init(status: Int, body: Data) {
+        self.status = status
+        self.body = body
+    }
+}
+
+extension TokenEndpointReply: CustomStringConvertible, CustomReflectable {
+    /// The status, and how long the body is.
+    public var description: String { "TokenEndpointReply(\(status), \(body.count) bytes)" }
+
+    /// A mirror without the body, so that `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["status": status], displayStyle: .struct) }
+}
 
 /// Makes out what a reply of the token endpoint means.
 ///
@@ -7,15 +37,20 @@ import Foundation
 struct TokenReplyReader {
     /// What was sent and must appear in no error, also if the server repeats it.
     let secrets: [String]
-    /// Some servers say `invalid_grant` by a 400 with nothing in it.
-    let emptyRefusalIsInvalidGrant: Bool
+    /// What the app knows of its server's own ways.
+    var failureMapping: (@Sendable (TokenEndpointReply) -> OAuthError?)?
 
     func read(_ reply: EndpointReply, at now: Date) -> TokenReply {
+        if let failureMapping, !bringsToken(reply) {
+            let unread = TokenEndpointReply(status: reply.status, body: reply.body)
+            if let error = failureMapping(unread) { return TokenReply(.failure(error)) }
+        }
         switch reply.status {
-        case 200...299: success(reply, at: now)
-        case 300...399: TokenReply(.failure(.redirected(status: reply.status)))
-        case 400...499 where reply.status != 408 && reply.status != 429: refusal(reply, at: now)
-        default: unavailable(reply, at: now)
+        case 200...299: return success(reply, at: now)
+        case 300...399: return TokenReply(.failure(.redirected(status: reply.status)))
+        case 400...499 where reply.status != 408 && reply.status != 429: return refusal(reply, at: now)
+        case 400...599: return unavailable(reply, at: now)
+        default: return notUnderstood(reply, "it has a status that no reply has")
         }
     }
 
@@ -38,14 +73,20 @@ struct TokenReplyReader {
         func rescue(_ what: String) -> TokenReply {
             notUnderstood(reply, what, rescuing: members.refreshToken)
         }
-        if let error = members.error { return rescue("it says \(readable(error)) as if that were a success") }
+        if members.error != nil {
+            // GitHub, Slack and others refuse so. What comes with a token is neither.
+            guard members.accessToken == nil, members.refreshToken == nil else {
+                return rescue("it has an error beside a token")
+            }
+            return refusal(reply, at: now)
+        }
         guard !members.hasStrangeError else { return rescue("it has an error that is not text") }
         guard let value = members.accessToken else { return rescue("it has no access token") }
         guard consists(value, of: 0x21...0x7E) else {
             return rescue("the access token has characters that no header can carry")
         }
         // Servers that leave the type out mean Bearer; another type must not be used so (RFC 6749, section 7.1).
-        guard (members.tokenType ?? "bearer").lowercased() == "bearer" else {
+        guard (members.tokenType ?? "bearer").trimmingCharacters(in: .whitespaces).lowercased() == "bearer" else {
             return rescue("the type of the token is not Bearer")
         }
         let expiration = members.lifetime.map { now.addingTimeInterval($0) }
@@ -54,7 +95,8 @@ struct TokenReplyReader {
                 TokenResponse(
                     accessToken: AccessToken(value: value, expiration: expiration),
                     refreshToken: members.refreshToken,
-                    scope: members.scope
+                    scope: members.scope,
+                    otherMembers: JSONMembers.text(of: reply.body, unless: TokenReplyMembers.knows)
                 )
             )
         )
@@ -62,18 +104,21 @@ struct TokenReplyReader {
 
     /// The body decides: servers do not agree on 400 or 401.
     private func refusal(_ reply: EndpointReply, at now: Date) -> TokenReply {
-        guard let error = members(of: reply)?.error else {
-            let isEmpty = reply.status == 400 && reply.body.isEmpty
-            if isEmpty && emptyRefusalIsInvalidGrant { return TokenReply(.failure(.refused("invalid_grant"))) }
-            return notUnderstood(reply, isEmpty ? "it is empty" : "it has no error code")
+        let members = members(of: reply)
+        guard let error = members?.error else {
+            return notUnderstood(reply, reply.body.isEmpty ? "it is empty" : "it has no error code")
         }
-        let code = readable(error)
+        guard let code = code(error) else { return notUnderstood(reply, "its error code is none") }
         // Meant for the redirect of the authorization endpoint, and sent here as well.
         guard code != "temporarily_unavailable" && code != "server_error" && code != "slow_down" else {
             return unavailable(reply, at: now)
         }
-        let explanation = members(of: reply)?.explanation.map(readable)
-        return TokenReply(.failure(.refused(code, explanation: explanation)))
+        return TokenReply(.failure(.refused(code, explanation: members?.explanation.map(readable))))
+    }
+
+    private func bringsToken(_ reply: EndpointReply) -> Bool {
+        guard let members = members(of: reply) else { return false }
+        return members.accessToken != nil || members.refreshToken != nil
     }
 
     private func members(of reply: EndpointReply) -> TokenReplyMembers? {
@@ -88,21 +133,40 @@ struct TokenReplyReader {
         text.utf8.allSatisfy(bytes.contains)
     }
 
+    /// The code, which errors print: it must look like a code, and have nothing in it of what was sent.
+    ///
+    /// - Returns: `nil` for what cannot be a code.
+    private func code(_ text: String) -> String? {
+        let characters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.".utf8)
+        guard text.utf8.count <= 64, text.utf8.allSatisfy(characters.contains) else { return nil }
+        let shown = text.lowercased()
+        let isEcho = secrets.contains { secret in
+            guard secret.utf8.count > 3 else { return shown == secret.lowercased() }
+            let base64 = String(Data(secret.utf8).base64EncodedString().prefix { $0 != "=" })
+            return [secret, base64, base64.replacing("+", with: "-").replacing("/", with: "_")]
+                .contains { shown.contains($0.lowercased()) }
+        }
+        return isEcho ? "<hidden>" : text
+    }
+
     /// The server's words without what was sent to it, without control characters, and not too many of them.
     private func readable(_ text: String) -> String {
         // First what is not to be seen, which could stand in the middle of a secret and hide it from the search.
-        var result = printable(text)
+        var result = Self.printable(text)
         // Shorter than this, nothing is a secret, and half of every explanation would be hidden. The longest first: of a
         // token whose beginning is a secret as well, the rest would stay.
         let secrets = secrets.filter { $0.utf8.count > 3 }.sorted { $0.utf8.count > $1.utf8.count }
         for secret in secrets {
-            result = result.replacingOccurrences(of: printable(secret), with: "<hidden>")
+            result = result.replacingOccurrences(of: Self.printable(secret), with: "<hidden>")
             result = result.replacingOccurrences(of: FormEncoding.encoded(secret), with: "<hidden>")
         }
-        return String(String.UnicodeScalarView(result.unicodeScalars.prefix(200)))
+        return String(String.UnicodeScalarView(result.unicodeScalars.prefix(Self.longestText)))
     }
 
-    private func printable(_ text: String) -> String {
+    private static let longestText = 200
+
+    /// Text of somebody else without what does not show in a log, or breaks its lines.
+    static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
@@ -110,5 +174,111 @@ struct TokenReplyReader {
             }
         }
         return String(String.UnicodeScalarView(scalars))
+    }
+}
+
+/// What an exchange came to.
+struct TokenReply: Sendable {
+    let result: Result<TokenResponse, OAuthError>
+
+    /// A refresh token that came without an access token that can be used: the one that was sent is spent, so that it
+    /// must be saved all the same.
+    var rescuedRefreshToken: String?
+
+    /// Every refresh token that came.
+    var refreshToken: String? { (try? result.get())?.refreshToken ?? rescuedRefreshToken }
+
+    var error: OAuthError? {
+        if case .failure(let error) = result { error } else { nil }
+    }
+
+    init(_ result: Result<TokenResponse, OAuthError>, rescuing refreshToken: String? = nil) {
+        self.result = result
+        rescuedRefreshToken = refreshToken
+    }
+}
+
+/// The members of a token endpoint's JSON that mean something (RFC 6749, sections 5.1 and 5.2).
+///
+/// It takes what servers really send: a number as a string, members that are `null`, empty or of another type, and
+/// members that nobody knows.
+struct TokenReplyMembers: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case accessToken = "access_token"
+        case tokenType = "token_type"
+        case lifetime = "expires_in"
+        case refreshToken = "refresh_token"
+        case scope
+        case error
+        case explanation = "error_description"
+    }
+
+    /// Longer than any token lives, and small enough for every clock's arithmetic: a century.
+    private static let longestLifetime: TimeInterval = 3_155_760_000
+
+    let accessToken: String?
+    let tokenType: String?
+    /// Seconds, never negative; `nil` is good until it is rejected.
+    let lifetime: TimeInterval?
+    let refreshToken: String?
+    let scope: String?
+    let error: String?
+    let explanation: String?
+    /// There is an error, but it is not text.
+    let hasStrangeError: Bool
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func text(_ key: CodingKeys) -> String? {
+            guard let text = try? members.decode(String.self, forKey: key), !text.isEmpty else { return nil }
+            return text
+        }
+        accessToken = text(.accessToken)
+        tokenType = text(.tokenType)
+        refreshToken = text(.refreshToken)
+        scope = text(.scope)
+        error = text(.error)
+        explanation = text(.explanation)
+        hasStrangeError =
+            members.contains(.error) && (try? members.decodeNil(forKey: .error)) != true
+            && (try? members.decode(String.self, forKey: .error)) == nil
+        let seconds = (try? members.decode(Double.self, forKey: .lifetime)) ?? text(.lifetime).flatMap(Double.init)
+        lifetime = seconds.flatMap { $0.isNaN ? nil : min(max(0, $0), Self.longestLifetime) }
+    }
+
+    /// Whether a name is one of those above.
+    static func knows(_ name: String) -> Bool { CodingKeys(rawValue: name) != nil }
+}
+
+/// Reads the `Retry-After` field: seconds, or a date in one of three forms (RFC 9110, sections 10.2.3 and 5.6.7).
+enum RetryAfter {
+    /// A server that asks for more than a day is not believed.
+    private static let longest: TimeInterval = 86_400
+
+    /// No date of these forms is longer.
+    private static let longestDate = 40
+
+    /// Made once: to make a formatter takes longer than to read a whole reply.
+    private static let formatters = [
+        "EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy",
+    ].map { format in
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = format
+        return formatter
+    }
+
+    /// Seconds from `now`, 0 for a date that has passed, `nil` for what makes no sense.
+    static func seconds(_ field: String?, at now: Date) -> TimeInterval? {
+        guard let field = field?.trimmingCharacters(in: .whitespaces), !field.isEmpty else { return nil }
+        let seconds = field.utf8.allSatisfy { (48...57).contains($0) } ? TimeInterval(field) : secondsUntil(field, now)
+        guard let seconds, seconds <= longest else { return nil }
+        return max(0, seconds)
+    }
+
+    private static func secondsUntil(_ text: String, _ now: Date) -> TimeInterval? {
+        guard text.utf8.count <= longestDate else { return nil }
+        return formatters.lazy.compactMap { $0.date(from: text) }.first?.timeIntervalSince(now)
     }
 }

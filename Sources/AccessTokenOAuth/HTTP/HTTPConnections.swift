@@ -1,7 +1,8 @@
-import Foundation
-
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
 #endif
 
 /// The connections of one module, with its configuration.
@@ -86,4 +87,39 @@ final class HTTPConnections: Sendable {
         return task
     }
     #endif
+}
+
+/// Answers a challenge of a connection, such as the question whether to trust a server's certificate.
+///
+/// It is called on any thread, and must not block.
+public typealias URLAuthenticationChallengeHandler =
+    @Sendable (URLAuthenticationChallenge) -> (
+        URLSession.AuthChallengeDisposition, URLCredential?
+    )
+
+/// What a request's body is taken from.
+enum HTTPUpload: Hashable, Sendable {
+    /// The request itself: its data, its stream, or nothing.
+    case ofRequest
+    case data(Data)
+    case file(URL)
+}
+
+extension URLSessionConfiguration {
+    /// A configuration that keeps nothing between two requests: no cookies, no cache, no passwords.
+    ///
+    /// A new one each time; change of it what has to be different.
+    public static var keepingNothing: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.keepNothing()
+        return configuration
+    }
+
+    func keepNothing() {
+        urlCache = nil
+        requestCachePolicy = .reloadIgnoringLocalCacheData
+        httpCookieStorage = nil
+        httpShouldSetCookies = false
+        urlCredentialStorage = nil
+    }
 }

@@ -22,6 +22,7 @@ final class HTTPExchange: NSObject, Sendable {
         var response: HTTPURLResponse?
         var body: HTTPBody
         var hasReplied = false
+        var hasSentBody = false
         /// Nobody waits for the reply any more.
         var isOver = false
         var isStopped = false
@@ -35,13 +36,23 @@ final class HTTPExchange: NSObject, Sendable {
 
     private let request: URLRequest
     private let upload: HTTPUpload
+    private let challengeHandler: URLAuthenticationChallengeHandler?
     private let state: Locked<State>
 
-    init(_ request: URLRequest, uploading upload: HTTPUpload = .ofRequest, to destination: HTTPBody.Destination) {
+    init(
+        _ request: URLRequest,
+        uploading upload: HTTPUpload = .ofRequest,
+        to destination: HTTPBody.Destination,
+        challengeHandler: URLAuthenticationChallengeHandler? = nil
+    ) {
         self.request = request
         self.upload = upload
+        self.challengeHandler = challengeHandler
         state = Locked(State(body: HTTPBody(to: destination)))
     }
+
+    /// Whether any of the request's body has left this process.
+    var hasSentBody: Bool { state.withLock { $0.hasSentBody } }
 
     /// Sends the request, unless nobody wants a reply any more.
     ///
@@ -94,13 +105,15 @@ final class HTTPExchange: NSObject, Sendable {
 
     func take(_ response: URLResponse, of task: URLSessionTask) {
         guard let response = response as? HTTPURLResponse else { return }
-        let isAcceptable = state.withLock { state in
+        // URLSession on Linux reports interim responses (RFC 9110, section 15.2) as well as the real one.
+        let isInterim = (100...199).contains(response.statusCode)
+        let refusal = state.withLock { state -> HTTPBody.TooLong? in
             state.hasReplied = true
-            guard state.response == nil, !state.isOver else { return true }
+            guard !isInterim, state.response == nil, !state.isOver else { return nil }
             state.response = response
-            return state.body.accepts(response.expectedContentLength)
+            return state.body.refusal(of: response.expectedContentLength)
         }
-        if isAcceptable { stopIfUnwanted(task) } else { abandon(with: HTTPBody.TooLong()) }
+        if let refusal { abandon(with: refusal) } else { stopIfUnwanted(task) }
     }
 
     func take(_ data: Data, of task: URLSessionTask) {
@@ -114,6 +127,10 @@ final class HTTPExchange: NSObject, Sendable {
             }
         }
         if let failure { abandon(with: failure) }
+    }
+
+    func noteSentBody() {
+        state.withLock { $0.hasSentBody = true }
     }
 
     func complete(_ error: (any Error)?) {
@@ -152,5 +169,70 @@ final class HTTPExchange: NSObject, Sendable {
         #else
         task.cancel()
         #endif
+    }
+}
+
+extension HTTPExchange: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        // It would carry the secrets to wherever the reply points, and on Linux leave the body behind. The redirect
+        // itself becomes the reply.
+        completionHandler(nil)
+        // Not before: whoever does not want the reply cancels the task now, which must have got its answer.
+        take(response, of: task)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        switch challenge.protectionSpace.authenticationMethod {
+        case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault:
+            // RFC 6749's own answer to a wrong secret is a 401 with such a challenge. Left to itself it hangs for ever
+            // on Linux, and asks the keychain for somebody's password on Apple platforms.
+            completionHandler(.rejectProtectionSpace, nil)
+        default:
+            // Whether to trust a server's certificate is for the system to decide, or for the app.
+            guard let challengeHandler else { return completionHandler(.performDefaultHandling, nil) }
+            let (disposition, credential) = challengeHandler(challenge)
+            completionHandler(disposition, credential)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        noteSentBody()
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        take(response, of: dataTask)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        take(data, of: dataTask)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if task.countOfBytesSent > 0 { noteSentBody() }
+        if let response = task.response { take(response, of: task) }
+        complete(error)
     }
 }

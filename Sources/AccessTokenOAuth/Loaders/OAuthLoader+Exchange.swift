@@ -21,7 +21,15 @@ extension OAuthLoader {
             memory.exchanges += 1
             return memory.exchanges
         }
-        let exchange = try await endpoint.start(.refreshToken(refreshToken)) { [self] reply, isLate in
+        return try await endpoint.start(.refreshToken(refreshToken)) { [memory] exchange in
+            let sent = LoaderMemory.Outstanding(
+                number: number,
+                refreshToken: refreshToken,
+                exchange: exchange,
+                start: now
+            )
+            memory.withLock { $0.outstanding = sent }
+        } onReply: { [self] reply, isLate in
             guard isLate else { return forgetOutstanding(number) }
             Task {
                 await self.keepLate(reply, of: refreshToken, replacing: record)
@@ -29,17 +37,6 @@ extension OAuthLoader {
                 self.forgetOutstanding(number)
             }
         }
-        memory.withLock { memory in
-            memory.outstanding = LoaderMemory.Outstanding(
-                number: number,
-                refreshToken: refreshToken,
-                exchange: exchange,
-                start: now
-            )
-        }
-        // It may have been settled before it was written down.
-        if exchange.isSettled { forgetOutstanding(number) }
-        return exchange
     }
 
     /// What the server handed out, if it did, together with what it left as it was.
@@ -54,7 +51,8 @@ extension OAuthLoader {
                     accessToken: old?.accessToken,
                     refreshToken: token,
                     scope: old?.scope,
-                    obtained: old?.obtained
+                    obtained: old?.obtained,
+                    otherMembers: old?.otherMembers ?? [:]
                 )
             }
         }

@@ -12,7 +12,7 @@ extension OAuthLoader {
     }
 
     /// An outcome, and what it makes of the record.
-    private struct Turn: Sendable {
+    private struct Attempt: Sendable {
         let change: CredentialChange
         let outcome: Outcome
         let base: Int?
@@ -32,31 +32,31 @@ extension OAuthLoader {
     }
 
     /// A save of what was not saved, a rotation by a peer, an exchange, and one to spare.
-    private static let mostTurns = 4
+    private static let mostAttempts = 4
     /// Attempts to save what the server issued, before the error goes to the callers.
     private static let mostSaves = 3
 
     func transact(replacing old: AccessToken?) async throws -> AccessToken {
         var failedSaves = 0
         var brought: AccessToken?
-        for _ in 0..<(Self.mostTurns + Self.mostSaves) {
-            let (turn, update) = await takeTurn(replacing: old, brought: brought)
-            if case .answer(let token) = turn?.outcome { brought = token }
+        for _ in 0..<(Self.mostAttempts + Self.mostSaves) {
+            let (attempt, update) = await runAttempt(replacing: old, brought: brought)
+            if case .answer(let token) = attempt?.outcome { brought = token }
             if case .failure(let failure) = update {
-                if turn == nil, let token = await tokenOfPeer(replacing: old) { return token }
-                // The exchange is not repeated: what it brought stays in memory, for the next turn or the next load.
+                if attempt == nil, let token = await tokenOfPeer(replacing: old) { return token }
+                // The exchange is not repeated: what it brought stays in memory, for the next attempt or the next load.
                 failedSaves += 1
                 guard failedSaves < Self.mostSaves, memory.withLock({ $0.unsaved != nil }) else {
                     // What the server says is of more use to callers than that it could not be written down.
-                    guard case .failure(let error) = turn?.outcome else { throw failure }
+                    guard case .failure(let error) = attempt?.outcome else { throw failure }
                     onUnheardError?(failure)
                     throw error
                 }
                 continue
             }
-            guard let turn, turn.wasTaken(in: try update.get()) else { continue }
-            if turn.change != .keep { forgetUnsaved(on: turn.base) }
-            switch turn.outcome {
+            guard let attempt, attempt.wasTaken(in: try update.get()) else { continue }
+            if attempt.change != .keep { forgetUnsaved(on: attempt.base) }
+            switch attempt.outcome {
             case .answer(let token): return token
             case .failure(let error): throw error
             case .again: continue
@@ -65,17 +65,17 @@ extension OAuthLoader {
         throw CredentialStoreError.busy
     }
 
-    /// One update of the store; there is no turn if it did not let us in.
-    private func takeTurn(
+    /// One update of the store, without an attempt if the store did not run the body.
+    private func runAttempt(
         replacing old: AccessToken?,
         brought: AccessToken?
-    ) async -> (Turn?, Result<CredentialRecord?, any Error>) {
-        let last = Locked<Turn?>(nil)
+    ) async -> (Attempt?, Result<CredentialRecord?, any Error>) {
+        let last = Locked<Attempt?>(nil)
         do {
             let record = try await store.update { record in
-                let turn = await self.turn(with: record, replacing: old, brought: brought)
-                last.withLock { $0 = turn }
-                return turn.change
+                let attempt = await self.decide(about: record, replacing: old, brought: brought)
+                last.withLock { $0 = attempt }
+                return attempt.change
             }
             return (last.withLock { $0 }, .success(record))
         } catch {
@@ -86,54 +86,55 @@ extension OAuthLoader {
     /// Decides, inside the exclusion, what becomes of the record, and what the callers are told.
     ///
     /// It throws nothing, so that an error of the update is an error of the store.
-    private func turn(
-        with record: CredentialRecord?,
+    private func decide(
+        about record: CredentialRecord?,
         replacing old: AccessToken?,
         brought: AccessToken?
-    ) async -> Turn {
+    ) async -> Attempt {
+        if let record, hasEnded(record) { return Attempt(.remove, .failure(AccessTokenError.signedOut), on: record) }
         if let unsaved = unsaved(on: record?.version) {
             // A token that this very load brought is its answer, however short it lives.
             let token = unsaved.accessToken.flatMap { $0 == brought ? $0 : nil }
-            return Turn(.replace(unsaved), token.map { .answer($0) } ?? .again, on: record)
+            return Attempt(.replace(unsaved), token.map { .answer($0) } ?? .again, on: record)
         }
-        if let token = adoptable(record, replacing: old) { return Turn(.keep, .answer(token), on: record) }
+        if let token = adoptable(record, replacing: old) { return Attempt(.keep, .answer(token), on: record) }
         do {
             if let record, let refreshToken = record.credential.refreshToken {
                 guard memory.withLock({ $0.refused != refreshToken }) else { return refused(record) }
                 return await settle(try await exchange(of: refreshToken, in: record), record)
             }
-            guard let grant else { return Turn(.keep, .failure(AccessTokenError.signedOut), on: record) }
+            guard let grant else { return Attempt(.keep, .failure(AccessTokenError.signedOut), on: record) }
             return await settle(try await endpoint.start(grant) { _, _ in }, record)
         } catch {
-            return Turn(.keep, .failure(error), on: record)
+            return Attempt(.keep, .failure(error), on: record)
         }
     }
 
-    private func settle(_ exchange: OutstandingExchange<TokenReply>, _ record: CredentialRecord?) async -> Turn {
+    private func settle(_ exchange: OutstandingExchange<TokenReply>, _ record: CredentialRecord?) async -> Attempt {
         guard let reply = await exchange.reply(within: endpoint.deadline, by: endpoint.clock) else {
-            return Turn(.keep, .failure(OAuthError.timedOut), on: record)
+            return Attempt(.keep, .failure(OAuthError.timedOut), on: record)
         }
         if let credential = credential(from: reply, renewing: record?.credential) {
             memory.withLock { $0.unsaved = LoaderMemory.Unsaved(credential: credential, base: record?.version) }
             switch reply.result {
-            case .success(let response): return Turn(.replace(credential), .answer(response.accessToken), on: record)
-            case .failure(let error): return Turn(.replace(credential), .failure(error), on: record)
+            case .success(let response): return Attempt(.replace(credential), .answer(response.accessToken), on: record)
+            case .failure(let error): return Attempt(.replace(credential), .failure(error), on: record)
             }
         }
         guard case .failure(let error) = reply.result, error.requiresSignIn, let record else {
-            return Turn(.keep, .failure(reply.error ?? .timedOut), on: record)
+            return Attempt(.keep, .failure(reply.error ?? .timedOut), on: record)
         }
         memory.withLock { $0.refused = record.credential.refreshToken }
         // A peer may have rotated it all the same, in a store whose exclusion can be lost.
         if let present = try? await store.load(), present.version != record.version {
-            return Turn(.keep, .again, on: record)
+            return Attempt(.keep, .again, on: record)
         }
         return refused(record, with: error)
     }
 
     /// The refresh token that was sent is no good any more; a record with another one never comes here.
-    private func refused(_ record: CredentialRecord, with error: OAuthError = .refused("invalid_grant")) -> Turn {
-        Turn(.remove, grant == nil ? .failure(error) : .again, on: record)
+    private func refused(_ record: CredentialRecord, with error: OAuthError = .refused("invalid_grant")) -> Attempt {
+        Attempt(.remove, grant == nil ? .failure(error) : .again, on: record)
     }
 
     /// Whoever is inside and does not let us in may have written what we want; without the exclusion, nothing is sent.

@@ -1,5 +1,6 @@
 public import AccessTokenAsync
 public import AccessTokenCore
+public import AccessTokenGCD
 public import Foundation
 
 /// Loads access tokens by the refresh token that is in a credential store, and keeps there what the server rotates.
@@ -12,10 +13,11 @@ public import Foundation
 /// let service = AsyncAccessTokenService(loader: RetryingLoader(loader))
 /// ```
 ///
-/// Callback code uses it by way of a `CallbackLoaderView`.
+/// Callback code uses it by way of a `CallbackLoaderAdapter`.
 ///
-/// **Concurrency** Have one loader for a store in a process, and give it to each service that uses the credential: what
-/// was sent and not answered yet, or issued and not saved yet, is known to the loader that did it, and to no other.
+/// **Concurrency** Have one loader for a store in a process, and give it to each service that uses the credential. Loaders
+/// of one store object share what they know: what was sent and not answered yet, and what was issued and not saved yet.
+/// Loaders of a store that is a `struct` do not.
 ///
 /// **Cancellation** None: exchange and write are seen through, also if the calling task is cancelled.
 ///
@@ -32,7 +34,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     let grant: TokenGrant?
     let leeway: TimeInterval
     let onUnheardError: (@Sendable (any Error) -> Void)?
-    let memory = Locked(LoaderMemory())
+    let memory: SharedLoaderMemory
 
     /// Creates a loader.
     ///
@@ -54,6 +56,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ) {
         self.endpoint = endpoint
         self.store = store
+        memory = .of(store)
         self.grant = grant
         self.leeway = leeway
         self.onUnheardError = onUnheardError
@@ -65,10 +68,9 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         try await Task { try await self.transact(replacing: old) }.value
     }
 
-    /// Begins a session with a credential, in place of the present one if there is one.
+    /// Stores a credential as that of a session, in place of the present one if there is one.
     ///
-    /// Then tell the service, if it lives on from an earlier session: `signIn(_:)` with the credential's access token. A
-    /// credential without one needs a new service: the old one goes on with the token of the earlier session.
+    /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both.
     ///
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {
@@ -81,7 +83,46 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         }.value
     }
 
-    /// Begins a session with a credential, for callback code.
+    /// Begins a session in the store and in a service of this loader, as at the end of a login.
+    ///
+    /// The credential may have an access token, or only a refresh token, which the next call of the service exchanges.
+    /// For a session of another user, sign out of the service first.
+    ///
+    /// **Failure** What the store throws; the service goes on as it was then.
+    public func signIn(_ credential: Credential, to service: AsyncAccessTokenService) async throws {
+        try await signIn(credential)
+        // After the store: a load of the service finds the new credential there.
+        if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
+    }
+
+    /// Begins a session in the store and in a service of this loader, as at the end of a login.
+    ///
+    /// It does the same for a queue service, which has this loader by way of a `CallbackLoaderAdapter`.
+    ///
+    /// **Failure** What the store throws; the service goes on as it was then.
+    public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
+        try await signIn(credential)
+        if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
+    }
+
+    /// Begins a session in the store and in a service of this loader, for callback code.
+    ///
+    /// - Parameters:
+    ///   - credential: the session's.
+    ///   - service: a service that loads by this loader.
+    ///   - handler: called once, on any thread; the session has begun if there is no error.
+    @available(*, renamed: "signIn(_:to:)")
+    public func signIn(
+        _ credential: Credential,
+        to service: AccessTokenService,
+        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        Task {
+            do { handler(.success(try await signIn(credential, to: service))) } catch { handler(.failure(error)) }
+        }
+    }
+
+    /// Stores a credential as that of a session, for callback code.
     ///
     /// - Parameters:
     ///   - credential: the session's.
@@ -106,4 +147,12 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     public func signOut() async {
         await Task { await self.forget() }.value
     }
+}
+
+extension OAuthLoader: CustomStringConvertible, CustomReflectable {
+    /// Where the loader exchanges; never a secret.
+    public var description: String { "OAuthLoader(\(endpoint))" }
+
+    /// A mirror without store and memory, so that `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["endpoint": endpoint], displayStyle: .class) }
 }

@@ -12,12 +12,13 @@ public import Foundation
 /// ```
 ///
 /// All of it happens inside one load of the service, whose `loadDeadline` goes on meanwhile. Callback code uses it by
-/// way of a `CallbackLoaderView`.
+/// way of a `CallbackLoaderAdapter`.
 ///
 /// **Cancellation** None, as of every load. After a sign-out nothing is tried any more.
 ///
-/// **Failure** The last load's error, unchanged: at once if another try cannot help, or if the server asked for more
-/// patience than `longestDelay`. A request that the server may have carried out is sent again once at most.
+/// **Failure** The last load's error, unchanged: at once if another try cannot help, or if the server asked for a longer
+/// wait than `longestDelay`. A request that the server may have carried out is sent again once at most; which requests
+/// these are is told by ``OAuthError/mayHaveBeenCarriedOut``.
 public final class RetryingLoader: AsyncAccessTokenLoader {
     private let base: any AsyncAccessTokenLoader
     private let retries: Int
@@ -85,7 +86,7 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
         await base.signOut()
     }
 
-    /// `nil` if the server asks for more patience than there is: to ask earlier would be rude, and in vain.
+    /// `nil` if the server asks for a longer wait than is allowed: to ask it earlier would be in vain.
     private func delay(before retry: Int, after error: any Error) -> TimeInterval? {
         let asked = (error as? OAuthError)?.retryAfter ?? 0
         guard asked <= longestDelay else { return nil }

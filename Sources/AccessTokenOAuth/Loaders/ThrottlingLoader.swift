@@ -8,7 +8,7 @@ public import Foundation
 /// them. The moment is `pause`, or what the server asked for by `Retry-After` if that is longer.
 ///
 /// That nobody is signed in is always found out anew: signing in ends it, and asking costs nothing. Callback code uses
-/// it by way of a `CallbackLoaderView`.
+/// it by way of a `CallbackLoaderAdapter`.
 ///
 /// **Cancellation** None, as of every load.
 ///

@@ -22,6 +22,8 @@ public import FoundationNetworking
 ///   that leads elsewhere is an error. Redirects are followed, without the token from the first one on that leads to
 ///   another origin; one from `https` to `http` is not followed, and is the reply.
 /// - A request with an `Authorization` field of its own is an error.
+/// - A reply is read into memory up to a limit; a download goes to a file, and has none. There is no `bytes(for:)`:
+///   `URLSession` on Linux cannot hold a server back, so that a slow reader would fill the memory. Download to a file.
 ///
 /// **Concurrency** Can be used from any thread.
 ///
@@ -39,9 +41,14 @@ public import FoundationNetworking
 ///   exempts it.
 /// - Some errors have other codes: a connection that is lost is `badServerResponse`, a body that ends too early `unknown`.
 public final class AsyncBearerSession: Sendable {
+    /// How many bytes of a reply are read into memory if nothing else is said: 64 MiB.
+    public static let usualBodyLimit = 64 << 20
+
     private let tokens: any AsyncAccessTokenProviding
     private let rules: BearerRules
     private let connections: HTTPConnections
+    private let bodyLimit: Int
+    private let tasks = SessionTasks()
 
     /// Creates a session.
     ///
@@ -50,21 +57,38 @@ public final class AsyncBearerSession: Sendable {
     ///   - origins: where the token may go; of each URL only scheme, host and port count.
     ///   - configuration: the session's own, not for the background; it is copied. `timeoutIntervalForRequest` and
     ///     `timeoutIntervalForResource` count for each attempt by itself, and not while a token is waited for.
+    ///   - bodyLimit: bytes of a reply that are read into memory; more of them are an error,
+    ///     ``BearerSessionError/bodyTooLong(limit:)``. A download has no limit.
     ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`; on this machine it always may.
     public init(
         tokens: any AsyncAccessTokenProviding,
         origins: [URL],
         configuration: URLSessionConfiguration = .keepingNothing,
+        bodyLimit: Int = AsyncBearerSession.usualBodyLimit,
         allowsInsecureHTTP: Bool = false
     ) {
         self.tokens = tokens
         rules = BearerRules(origins: origins, allowsInsecureHTTP: allowsInsecureHTTP, configuration: configuration)
         connections = HTTPConnections(configuration)
+        self.bodyLimit = max(0, bodyLimit)
+    }
+
+    /// Cancels the session's requests, and lets it take no more; other sessions and their loads go on.
+    ///
+    /// Requests that are under way throw `URLError.cancelled` at once. Later ones throw
+    /// ``BearerSessionError/sessionInvalidated``.
+    public func invalidateAndCancel() {
+        tasks.invalidateAndCancel()
+    }
+
+    /// Lets the session take no more requests; those that are under way go on to their end.
+    public func finishTasksAndInvalidate() {
+        tasks.invalidate()
     }
 
     /// The reply to a request, its body in memory.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        let reply = try await reply(to: request, .ofRequest, .memory(limit: .max))
+        let reply = try await reply(to: request, .ofRequest, .memory(limit: bodyLimit))
         return (reply.body, reply.response)
     }
 
@@ -75,13 +99,13 @@ public final class AsyncBearerSession: Sendable {
 
     /// The reply to a request with this body.
     public func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse) {
-        let reply = try await reply(to: request, .data(bodyData), .memory(limit: .max))
+        let reply = try await reply(to: request, .data(bodyData), .memory(limit: bodyLimit))
         return (reply.body, reply.response)
     }
 
     /// The reply to a request whose body is in a file.
     public func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse) {
-        let reply = try await reply(to: request, .file(fileURL), .memory(limit: .max))
+        let reply = try await reply(to: request, .file(fileURL), .memory(limit: bodyLimit))
         return (reply.body, reply.response)
     }
 
@@ -104,10 +128,22 @@ public final class AsyncBearerSession: Sendable {
         _ upload: HTTPUpload,
         _ destination: HTTPBody.Destination
     ) async throws -> HTTPReply {
+        guard let registration = tasks.register() else { throw BearerSessionError.sessionInvalidated }
+        defer { registration.end() }
+        let machine = BearerStateMachine(request, uploading: upload, by: rules)
+        // A task of its own, which the session can cancel as well as the caller.
+        let task = Task { try await carryOut(machine, destination) }
+        registration.onCancel { task.cancel() }
         do {
-            return try await carryOut(BearerStateMachine(request, uploading: upload, by: rules), destination)
-        } catch is CancellationError where Task.isCancelled {
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        } catch is CancellationError where task.isCancelled {
             throw URLError(.cancelled)
+        } catch let error as HTTPBody.TooLong {
+            throw BearerSessionError.bodyTooLong(limit: error.limit)
         }
     }
 
@@ -134,6 +170,14 @@ public final class AsyncBearerSession: Sendable {
             }
         }
     }
+}
+
+extension AsyncBearerSession: CustomStringConvertible, CustomReflectable {
+    /// Where the token may go; never a header field of the configuration.
+    public var description: String { "AsyncBearerSession(\(rules))" }
+
+    /// A mirror without the configuration, so that `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["origins": rules.description], displayStyle: .class) }
 }
 
 extension HTTPExchange {

@@ -36,3 +36,42 @@ struct BearerRules: Sendable {
         !token.value.isEmpty && token.value.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
+
+/// Where a URL leads: scheme, host and port (RFC 6454, section 4).
+struct WebOrigin: Hashable, Sendable {
+    let scheme: String
+    /// An IPv6 address has no brackets.
+    let host: String
+    let port: Int
+
+    /// `nil` for what is not HTTP, and for a URL that names a user: what one parser takes for the user is the host to
+    /// another.
+    init?(of url: URL) {
+        let url = url.absoluteURL
+        let ports = ["http": 80, "https": 443]
+        guard let scheme = url.scheme?.lowercased(), let usualPort = ports[scheme], url.user == nil,
+            let host = url.host()?.lowercased().trimmingCharacters(in: ["[", "]"]), !host.isEmpty
+        else { return nil }
+        self.scheme = scheme
+        self.host = host
+        port = url.port ?? usualPort
+    }
+
+    /// Whether nobody on the way can read what goes there: it is `https`, or does not leave this machine.
+    var isProtected: Bool { scheme == "https" || isLoopback }
+
+    private var isLoopback: Bool {
+        let isIPv4 = host.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+        return host == "localhost" || host == "::1" || (isIPv4 && host.hasPrefix("127."))
+    }
+}
+
+extension BearerRules: CustomStringConvertible {
+    var description: String { origins.map(\.description).sorted().joined(separator: ", ") }
+}
+
+extension WebOrigin: CustomStringConvertible {
+    var description: String {
+        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+}

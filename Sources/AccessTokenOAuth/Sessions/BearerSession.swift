@@ -9,10 +9,10 @@ public import FoundationNetworking
 
 /// Sends requests with a token, for callback code, in the shape of `URLSession`.
 ///
-/// All that is said of ``AsyncBearerSession`` is true here, and sessions of both worlds can share one service.
+/// All that is said of ``AsyncBearerSession`` is true here, and sessions of both kinds can share one service.
 ///
 /// ```swift
-/// let session = BearerSession(tokens: service, origins: [apiURL], queue: .main)
+/// let session = BearerSession(tokens: service, origins: [apiURL], handlerQueue: .main)
 /// session.dataTask(with: apiURL.appending(path: "friends")) { data, response, error in … }.resume()
 /// ```
 ///
@@ -27,7 +27,9 @@ public final class BearerSession: Sendable {
     private let tokens: any AccessTokenProviding
     private let rules: BearerRules
     private let connections: HTTPConnections
-    private let delivery: DispatchQueue
+    private let bodyLimit: Int
+    private let tasks = SessionTasks()
+    private let handlerQueue: DispatchQueue
 
     /// Creates a session.
     ///
@@ -36,19 +38,36 @@ public final class BearerSession: Sendable {
     ///   - origins: where the token may go; of each URL only scheme, host and port count.
     ///   - configuration: the session's own, not for the background; it is copied. `timeoutIntervalForRequest` and
     ///     `timeoutIntervalForResource` count for each attempt by itself, and not while a token is waited for.
-    ///   - queue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
+    ///   - bodyLimit: bytes of a reply that are read into memory; more of them are an error,
+    ///     ``BearerSessionError/bodyTooLong(limit:)``. A download has no limit.
+    ///   - handlerQueue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
     ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`; on this machine it always may.
     public init(
         tokens: any AccessTokenProviding,
         origins: [URL],
         configuration: URLSessionConfiguration = .keepingNothing,
-        queue: DispatchQueue = .global(),
+        bodyLimit: Int = AsyncBearerSession.usualBodyLimit,
+        handlerQueue: DispatchQueue = .global(),
         allowsInsecureHTTP: Bool = false
     ) {
         self.tokens = tokens
         rules = BearerRules(origins: origins, allowsInsecureHTTP: allowsInsecureHTTP, configuration: configuration)
         connections = HTTPConnections(configuration)
-        delivery = DispatchQueue(label: "BearerSession.delivery", target: queue)
+        self.bodyLimit = max(0, bodyLimit)
+        self.handlerQueue = DispatchQueue(label: "BearerSession.handlers", target: handlerQueue)
+    }
+
+    /// Cancels the session's tasks, and lets it take no more; other sessions and their loads go on.
+    ///
+    /// The handlers of its tasks, also of those that were not resumed yet, are called with `URLError.cancelled`. The
+    /// handler of a later task is called with ``BearerSessionError/sessionInvalidated`` when that task is resumed.
+    public func invalidateAndCancel() {
+        tasks.invalidateAndCancel()
+    }
+
+    /// Lets the session take no more tasks; those that it has go on to their end, and can be resumed.
+    public func finishTasksAndInvalidate() {
+        tasks.invalidate()
     }
 
     /// A task for the reply to a request, its body in memory.
@@ -56,7 +75,7 @@ public final class BearerSession: Sendable {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> BearerSessionTask {
-        task(for: request, .ofRequest, .memory(limit: .max)) { reply, error in
+        task(for: request, .ofRequest, .memory(limit: bodyLimit)) { reply, error in
             completionHandler(reply?.body, reply?.response, error)
         }
     }
@@ -75,7 +94,7 @@ public final class BearerSession: Sendable {
         from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> BearerSessionTask {
-        task(for: request, .data(bodyData ?? Data()), .memory(limit: .max)) { reply, error in
+        task(for: request, .data(bodyData ?? Data()), .memory(limit: bodyLimit)) { reply, error in
             completionHandler(reply?.body, reply?.response, error)
         }
     }
@@ -86,7 +105,7 @@ public final class BearerSession: Sendable {
         fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> BearerSessionTask {
-        task(for: request, .file(fileURL), .memory(limit: .max)) { reply, error in
+        task(for: request, .file(fileURL), .memory(limit: bodyLimit)) { reply, error in
             completionHandler(reply?.body, reply?.response, error)
         }
     }
@@ -117,18 +136,32 @@ public final class BearerSession: Sendable {
         _ destination: HTTPBody.Destination,
         then handler: @escaping @Sendable (HTTPReply?, (any Error)?) -> Void
     ) -> BearerSessionTask {
-        BearerSessionTask(
-            BearerStateMachine(request, uploading: upload, by: rules),
+        let registration = tasks.register()
+        let task = BearerSessionTask(
+            registration.map { _ in BearerStateMachine(request, uploading: upload, by: rules) },
             to: destination,
             tokens: tokens,
-            connections: connections
-        ) { [delivery] result in
-            delivery.async {
+            connections: connections,
+            registration: registration
+        ) { [handlerQueue] result in
+            handlerQueue.async {
                 switch result {
                 case .success(let reply): handler(reply, nil)
+                case .failure(let error as HTTPBody.TooLong):
+                    handler(nil, BearerSessionError.bodyTooLong(limit: error.limit))
                 case .failure(let error): handler(nil, error)
                 }
             }
         }
+        registration?.onCancel { [weak task] in task?.cancel() }
+        return task
     }
+}
+
+extension BearerSession: CustomStringConvertible, CustomReflectable {
+    /// Where the token may go; never a header field of the configuration.
+    public var description: String { "BearerSession(\(rules))" }
+
+    /// A mirror without the configuration, so that `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["origins": rules.description], displayStyle: .class) }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Why a session did not send a request.
+/// Why a session did not send a request, or did not read its reply to the end.
 ///
 /// What the service says about the token, and what `URLSession` says about the connection, reaches the caller
 /// unchanged; the errors here are those of the session itself. None has a secret in it.
@@ -12,6 +12,8 @@ public struct BearerSessionError: Error, Hashable, Sendable {
         case insecureOrigin(String)
         case authorizationAlreadySet
         case unsendableToken
+        case bodyTooLong(limit: Int)
+        case sessionInvalidated
     }
 
     private let reason: Reason
@@ -34,6 +36,14 @@ public struct BearerSessionError: Error, Hashable, Sendable {
     /// The token is empty, or has characters that no header field can carry (RFC 6750, section 2.1).
     public static let unsendableToken = BearerSessionError(reason: .unsendableToken)
 
+    /// The reply's body is longer than the session's limit, in bytes, and was not read further.
+    public static func bodyTooLong(limit: Int) -> BearerSessionError {
+        BearerSessionError(reason: .bodyTooLong(limit: limit))
+    }
+
+    /// The session was invalidated, and takes no more requests.
+    public static let sessionInvalidated = BearerSessionError(reason: .sessionInvalidated)
+
     /// Lets a pattern match any error, as a case would: `catch BearerSessionError.unsendableToken`.
     public static func ~= (pattern: BearerSessionError, error: any Error) -> Bool {
         pattern == error as? BearerSessionError
@@ -52,6 +62,11 @@ extension BearerSessionError: CustomStringConvertible, LocalizedError {
             "Not sent: there is an Authorization field already. Remove it; the session sets it."
         case .unsendableToken:
             "Not sent: the token has characters that no header field can carry, or none. Look at the token's loader."
+        case .bodyTooLong(let limit):
+            "The reply is longer than the session's limit of \(limit) bytes, and was not read further. Download it to a "
+                + "file, or raise the session's bodyLimit."
+        case .sessionInvalidated:
+            "Not sent: the session was invalidated. Create a new one."
         }
     }
 

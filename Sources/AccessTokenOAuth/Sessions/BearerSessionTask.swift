@@ -11,7 +11,8 @@ import FoundationNetworking
 /// **Concurrency** Can be used from any thread.
 public final class BearerSessionTask: Sendable {
     private struct State {
-        var machine: BearerStateMachine
+        /// `nil` if the session takes no more requests.
+        var machine: BearerStateMachine?
         /// `nil` once it was called.
         var handler: (@Sendable (Result<HTTPReply, any Error>) -> Void)?
         var isResumed = false
@@ -23,18 +24,22 @@ public final class BearerSessionTask: Sendable {
     private let destination: HTTPBody.Destination
     private let tokens: any AccessTokenProviding
     private let connections: HTTPConnections
+    /// Ends with the task.
+    private let registration: SessionTasks.Registration?
     private let state: Locked<State>
 
     init(
-        _ machine: BearerStateMachine,
+        _ machine: BearerStateMachine?,
         to destination: HTTPBody.Destination,
         tokens: any AccessTokenProviding,
         connections: HTTPConnections,
+        registration: SessionTasks.Registration?,
         then handler: @escaping @Sendable (Result<HTTPReply, any Error>) -> Void
     ) {
         self.destination = destination
         self.tokens = tokens
         self.connections = connections
+        self.registration = registration
         state = Locked(State(machine: machine, handler: handler))
     }
 
@@ -62,7 +67,12 @@ public final class BearerSessionTask: Sendable {
             guard state.handler != nil else { return (nil, 0) }
             state.step += 1
             state.cancelStep = nil
-            return (input(&state.machine), state.step)
+            guard var machine = state.machine.take() else {
+                return (.fail(BearerSessionError.sessionInvalidated), state.step)
+            }
+            let action = input(&machine)
+            state.machine = machine
+            return (action, state.step)
         }
         switch action {
         case .retrieveToken: retrieveToken(step)
@@ -117,4 +127,12 @@ public final class BearerSessionTask: Sendable {
         handler?(result)
         cancelStep?()
     }
+}
+
+extension BearerSessionTask: CustomStringConvertible, CustomReflectable {
+    /// What the task is; never what it sends.
+    public var description: String { "BearerSessionTask" }
+
+    /// A mirror without request and token, so that `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .class) }
 }

@@ -1,26 +1,73 @@
 import Dispatch
 
-/// Collects the jobs of a run's tasks instead of running them.
+/// Collects the jobs of an exploration's tasks instead of running them.
 ///
 /// A task with this preference sends here: its own jobs, those of its child tasks, what follows a
 /// `Task.yield`, and its entries into default actors.
 final class ControlledExecutor: TaskExecutor {
-    private struct Served: Sendable {
+    private struct Weak: Sendable {
         weak var run: ScenarioRun?
     }
 
-    private let served = Protected(Served())
+    private struct State: Sendable {
+        var served = Weak()
+        /// The runs whose tasks had not ended with them.
+        var former: [UInt64: Weak] = [:]
+        var preference: TaskStatus.Preference?
+        var probed: UnownedJob?
+        var isProbing = false
+    }
 
-    /// Says whose jobs these are; the run keeps the executor, not the other way round.
+    private let state = Protected(State())
+
+    /// Says whose jobs these are from now on; the run keeps the executor, not the other way round.
     func serve(_ run: ScenarioRun) {
-        served.withLock { $0.run = run }
+        state.withLock { $0.served.run = run }
+    }
+
+    /// Remembers whose these tasks are, which have not ended with their run.
+    func remember(_ tasks: [UInt64], of run: ScenarioRun) {
+        state.withLock { state in
+            for task in tasks { state.former[task] = Weak(run: run) }
+        }
+    }
+
+    /// What makes a plain task prefer this executor; `nil` where the runtime is not the one that is known.
+    var preference: TaskStatus.Preference? {
+        state.withLock { $0.preference }
+    }
+
+    /// Finds out how a plain task can be made to prefer this executor.
+    func findPreference() {
+        guard TaskStatus.isKnown else { return }
+        state.withLock { $0.isProbing = true }
+        let task = Task(executorPreference: self) {}
+        let job = state.withLock { state in
+            state.isProbing = false
+            defer { state.probed = nil }
+            return state.probed
+        }
+        guard let job else { return }
+        let address = unsafe UInt(bitPattern: unsafeBitCast(job, to: UnsafeRawPointer.self))
+        let preference = TaskStatus.Preference(ofTaskAt: address, for: self)
+        state.withLock { $0.preference = preference }
+        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        withExtendedLifetime(task) {}
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if let run = served.withLock({ $0.run }) {
+        let task = JobLayout.taskID(of: job)
+        let run = state.withLock { state -> ScenarioRun? in
+            if state.isProbing {
+                state.probed = job
+                return nil
+            }
+            return state.former.isEmpty ? state.served.run : state.former[task]?.run ?? state.served.run
+        }
+        if let run {
             run.accept(job, from: .executor)
-        } else {
+        } else if state.withLock({ $0.probed == nil }) {
             release(job)
         }
     }
@@ -30,5 +77,39 @@ final class ControlledExecutor: TaskExecutor {
         DispatchQueue.global().async {
             unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
         }
+    }
+}
+
+/// A job of the concurrency runtime that has come under control.
+struct ControlledJob: Sendable {
+    enum Origin: Sendable {
+        /// It prefers the run's executor.
+        case executor
+        /// It was on its way to the process-wide pool, and could not be made to prefer the run's executor.
+        case hook
+    }
+
+    let job: UnownedJob
+    let kind: JobLayout.Kind
+    /// The task that it runs, or zero.
+    let taskID: UInt64
+    let isChild: Bool
+    let origin: Origin
+    /// Whether it is the first job of its task.
+    var isNew = false
+    /// Whether the task sends every job here, so that its way from actor to actor is known.
+    var isFollowed = true
+
+    init(_ job: UnownedJob, from origin: Origin) {
+        self.job = job
+        self.origin = origin
+        kind = JobLayout.kind(of: job)
+        taskID = JobLayout.taskID(of: job)
+        isChild = JobLayout.isChild(job)
+    }
+
+    /// Where the job is; for a task's, that is where the task is.
+    var address: UInt {
+        unsafe UInt(bitPattern: unsafeBitCast(job, to: UnsafeRawPointer.self))
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -22,16 +23,42 @@ enum ExploringThread {
 
     /// Runs an exploration beside others, as soon as a processor is left for it, then calls back.
     ///
-    /// Those that wait are taken up in the order in which they were asked for.
-    static func perform(_ body: @escaping @Sendable () -> Void) {
+    /// Those that wait are taken up in the order in which they were asked for. If a step does not end, the caller is told
+    /// something else, and the thread is left to itself.
+    static func perform<Result: Sendable>(
+        _ body: @escaping @Sendable () -> Result,
+        watching watchdog: Watchdog,
+        orElse stuck: @escaping @Sendable () -> Result,
+        then done: @escaping @Sendable (Result) -> Void
+    ) {
         precondition(ActiveRuns.onThisThread == nil, "An exploration cannot be started from inside a scenario.")
         let needsThread = state.withLock { state in
-            state.waiting.append(body)
+            state.waiting.append {
+                let isFirst = Protected(true)
+                let end = { @Sendable (result: @Sendable () -> Result) in
+                    let wasFirst = isFirst.withLock { isFirst in
+                        defer { isFirst = false }
+                        return isFirst
+                    }
+                    if wasFirst { done(result()) }
+                    return wasFirst
+                }
+                watchdog.watch {
+                    // The place of the stuck thread is for others.
+                    if end(stuck) { startThread() }
+                }
+                let result = body()
+                watchdog.end()
+                if !end({ result }) { Self.state.withLock { $0.threads += 1 } }
+            }
             guard state.threads < processors else { return false }
             state.threads += 1
             return true
         }
-        guard needsThread else { return }
+        if needsThread { startThread() }
+    }
+
+    private static func startThread() {
         // A serial queue has a thread even if the subjects keep all those of the global queues busy.
         DispatchQueue(label: "InterleavingExplorer").async {
             while let next = takeNext() {
@@ -49,5 +76,39 @@ enum ExploringThread {
             }
             return state.waiting.removeFirst()
         }
+    }
+}
+
+/// Looks now and then whether an exploration goes on.
+struct Watchdog: Sendable {
+    let pulse: Pulse
+    let limit: Duration
+    private let isOver = DispatchSemaphore(value: 0)
+
+    init(pulse: Pulse, limit: Duration) {
+        self.pulse = pulse
+        self.limit = limit
+    }
+
+    /// Calls back once if nothing goes on for as long as the limit.
+    func watch(_ bark: @escaping @Sendable () -> Void) {
+        DispatchQueue(label: "InterleavingExplorer watchdog").async {
+            var last = -1
+            var since = ContinuousClock.now
+            while isOver.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+                let beats = pulse.beats.load(ordering: .relaxed)
+                if beats != last || pulse.isWaiting.load(ordering: .sequentiallyConsistent) {
+                    last = beats
+                    since = .now
+                } else if ContinuousClock.now - since > limit {
+                    pulse.isAbandoned.store(true, ordering: .sequentiallyConsistent)
+                    return bark()
+                }
+            }
+        }
+    }
+
+    func end() {
+        isOver.signal()
     }
 }

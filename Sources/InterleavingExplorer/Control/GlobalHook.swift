@@ -1,23 +1,57 @@
 /// Captures the jobs of plain `Task {}` and `Task.detached`, which know nothing of an executor.
 ///
 /// The concurrency runtime calls `swift_task_enqueueGlobal_hook`, if it is set, instead of handing a job to
-/// the process-wide pool. The hook is set once and stays, since to take it back would be a race with every
-/// other thread; for all jobs but those of runs it only passes on to what the runtime would have done.
+/// the process-wide pool; and another one for jobs of the main actor. The hooks are set once and stay, since to take them
+/// back would be a race with every other thread; for all jobs but those of runs they only pass on to what the runtime
+/// would have done.
 enum GlobalHook {
     private typealias Original = @convention(thin) (UnownedJob) -> Void
     private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
-    /// Whether plain tasks are captured: not where the runtime has no such hook or somebody else has it.
-    static let isInstalled: Bool = {
-        guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_enqueueGlobal_hook") else {
+    private static let capture: Hook = { job, original in
+        guard let run = ScenarioRun.claiming(job) else { return original(job) }
+        run.accept(job, from: .hook)
+    }
+
+    private typealias OriginalExecutor = @convention(thin) () -> UnownedSerialExecutor
+    private typealias ExecutorHook = @convention(thin) (OriginalExecutor) -> UnownedSerialExecutor
+
+    /// Is called where somebody asks for the main actor's executor, which is the first thing on the way there.
+    private static let watchMainActor: ExecutorHook = { original in
+        ActiveRuns.onThisThread?.reportEscape("a task was sent to the main actor")
+        return unsafe original()
+    }
+
+    /// Whether another library has set the hook, before or since, so that plain tasks get away.
+    static var isTaken: Bool {
+        guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_enqueueGlobal_hook") else { return false }
+        return unsafe symbol.load(as: UInt.self) != 0 && !isInPlace()
+    }
+
+    /// Sets the hooks, the first time, and returns whether plain tasks are captured now.
+    ///
+    /// They are not where the runtime has no such hook, or where another library has set it before or since.
+    static func isInPlace() -> Bool {
+        guard let installed, let symbol = unsafe UnsafeMutableRawPointer(bitPattern: installed.address) else {
             return false
         }
-        guard unsafe symbol.load(as: UInt.self) == 0 else { return false }
-        let hook: Hook = { job, original in
-            guard let run = ScenarioRun.claiming(job) else { return original(job) }
-            run.accept(job, from: .hook)
+        return unsafe symbol.load(as: UInt.self) == installed.hook
+    }
+
+    private static let installed: (address: UInt, hook: UInt)? = {
+        if let symbol = unsafe freeHook("swift_task_getMainExecutor_hook") {
+            unsafe symbol.assumingMemoryBound(to: ExecutorHook.self).pointee = watchMainActor
         }
-        unsafe symbol.assumingMemoryBound(to: Hook.self).pointee = hook
-        return true
+        guard let symbol = unsafe freeHook("swift_task_enqueueGlobal_hook") else { return nil }
+        unsafe symbol.assumingMemoryBound(to: Hook.self).pointee = capture
+        return unsafe (UInt(bitPattern: symbol), symbol.load(as: UInt.self))
     }()
+
+    /// Where a hook of the runtime is, if nobody has set it.
+    private static func freeHook(_ name: String) -> UnsafeMutableRawPointer? {
+        guard let symbol = unsafe RuntimeSymbol.address(of: name), unsafe symbol.load(as: UInt.self) == 0 else {
+            return nil
+        }
+        return unsafe symbol
+    }
 }

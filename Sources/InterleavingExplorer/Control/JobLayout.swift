@@ -1,3 +1,13 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+
 /// What a job of the concurrency runtime says about itself: the one place that knows its layout.
 ///
 /// Neither the kind of a job nor its task's id has a public accessor. The kind is the lowest byte of the
@@ -28,13 +38,7 @@ package enum JobLayout {
         }
     }
 
-    /// Whether a job runs a child of a task group, whose end is noticed by the group.
-    package static func isGroupChild(_ job: UnownedJob) -> Bool {
-        // The runtime's `Task_IsGroupChildTask`, which is set for tasks only.
-        flags(of: job) & (0xff | 1 << 26) == 1 << 26
-    }
-
-    /// Whether a job runs a child task, which its parent waits for.
+    /// Whether a job runs a child task, which nobody but its parent waits for.
     package static func isChild(_ job: UnownedJob) -> Bool {
         // The runtime's `Task_IsChildTask`, which is set for tasks only.
         flags(of: job) & (0xff | 1 << 24) == 1 << 24
@@ -68,4 +72,14 @@ package enum JobLayout {
         guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_getJobTaskId") else { return nil }
         return unsafe unsafeBitCast(symbol, to: TaskIDFunction.self)
     }()
+}
+
+/// Finds what the concurrency runtime exports but does not declare.
+enum RuntimeSymbol {
+    /// The address of a function or variable of the running process.
+    ///
+    /// **Failure.** `nil` where there is no such symbol, for instance in a fully static executable.
+    static func address(of name: String) -> UnsafeMutableRawPointer? {
+        unsafe dlsym(dlopen(nil, RTLD_NOW), name)
+    }
 }

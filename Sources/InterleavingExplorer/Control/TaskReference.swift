@@ -5,14 +5,16 @@
 struct TaskReference: Sendable {
     private let task: UInt
     let participant: Int
+    let id: UInt64
 
     /// Holds the task that a job runs; `nil` if it runs none, or a child, whose parent ends later.
     init?(of job: ControlledJob, participant: Int) {
-        guard job.kind == .task, !JobLayout.isChild(job.job), let functions = unsafe Self.functions else { return nil }
+        guard job.kind == .task, !job.isChild, let functions = unsafe Self.functions else { return nil }
         let task = unsafe unsafeBitCast(job.job, to: UnsafeRawPointer.self)
         _ = unsafe functions.retain(task)
         self.task = UInt(bitPattern: task)
         self.participant = participant
+        id = job.taskID
     }
 
     /// Whether nobody else holds the task.
@@ -23,11 +25,31 @@ struct TaskReference: Sendable {
         return unsafe functions.retainCount(task) == 1
     }
 
+    /// Whether nobody but the explorer holds the task, at the end of the step that has run it.
+    var isForgotten: Bool {
+        guard let functions = unsafe Self.functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else {
+            return false
+        }
+        return unsafe functions.retainCount(task) <= 2
+    }
+
     /// Lets go of the task; to be called once, at the end.
     func release() {
         guard let functions = unsafe Self.functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else {
             return
         }
+        unsafe functions.release(task)
+    }
+
+    /// Holds the task at an address until ``release(_:)``.
+    static func retain(_ task: UInt) {
+        guard let functions = unsafe functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else { return }
+        _ = unsafe functions.retain(task)
+    }
+
+    /// Lets go of the task at an address.
+    static func release(_ task: UInt) {
+        guard let functions = unsafe functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else { return }
         unsafe functions.release(task)
     }
 

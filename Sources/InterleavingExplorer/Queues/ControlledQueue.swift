@@ -39,7 +39,7 @@ public final class ControlledQueue: SerialExecutor {
 
     /// Whether the caller runs in a block of this queue.
     public var isCurrent: Bool {
-        run.isControlling && state.withLock(\.isRunning)
+        run.isControlling && state.withLock { $0.isRunning }
     }
 
     /// Stops the process unless the caller runs in a block of this queue.
@@ -70,7 +70,7 @@ public final class ControlledQueue: SerialExecutor {
 
     private func append(_ block: Block) {
         // The order in which blocks come to a queue is noticeable, even if none of them runs yet.
-        run.board.withLock { $0.isNoticed = true }
+        run.board.withLock { $0.touchEffects() }
         let isHead = state.withLock { state in
             state.blocks.append(block)
             return state.blocks.count == 1 && !state.isRunning
@@ -78,6 +78,7 @@ public final class ControlledQueue: SerialExecutor {
         if isHead {
             offer(block)
         }
+        if run.isControlling { run.point() }
     }
 
     private func offer(_ block: Block) {

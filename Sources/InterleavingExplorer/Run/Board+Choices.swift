@@ -5,24 +5,9 @@ extension Board {
         ready.count + (unfinished.isEmpty ? 0 : dueTimers.count)
     }
 
-    /// Whether a step that has marked nothing cannot have touched what others can see either.
-    func cannotTouchOthers(_ part: Candidate) -> Bool {
-        // An actor's state; the line before an actor that has been asked for already; what has come to a
-        // dispatch queue; and whether it is cancelled: a task may look at that anywhere.
-        !part.entersActor && !ready.contains { $0.entersActor } && suspendedQueues.isEmpty
-            && !canBeCancelled(part.participant)
-    }
-
-    /// Whether a cancellation is waiting that would reach this participant.
-    private func canBeCancelled(_ participant: Int) -> Bool {
-        ready.contains { candidate in
-            guard case .cancellation(let target, _) = candidate.work else { return false }
-            var descendant = participant
-            while descendant > target {
-                descendant = participants[descendant].parent
-            }
-            return descendant == target
-        }
+    /// Whether a timer is among what can happen now, or a dispatch queue that may have got blocks.
+    var hasTimersToFire: Bool {
+        !suspendedQueues.isEmpty || !unfinished.isEmpty && !timers.isEmpty
     }
 
     /// The keys of the first candidates, in the order in which they came; timers last.
@@ -35,13 +20,16 @@ extension Board {
     }
 
     /// Takes a candidate out, and begins the step in the trace.
-    mutating func take(_ choice: Int, of width: Int, number: Int) -> Candidate {
+    ///
+    /// - Parameter isAhead: whether it is taken although something else has waited longer.
+    mutating func take(_ choice: Int, of width: Int, isAhead: Bool, number: Int) -> Candidate {
         let candidate = choice < ready.count ? ready.remove(at: choice) : takeTimer(choice - ready.count)
         guard isRecording else { return candidate }
         let participant = candidate.participant
         let actor = candidate.entersActor ? nameOfActor(enteredBy: candidate) : nil
         let action =
             switch candidate.label {
+            case _ where candidate.isRest: "goes on"
             case .text(let text): text
             case .job where actor != nil: "\(actor ?? "") runs"
             case .job: participants[participant].hasRun ? "continues" : "starts"
@@ -52,7 +40,7 @@ extension Board {
             participant: name(of: participant),
             action: action,
             actor: actor,
-            choice: choice,
+            choice: isAhead ? max(choice, 1) : choice,
             width: width,
             time: now,
             events: []
@@ -70,6 +58,24 @@ extension Board {
             label: .text(timer.label),
             key: timer.key
         )
+    }
+
+    /// The step that was held last.
+    var firstHeld: HeldStep? {
+        for candidate in ready {
+            if case .rest(let held) = candidate.work { return held }
+        }
+        return nil
+    }
+
+    /// Takes out the step that was held last.
+    mutating func takeHeld() -> HeldStep? {
+        for (index, candidate) in ready.enumerated() {
+            guard case .rest(let held) = candidate.work else { continue }
+            ready.remove(at: index)
+            return held
+        }
+        return nil
     }
 
     /// Makes each suspended queue a candidate that is not one already, and returns whether there is any.

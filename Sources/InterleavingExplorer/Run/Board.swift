@@ -2,13 +2,24 @@
 struct Board: Sendable {
     struct Participant: Sendable {
         let name: String?
-        /// The participant that started this one, and the how-manieth of its tasks this is.
+        /// The participant that started this one, and this one's index among the tasks that it started.
         let parent: Int
         let ordinal: Int
         /// What the scenario or the clock did when it was started.
         var cause: String?
         var started = 0
         var hasRun = false
+        /// Whether it is an operation, whose task nobody but the scenario has.
+        var isOperation = false
+        var isChild = false
+        /// Where its task is, and the task's id; zero if it has none.
+        var task: UInt = 0
+        /// Where its task is that has ended, if the run still holds it.
+        var endedTask: UInt = 0
+        var taskID: UInt64 = 0
+        /// What its task was last seen to do.
+        var status = TaskStatus.isReady
+        var isCancelled = false
     }
 
     struct Timer: Sendable {
@@ -34,8 +45,8 @@ struct Board: Sendable {
     /// What became ready during the step that runs now.
     var fresh: [Candidate] = []
     var isStepping = false
-    /// Whether the step that runs now has touched something that others can see.
-    var isNoticed = false
+    /// What runs now.
+    var stretch = Stretch()
     /// Whether the last step is known to have done anything at all.
     var isEventful = false
     var participants = [
@@ -43,6 +54,8 @@ struct Board: Sendable {
         Participant(name: "clock", parent: 0, ordinal: 0),
     ]
     var tasks: [UInt64: Int] = [:]
+    /// Whether the subject itself has cancelled a task, which then may look at that anywhere.
+    var hasSubjectCancelled = false
     /// The tasks that must have ended when the run is over.
     var references: [TaskReference] = []
     var permitsUnfinishedTasks = false
@@ -50,11 +63,8 @@ struct Board: Sendable {
     var actors: [(address: UInt, type: String, name: String)] = []
     /// Whom the next new task belongs to.
     var naming: Int?
-    /// Whose step runs now.
-    var current = Board.scenario
-    var isInsideActor = false
-    /// What the scenario or the clock does in the step that runs now.
-    var cause: String?
+    /// The actors that were entered or asked for, in order of first appearance.
+    var knownActors: [KnownActor] = []
     var unfinished: [String] = []
     var now = Duration.zero
     var timers: [Timer] = []
@@ -68,7 +78,25 @@ struct Board: Sendable {
     var steps: [TraceStep]?
     /// Whether what happens now belongs into the trace.
     var isRecording = false
-    private var arrivals = 0
+    /// How many have become ready so far.
+    private(set) var arrivals = 0
+
+    /// An actor's ordinal belongs to its address only as long as the actor is there.
+    struct KnownActor: Sendable {
+        let address: UInt
+        nonisolated(unsafe) weak var actor: AnyObject?
+    }
+
+    /// The next index among all that becomes ready.
+    mutating func nextArrival() -> Int {
+        arrivals += 1
+        return arrivals
+    }
+
+    /// Notes that something is touched that others can see without entering an actor.
+    mutating func touchEffects() {
+        stretch.footprint.write(.effects)
+    }
 
     /// Adds a candidate at the end of the line.
     mutating func add(
@@ -92,8 +120,9 @@ struct Board: Sendable {
     }
 
     /// Adds a participant that has a name of its own.
-    mutating func addParticipant(_ name: String) -> Int {
+    mutating func addParticipant(_ name: String, isOperation: Bool = false) -> Int {
         participants.append(Participant(name: name, parent: 0, ordinal: 0))
+        participants[participants.count - 1].isOperation = isOperation
         return participants.count - 1
     }
 
@@ -113,7 +142,7 @@ struct Board: Sendable {
         }
         participants[parent].started += 1
         var participant = Participant(name: nil, parent: parent, ordinal: participants[parent].started)
-        participant.cause = parent <= Board.clock ? cause : nil
+        participant.cause = parent <= Board.clock ? stretch.cause : nil
         participants.append(participant)
         tasks[id] = participants.count - 1
         return participants.count - 1
@@ -157,7 +186,7 @@ struct Board: Sendable {
             fire: fire
         )
         timers.insert(timer, at: timers.firstIndex { $0.deadline > deadline } ?? timers.count)
-        isNoticed = true
+        touchEffects()
         return arrivals
     }
 
@@ -165,7 +194,7 @@ struct Board: Sendable {
     @discardableResult
     mutating func removeTimer(_ number: Int) -> Timer? {
         guard let index = timers.firstIndex(where: { $0.number == number }) else { return nil }
-        isNoticed = true
+        touchEffects()
         return timers.remove(at: index)
     }
 
@@ -175,10 +204,18 @@ struct Board: Sendable {
         return timers.prefix { $0.deadline <= max(first.deadline, now) }
     }
 
+    /// The participant whose task the calling thread runs, if there is one.
+    var current: Int? {
+        let task = TaskStatus.currentTask
+        return task == 0 ? nil : participants.lastIndex { $0.task == task }
+    }
+
     /// Who acts at this moment: in an actor, which may serve several, the one that the current task tells.
     func actor(telling participant: Int?) -> Int {
         // A task that was started in a step of another exploration tells a participant of that one.
-        guard isInsideActor, let participant, participants.indices.contains(participant) else { return current }
+        guard stretch.isInsideActor, let participant, participants.indices.contains(participant) else {
+            return stretch.participant
+        }
         return participant
     }
 

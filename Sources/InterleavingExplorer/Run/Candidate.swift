@@ -3,7 +3,7 @@ struct Candidate: Sendable {
     enum Work: Sendable {
         /// A job of the concurrency runtime.
         case job(ControlledJob)
-        /// Only wakes whoever waits for it, and touches nothing else.
+        /// Only wakes the task that waits for it, and touches nothing else.
         case wake(@Sendable () -> Void)
         /// A closure of the scenario, which may touch anything.
         case closure(@Sendable () -> Void)
@@ -15,6 +15,8 @@ struct Candidate: Sendable {
         case drain(SuspendedQueue)
         /// The timer of this number.
         case timer(Int)
+        /// The rest of a step that is held at a preemption point.
+        case rest(HeldStep)
     }
 
     enum Label: Sendable {
@@ -33,7 +35,7 @@ struct Candidate: Sendable {
     struct Key: Sendable {
         /// What has a priority in a random search: a task, or a single other step.
         let rank: Int
-        /// The how-manieth thing it is that has become ready in its run.
+        /// Its index among all that has become ready in its run.
         let arrival: Int
     }
 
@@ -43,16 +45,35 @@ struct Candidate: Sendable {
         return text
     }
 
+    /// Whether it is the rest of a step that is held.
+    var isRest: Bool {
+        guard case .rest = work else { return false }
+        return true
+    }
+
+    /// Whether it only wakes a task.
+    var isWake: Bool {
+        guard case .wake = work else { return job?.kind == .hop }
+        return true
+    }
+
+    /// The operation that it cancels, if it does.
+    var cancelled: Int? {
+        guard case .cancellation(let participant, _) = work else { return nil }
+        return participant
+    }
+
     /// The job, if it is one.
     var job: ControlledJob? {
         guard case .job(let job) = work else { return nil }
         return job
     }
 
-    /// Whether it runs code that the explorer knows nothing of and that enters no actor.
+    /// Whether it runs code that the explorer knows nothing of, or whose way from actor to actor it cannot follow.
     var isOpaque: Bool {
         switch work {
-        case .job, .wake: false
+        case .job(let job): job.kind == .other || job.origin == .hook && !job.isFollowed
+        case .wake, .rest: false
         case .closure, .cancellation, .block, .drain, .timer: true
         }
     }
@@ -62,42 +83,75 @@ struct Candidate: Sendable {
         job.map { $0.kind == .actor || $0.kind == .other } ?? false
     }
 
-    /// Whether others may notice it, whatever it does.
-    var isNoticeable: Bool {
-        // A group hands out results in the order in which its children end.
-        isOpaque || job?.isGroupChild == true
-    }
-
-    /// Whether others may notice that a step has made this ready.
-    ///
-    /// A new task, a hop of the same task or the end of a pause changes nothing for them. But the order in
-    /// which an actor is asked counts, and so does who wakes somebody first.
-    func isNoticedWhenReady(madeBy maker: Candidate) -> Bool {
-        guard let job else { return false }
-        switch job.kind {
-        case .task: return !job.isNew && job.taskID != maker.job?.taskID
-        case .hop: return false
-        case .actor, .other: return true
-        }
-    }
-
     /// Whether it can follow at once, as a part of the same step, what asked for it.
     ///
     /// An actor is entered right after it was asked for: the order of the asking is the choice. That loses
     /// nothing as long as what asked has touched nothing that others can see, which the caller makes sure of.
-    /// A plain task is different: it goes on inside the actor's job when its call has returned, so its
-    /// entries stay choices.
-    func follows(_ asker: Candidate, alone: Bool) -> Bool {
+    func follows(_ asker: Candidate) -> Bool {
         guard let job else { return false }
         if job.kind == .actor {
-            return job.origin == .executor
+            return job.isFollowed
         }
         // Where nothing has happened but the asking, the answer is the same step.
         switch asker.work {
         case .wake: return true
-        case .job(let other) where other.kind == .hop: return true
-        case .job(let other): return alone && other.origin == .hook && other.taskID == job.taskID
+        case .job(let other): return other.kind == .hop
         default: return false
+        }
+    }
+}
+
+/// A step that is held at a preemption point, on a thread of its own, while others go on.
+struct HeldStep: Sendable {
+    let thread: StepThread
+    let stretch: Stretch
+}
+
+/// What runs from one point to the next.
+struct Stretch: Sendable {
+    /// Whose step it is.
+    var participant = Board.scenario
+    /// The job, if it is one.
+    var job: ControlledJob?
+    /// The actor that the step runs in, if it is an actor's.
+    var actor: UInt?
+    var isInsideActor = false
+    /// Whether code follows when a job is enqueued: not where a task is only woken.
+    var isWake = false
+    /// What the scenario or the clock does.
+    var cause: String?
+    var footprint = Footprint()
+    /// The actors that were asked for at its end.
+    var requests: [Int] = []
+    /// Whether it goes on behind a preemption point.
+    var isRest = false
+    /// Whether it waits for the run to wake it.
+    var isPausing = false
+    /// Whether nobody but the scenario can await or cancel the tasks that ran.
+    var isPrivate = true
+    /// The operation that the scenario cancels, if it does.
+    var cancelled: Int?
+    /// How many marked stretches are open, inside which nothing else comes.
+    var undivided = 0
+}
+
+extension Stretch {
+    /// The stretch that begins with a candidate; what came before in the same step has left its traces.
+    init(of candidate: Candidate, after last: Stretch) {
+        participant = candidate.participant
+        job = candidate.job
+        cause = candidate.text
+        isInsideActor = candidate.entersActor
+        if let job { actor = ActorIdentity.address(servedBy: job) }
+        footprint = last.footprint
+        isPrivate = last.isPrivate
+        isWake = candidate.isWake
+        cancelled = candidate.cancelled
+        // Also if the operation has ended, or is cancelled already.
+        if let cancelled { footprint.write(.init(kind: .cancellation, ordinal: cancelled)) }
+        if candidate.isOpaque {
+            footprint.isOpaque = true
+            isPrivate = false
         }
     }
 }

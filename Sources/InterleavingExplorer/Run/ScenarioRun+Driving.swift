@@ -1,25 +1,21 @@
-/// What others could notice of a step.
-enum Visibility: Sendable {
-    /// It may have touched what others can see: its place among the other steps counts.
-    case noticeable
-    /// It has only made something ready. It may come first, as nothing else depends on its place.
-    case preparatory
-    /// It has done nothing to anybody. It may come first or last.
-    case silent
-}
-
 extension ScenarioRun {
     /// Runs a scenario from its setup to its checks, one step at a time.
-    func drive(_ scenario: Scenario, by chooser: inout some Chooser) -> Drive {
+    func drive(_ scenario: Scenario, by chooser: inout any Chooser) -> Driver.Drive {
         ActiveRuns.with(self) { driveOnThisThread(scenario, by: &chooser) }
     }
 
-    private func driveOnThisThread(_ scenario: Scenario, by chooser: inout some Chooser) -> Drive {
-        var drive = Drive()
+    private func driveOnThisThread(_ scenario: Scenario, by chooser: inout any Chooser) -> Driver.Drive {
+        var drive = Driver.Drive()
         do {
             try scenario.setUp(self)
             begin()
-            explore(by: &chooser, &drive)
+            let driver = Driver(self, by: chooser)
+            self.driver.withLock { $0 = driver }
+            chooser = driver.runToEnd()
+            self.driver.withLock { $0 = nil }
+            drive = driver.drive
+            // Where nothing can run any more, nothing is left out.
+            drive.hasEndedEarly = board.withLock { $0.failure.map { $0.kind != .lostWaiter } ?? false }
             if !drive.isPruned {
                 try check()
             }
@@ -28,21 +24,6 @@ extension ScenarioRun {
         }
         conclude(drive)
         return drive
-    }
-
-    /// What a run was like, as far as the search must know.
-    struct Drive {
-        var frames: [Frame] = []
-        var steps = 0
-        /// Whether there were more candidates at some moment than a digit can tell apart.
-        var isTruncated = false
-        /// Whether the run was given up because it can show nothing new.
-        var isPruned = false
-        var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
-
-        mutating func mix(_ value: Int) {
-            fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3
-        }
     }
 
     private func begin() {
@@ -60,81 +41,13 @@ extension ScenarioRun {
         board.withLock { _ = $0.offerDrains() }
     }
 
-    private func explore(by chooser: inout some Chooser, _ drive: inout Drive) {
-        let permanent = script.withLock(\.permanent)
-        var drains = 0
-        while let count = board.withLock({ $0.failure == nil ? $0.candidateCount : nil }) {
-            if let escape = escapes.first {
-                board.withLock { $0.fail(.escape, escape) }
-                return
-            }
-            if count == 0 {
-                if drains < SuspendedQueue.longestChain, board.withLock({ $0.offerDrains() }) {
-                    drains += 1
-                    continue
-                }
-                guard waitsForNothing() else { return }
-                continue
-            }
-            drive.steps += 1
-            guard drive.steps <= explorer.maximumSteps else {
-                board.withLock { $0.fail(.livelock, "still going on after \(explorer.maximumSteps) steps") }
-                return
-            }
-            let width = min(count, Schedule.radix)
-            drive.isTruncated = drive.isTruncated || count > width
-            drive.mix(width)
-            let keys = board.withLock { $0.keys(width) }
-            let choice: Int
-            switch chooser.choose(among: keys, fingerprint: drive.fingerprint) {
-            case .take(let position):
-                choice = position
-            case .diverge:
-                let message = "the choices do not fit at step \(drive.steps)"
-                board.withLock { $0.fail(.divergedReplay, message) }
-                return
-            case .prune:
-                drive.isPruned = true
-                return
-            }
-            if width > 1 {
-                drive.frames.append(
-                    Frame(
-                        digit: UInt8(choice),
-                        arrivals: keys.map { $0.arrival },
-                        asleep: chooser.asleep,
-                        fingerprint: drive.fingerprint
-                    )
-                )
-            }
-            let candidate = board.withLock { $0.take(choice, of: count, number: drive.steps) }
-            drive.mix(candidate.participant)
-            let visibility = run(candidate)
-            chooser.stepEnded(visibility)
-            if width > 1 {
-                drive.frames[drive.frames.count - 1].visibility = visibility
-            }
-            board.withLock { board in
-                // Nobody can tell whether blocks are left. After a drain that did nothing it takes another step.
-                if case .drain = candidate.work, !board.isEventful {
-                    return
-                }
-                drains = 0
-                board.offerDrains()
-            }
-            for condition in permanent where !condition.holds() {
-                board.withLock { $0.fail(.brokenInvariant, "“\(condition.name)” does not hold") }
-            }
-        }
-    }
-
     /// Decides what it means that nothing can run: the end, an escape, or a lost waiter.
     ///
     /// Returns whether to go on.
-    private func waitsForNothing() -> Bool {
-        let waiting = board.withLock(\.unfinished)
+    func waitsForNothing() -> Bool {
+        let waiting = board.withLock { $0.unfinished }
         guard !waiting.isEmpty else { return false }
-        if escapes.wait(for: explorer.patience) {
+        if surroundings.pulse.waiting({ escapes.wait(for: explorer.patience) }) {
             return true
         }
         board.withLock { board in
@@ -147,5 +60,24 @@ extension ScenarioRun {
             )
         }
         return false
+    }
+
+    /// A preemption point: the step that runs may be held here while others go on.
+    ///
+    /// There is none where nothing of the step follows, inside of a marked stretch, and where the runtime holds a lock that
+    /// others would have to wait for.
+    func point() {
+        guard explorer.preempts, ActiveRuns.onThisThread === self, let driver = driver.withLock({ $0 }) else { return }
+        let isPoint = board.withLock { board in
+            guard board.phase == .exploring, board.isStepping, !board.isDraining else { return false }
+            let stretch = board.stretch
+            guard stretch.undivided == 0, !stretch.isWake else { return false }
+            if case .task = stretch.job?.kind {
+                let task = TaskStatus.currentTask
+                guard task != 0, TaskStatus(ofTaskAt: task) == .running else { return false }
+            }
+            return !board.isAnyTaskLocked
+        }
+        if isPoint { driver.point() }
     }
 }

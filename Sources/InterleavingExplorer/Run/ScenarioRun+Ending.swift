@@ -28,7 +28,7 @@ extension ScenarioRun {
     /// Checks the invariants at the end of a run that has not failed yet.
     func check() throws {
         board.withLock { $0.phase = .checking }
-        for invariant in script.withLock(\.invariants) {
+        for invariant in script.withLock({ $0.invariants }) {
             guard board.withLock({ $0.failure == nil }) else { return }
             let name = "“\(invariant.name)”"
             do {
@@ -49,7 +49,7 @@ extension ScenarioRun {
     /// Lets tasks that are left come to their ends as far as they can, and gives everything back.
     ///
     /// What still waits then, waits for something outside of control, or for ever.
-    func conclude(_ drive: Drive) {
+    func conclude(_ drive: Driver.Drive) {
         board.withLock { board in
             board.isRecording = false
             board.isAbandoned = drive.isPruned || board.failure != nil
@@ -70,6 +70,8 @@ extension ScenarioRun {
             defer { board.references = [] }
             return board.references
         }
+        let leftOver = references.filter { !$0.hasEnded }.map(\.id)
+        if !leftOver.isEmpty { controlledExecutor.remember(leftOver, of: self) }
         if !board.withLock({ $0.isAbandoned || $0.permitsUnfinishedTasks }) {
             judge(references)
         }

@@ -11,7 +11,7 @@ extension ScenarioRun {
     ) -> ScenarioOperation<Value> {
         let participant = board.withLock { board in
             board.unfinished.append(name)
-            return board.addParticipant(name)
+            return board.addParticipant(name, isOperation: true)
         }
         let operation = ScenarioOperation<Value>(name: name, participant: participant)
         begin {
@@ -110,7 +110,7 @@ extension ScenarioRun {
             }
             // Timers fire no more when all operations have ended, so this end is worth a choice.
             if board.unfinished.isEmpty, !board.timers.isEmpty {
-                board.isNoticed = true
+                board.touchEffects()
             }
             board.record(.ends, by: participant)
         }

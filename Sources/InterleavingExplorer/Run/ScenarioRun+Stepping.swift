@@ -1,52 +1,33 @@
+import Synchronization
+
 extension ScenarioRun {
     /// Runs a candidate, and what follows it at once.
-    ///
-    /// Returns what others could notice of it.
-    func run(_ candidate: Candidate) -> Visibility {
-        var chain = [candidate]
-        var position = 0
-        var visibility = Visibility.silent
+    func run(_ candidate: Candidate) {
         board.withLock { $0.isEventful = false }
-        while position < chain.count {
-            let part = chain[position]
-            position += 1
-            board.withLock { board in
-                board.isStepping = true
-                board.current = part.participant
-                board.isInsideActor = part.entersActor
-                board.cause = part.text
-                board.isNoticed = false
-                if position > 1, part.entersActor, board.isRecording {
-                    let actor = board.nameOfActor(enteredBy: part)
-                    board.record(.enters, by: part.participant, actor)
-                }
-            }
+        var part = candidate
+        var parts = 0
+        while true {
+            parts += 1
+            let current = part
+            let isFirst = parts == 1
+            board.withLock { $0.begin(current, isFirst: isFirst) }
             perform(part)
-            board.withLock { board in
+            let next = board.withLock { board -> Candidate? in
                 board.isStepping = false
-                board.isEventful = board.isEventful || board.isNoticed || !board.fresh.isEmpty
-                let isPure = !board.isNoticed && !part.isNoticeable && board.cannotTouchOthers(part)
-                if !isPure {
-                    visibility = .noticeable
-                }
-                let followsAtOnce = isPure && explorer.reductions.contains(.entersActorsAtOnce)
-                for next in board.fresh {
-                    if followsAtOnce, next.follows(part, alone: board.fresh.count == 1) {
-                        chain.append(next)
-                    } else {
-                        if visibility == .silent {
-                            visibility = .preparatory
-                        }
-                        if next.isNoticedWhenReady(madeBy: part) {
-                            visibility = .noticeable
-                        }
-                        board.ready.append(next)
-                    }
-                }
-                board.fresh.removeAll(keepingCapacity: true)
+                let isPure = board.stretch.footprint.isEmpty
+                board.settle()
+                guard isPure, board.stretch.footprint.isEmpty, explorer.reductions.contains(.entersActorsAtOnce),
+                    !part.isOpaque, board.suspendedQueues.isEmpty, board.fresh.count == 1, let next = board.fresh.first,
+                    next.follows(part), parts <= explorer.maximumSteps,
+                    !board.canBeCancelled(board.stretch.footprint.lineage)
+                else { return nil }
+                board.fresh.removeFirst()
+                board.stretch.requests = []
+                return next
             }
+            guard let next else { return }
+            part = next
         }
-        return visibility
     }
 
     /// Runs the oldest candidates until a condition is met or nothing can run any more.
@@ -60,15 +41,17 @@ extension ScenarioRun {
                     drains += 1
                 }
                 if !board.ready.isEmpty {
-                    return board.take(0, of: 1, number: 0)
+                    return board.take(0, of: 1, isAhead: false, number: 0)
                 }
                 return board.timers.isEmpty ? nil : board.takeTimer(0)
             }
             guard let next else { return }
-            _ = run(next)
+            run(next)
             steps += 1
-            if board.withLock({ $0.isEventful }) {
-                drains = 0
+            surroundings.pulse.beats.add(1, ordering: .relaxed)
+            board.withLock { board in
+                _ = board.endStretch()
+                if board.isEventful { drains = 0 }
             }
         }
     }
@@ -76,14 +59,21 @@ extension ScenarioRun {
     private func perform(_ candidate: Candidate) {
         switch candidate.work {
         case .job(let job):
+            let isTask = job.kind == .task
+            if isTask { TaskReference.retain(job.address) }
             unsafe job.job.runSynchronously(on: controlledExecutor.asUnownedTaskExecutor())
+            if isTask {
+                // A child that has ended may be gone when its parent goes on, so its status is looked at before.
+                board.withLock { $0.settle() }
+                TaskReference.release(job.address)
+            }
         case .wake(let action), .closure(let action), .cancellation(_, let action):
             action()
         case .block(let queue):
             queue.runHead()
         case .drain(let queue):
             board.withLock { $0.isDraining = true }
-            queue.drain()
+            surroundings.pulse.waiting { queue.drain() }
             board.withLock { $0.isDraining = false }
         case .timer(let number):
             let timer = board.withLock { board in
@@ -92,6 +82,8 @@ extension ScenarioRun {
                 return timer
             }
             timer?.fire()
+        case .rest:
+            break
         }
     }
 }

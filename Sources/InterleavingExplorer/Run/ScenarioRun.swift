@@ -15,6 +15,16 @@ public final class ScenarioRun: Sendable {
     /// Time in this run, which passes only when nothing else can happen or the schedule says so.
     public var clock: VirtualClock { VirtualClock(run: self) }
 
+    /// What the runs of an exploration have in common.
+    struct Surroundings: Sendable {
+        let escapes = EscapeLog()
+        let executor = ControlledExecutor()
+        let threads = StepThreads()
+        let places = LockedPlaces()
+        let pulse = Pulse()
+        let crumbs: Breadcrumbs
+    }
+
     /// What happens when the setup is done, and what is checked.
     struct Script: Sendable {
         var beginnings: [@Sendable () -> Void] = []
@@ -23,14 +33,21 @@ public final class ScenarioRun: Sendable {
     }
 
     let explorer: Explorer
-    let controlledExecutor = ControlledExecutor()
     let board: Protected<Board>
     let script = Protected(Script())
-    let escapes: EscapeLog
+    let surroundings: Surroundings
+    var escapes: EscapeLog { surroundings.escapes }
+    var controlledExecutor: ControlledExecutor { surroundings.executor }
+    /// What runs the steps, while they are chosen.
+    let driver = Protected<Driver?>(nil)
 
-    init(_ explorer: Explorer, escapes: EscapeLog, recording: Bool) {
+    /// Whether a task may find itself cancelled by another one, so that no step of it is local.
+    let watchesCancellation: Bool
+
+    init(_ explorer: Explorer, watchesCancellation: Bool, in surroundings: Surroundings, recording: Bool) {
         self.explorer = explorer
-        self.escapes = escapes
+        self.watchesCancellation = watchesCancellation
+        self.surroundings = surroundings
         var board = Board()
         board.steps = recording ? [] : nil
         self.board = Protected(board)
@@ -47,4 +64,88 @@ public final class ScenarioRun: Sendable {
 
     /// The operation that the current task belongs to.
     @TaskLocal static var participant: Int?
+}
+
+extension ScenarioRun {
+    /// Shows a remark in the trace, at the present step.
+    ///
+    /// It is for the reader only and has no influence on the search; an invariant cannot see it. The text is
+    /// not even made while nothing is being recorded.
+    public func note(_ text: @autoclosure () -> String) {
+        guard isControlling, board.withLock({ $0.isRecording }) else { return }
+        let text = text()
+        record(.note, text)
+    }
+
+    /// Marks a stretch of code that touches what others can see without entering an actor, and returns its result.
+    ///
+    /// State behind a lock, an atomic or an `AsyncStream` is such a thing, and so is whatever is outside of the process: a
+    /// request that is sent, a value that is handed out. Marked stretches are tried in every order; unmarked ones are not,
+    /// see ``Reductions``. Nothing comes between the beginning and the end of the stretch; others may come behind it.
+    ///
+    /// ```swift
+    /// let isFirst = run.effect("take") { lock.withLock { $0.take() } }
+    /// ```
+    public func effect<Value>(_ text: String, _ body: () throws -> Value) rethrows -> Value {
+        guard isControlling else {
+            reportEscape("the effect “\(text)” happened on another thread")
+            return try body()
+        }
+        mark(text)
+        board.withLock { $0.stretch.undivided += 1 }
+        defer {
+            board.withLock { board in
+                board.stretch.undivided -= 1
+                board.touchEffects()
+            }
+            point()
+        }
+        return try body()
+    }
+
+    /// Marks that what follows here, up to the next suspension or mark, touches what others can see.
+    ///
+    /// Where the touch is one expression or a few lines, prefer ``effect(_:_:)``: others can come right behind it.
+    public func effect(_ text: String) {
+        guard isControlling else {
+            reportEscape("the effect “\(text)” happened on another thread")
+            return
+        }
+        // What came before belongs to another stretch.
+        point()
+        mark(text)
+    }
+
+    private func mark(_ text: String) {
+        board.withLock { board in
+            board.touchEffects()
+            board.effects.append(text)
+        }
+        record(.effect, text)
+    }
+
+    /// The effects marked so far, in order: the history that an invariant can judge.
+    public var effects: [String] {
+        board.withLock { $0.effects }
+    }
+
+    /// Suspends the current task until the schedule says to go on: a disk, a server, anything slow.
+    ///
+    /// `await run.pause("answer")` in a fake is all that a fake network needs. It does not react to
+    /// cancellation.
+    public nonisolated(nonsending) func pause(_ name: String) async {
+        // Unchecked, since a run that has failed is left as it is, tasks that wait included.
+        await unsafe withUnsafeContinuation { continuation in
+            let wake = { @Sendable in unsafe continuation.resume() }
+            board.withLock { $0.stretch.isPausing = true }
+            if !add(.wake(wake), name) {
+                wake()
+            }
+        }
+    }
+
+    private func record(_ kind: TraceEvent.Kind, _ text: String) {
+        let participant = Self.participant
+        board.withLock { $0.record(kind, by: $0.actor(telling: participant), text) }
+    }
 }

@@ -29,3 +29,70 @@ public struct Scenario: Sendable {
         self.setUp = setUp
     }
 }
+
+/// One of the concurrent operations of a run.
+public final class ScenarioOperation<Value: Sendable>: Sendable {
+    /// The name in the trace.
+    public let name: String
+
+    private struct State: Sendable {
+        var result: Result<Value, any Error>?
+        var task: Task<Void, Never>?
+        var isCancelled = false
+    }
+
+    private let state = Protected(State())
+
+    let participant: Int
+
+    init(name: String, participant: Int) {
+        self.name = name
+        self.participant = participant
+    }
+
+    /// What the operation has returned or thrown; `nil` while it has not ended.
+    public var result: Result<Value, any Error>? {
+        state.withLock { $0.result }
+    }
+
+    /// What the operation has returned; `nil` while it has not ended and if it threw.
+    public var value: Value? {
+        try? result?.get()
+    }
+
+    /// The error that the operation has thrown, if it has.
+    public var error: (any Error)? {
+        guard case .failure(let error) = result else { return nil }
+        return error
+    }
+
+    /// Cancels the operation's task, also before it has begun.
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    var isCancelled: Bool {
+        state.withLock { $0.isCancelled }
+    }
+
+    func begin(_ task: Task<Void, Never>) {
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        if isCancelled {
+            task.cancel()
+        }
+    }
+
+    func end(_ result: Result<Value, any Error>) {
+        state.withLock { state in
+            state.result = result
+            state.task = nil
+        }
+    }
+}

@@ -5,11 +5,26 @@ protocol Chooser {
     /// `fingerprint` stands for everything that has happened so far.
     mutating func choose(among keys: [Candidate.Key], fingerprint: UInt64) -> Decision
 
-    /// The arrivals of what can show nothing new until a step has made a difference to it.
-    var asleep: [Int] { get }
+    /// What can show nothing new until a step has made a difference to it.
+    var asleep: [Asleep] { get }
 
-    /// Hears what others could notice of the step that was chosen.
-    mutating func stepEnded(_ visibility: Visibility)
+    /// Hears what the stretch has touched that was chosen last.
+    mutating func stepEnded(_ footprint: Footprint, known: Footprint.Known)
+
+    /// Whether digits of a schedule are left: the run has ended too early.
+    var isIncomplete: Bool { get }
+
+    /// Whether another choice than its own may be taken.
+    var isFree: Bool { get }
+}
+
+/// A candidate of a sleep set: its next stretch was tried from an equivalent state already.
+struct Asleep: Sendable {
+    let arrival: Int
+    /// What the stretch touched when it was tried.
+    let footprint: Footprint
+    /// What the run knew at that moment, and this one as well.
+    let known: Footprint.Known
 }
 
 /// What a chooser has decided.
@@ -26,20 +41,19 @@ struct PrefixChooser: Chooser {
     let digits: [UInt8]
     /// What had happened before the last digit when it was first tried.
     let expected: UInt64?
-    /// The arrivals of what was tried already in the place of the last digit.
-    ///
-    /// If that digit turns out to stand for a step that makes no difference to them, they stay asleep until
-    /// something happens that does.
-    private(set) var asleep: [Int]
+    /// The sleep set: what was tried already in the place of the last digit, and has not been disturbed since.
+    private(set) var asleep: [Asleep]
     private var position = 0
     /// Whether the last step was a choice.
     private var isChoice = false
 
-    init(digits: [UInt8], expected: UInt64? = nil, asleep: [Int] = []) {
+    init(digits: [UInt8], expected: UInt64? = nil, asleep: [Asleep] = []) {
         self.digits = digits
         self.expected = expected
         self.asleep = asleep
     }
+
+    let isFree = false
 
     /// Whether digits are left: the run has ended too early.
     var isIncomplete: Bool {
@@ -49,7 +63,7 @@ struct PrefixChooser: Chooser {
     mutating func choose(among keys: [Candidate.Key], fingerprint: UInt64) -> Decision {
         isChoice = keys.count > 1
         guard isIncomplete else {
-            let awake = keys.firstIndex { !asleep.contains($0.arrival) }
+            let awake = keys.firstIndex { key in !asleep.contains { $0.arrival == key.arrival } }
             return awake.map { .take($0) } ?? .prune
         }
         guard isChoice else { return .take(0) }
@@ -61,9 +75,62 @@ struct PrefixChooser: Chooser {
         return digit < keys.count ? .take(digit) : .diverge
     }
 
-    mutating func stepEnded(_ visibility: Visibility) {
-        if !isIncomplete, visibility == .noticeable {
-            asleep = []
+    mutating func stepEnded(_ footprint: Footprint, known: Footprint.Known) {
+        guard !isIncomplete, !asleep.isEmpty else { return }
+        asleep.removeAll { $0.footprint.conflicts(with: footprint, known: $0.known) }
+    }
+}
+
+/// Always takes the task of the highest priority; at a few steps that task falls to the lowest.
+struct PriorityChooser: Chooser {
+    private var random: SplitMix64
+    private var priorities: [Int: Int] = [:]
+    private let demotions: [Int]
+    private var step = 0
+    private var lowest = 0
+    let asleep: [Asleep] = []
+    let isIncomplete = false
+    let isFree = true
+
+    /// Priorities drawn from a seed, with so many demotions over the expected number of choices.
+    init(seed: UInt64, demotions: Int, choices: Int) {
+        var random = SplitMix64(state: seed)
+        self.demotions = (0..<demotions).map { _ in Int.random(in: 0..<max(1, choices), using: &random) }
+        self.random = random
+    }
+
+    mutating func choose(among keys: [Candidate.Key], fingerprint: UInt64) -> Decision {
+        guard keys.count > 1 else { return .take(0) }
+        for key in keys where priorities[key.rank] == nil {
+            priorities[key.rank] = Int.random(in: 1...1_000_000, using: &random)
         }
+        if demotions.contains(step) {
+            lowest -= 1
+            priorities[keys[best(of: keys)].rank] = lowest
+        }
+        step += 1
+        return .take(best(of: keys))
+    }
+
+    mutating func stepEnded(_ footprint: Footprint, known: Footprint.Known) {}
+
+    private func best(of keys: [Candidate.Key]) -> Int {
+        let best = keys.indices.max {
+            priorities[keys[$0].rank, default: 0] < priorities[keys[$1].rank, default: 0]
+        }
+        return best ?? 0
+    }
+}
+
+/// A small generator whose numbers depend on its seed only.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
     }
 }

@@ -1,27 +1,37 @@
+import Synchronization
+
 /// One search through the schedules of a scenario.
 struct Exploration {
     /// A worker thread that is awake can win against the task that asks it, many times in a row.
     private static let fewestRuns = 32
 
     private let scenario: Scenario
-    private var explorer: Explorer
-    private let escapes = EscapeLog()
-    private var report: ExplorationReport
+    private(set) var explorer: Explorer
+    let surroundings: ScenarioRun.Surroundings
+    private var escapes: EscapeLog { surroundings.escapes }
+    var report: ExplorationReport
+    /// Whether a run has shown that the subject cancels tasks itself.
+    var watchesCancellation = false
 
     init(_ scenario: Scenario, _ explorer: Explorer) {
         self.scenario = scenario
         self.explorer = explorer
+        surroundings = ScenarioRun.Surroundings(crumbs: Breadcrumbs(scenario.name, file: explorer.breadcrumbs))
         report = ExplorationReport(scenario: scenario.name, mode: explorer.mode)
         if explorer.capturesPlainTasks {
-            _ = GlobalHook.isInstalled
+            _ = GlobalHook.isInPlace()
         }
+        if !TaskStatus.isKnown {
+            self.explorer.reductions = .none
+        }
+        surroundings.executor.findPreference()
     }
 
     /// Searches in the explorer's mode.
     consuming func search() -> ExplorationReport {
         switch explorer.mode {
         case .exhaustive: deepen(to: .max)
-        case .bounded(let departures): deepen(to: departures)
+        case .bounded(let delays): deepen(to: delays)
         case .random(let seed, let schedules): draw(schedules, from: seed)
         }
         if report.failure == nil {
@@ -31,16 +41,40 @@ struct Exploration {
             fail((.escape, escape), under: [])
         }
         report.isComplete = report.isComplete && report.failure?.kind != .escape
+        surroundings.threads.end()
         return report
+    }
+
+    /// What there is to say when a step does not end, and so the search does not either.
+    func stuckReport() -> ExplorationReport {
+        let (schedule, schedules, participant) = surroundings.crumbs.present
+        var report = report
+        report.schedules = schedules + 1
+        report.failures = 1
+        report.failure = ScenarioFailure(
+            kind: .stuckStep,
+            message: """
+                a step of \(participant ?? "the scenario") has not ended for \(explorer.stepLimit): it loops without \
+                suspending, or waits for a lock or a thread
+                """,
+            schedule: schedule,
+            trace: Trace(steps: [])
+        )
+        return report
+    }
+
+    /// The same for a replay.
+    func stuckReplay() -> Replay {
+        Replay(trace: Trace(steps: []), failure: stuckReport().failure)
     }
 
     /// Runs one schedule and records it.
     func replay(_ schedule: Schedule) -> Replay {
         // Tried before the run, so that nothing of it gets in between.
         _ = ActorIdentity.isKnown
-        let run = ScenarioRun(explorer, escapes: escapes, recording: true)
-        var chooser = PrefixChooser(digits: schedule.digits)
-        let drive = run.drive(scenario, by: &chooser)
+        let run = newRun(recording: true)
+        var chooser: any Chooser = PrefixChooser(digits: schedule.digits)
+        let drive = drive(run, by: &chooser)
         let (steps, ended) = run.board.withLock { ($0.steps ?? [], $0.failure) }
         var failure = ended
         if chooser.isIncomplete, failure?.kind != .escape, failure?.kind != .divergedReplay {
@@ -48,6 +82,7 @@ struct Exploration {
             let end = failure.map { "\($0.kind) (\($0.message))" } ?? "its end"
             failure = (.divergedReplay, "the run came to \(end) when digits of the schedule were left")
         }
+        surroundings.threads.end()
         let trace = Trace(steps: steps)
         return Replay(
             trace: trace,
@@ -58,61 +93,15 @@ struct Exploration {
         )
     }
 
-    /// Tries all schedules with no departure, then all with one, and so on; each of them once.
-    private mutating func deepen(to bound: Int) {
-        let reduces = explorer.reductions.contains(.skipsSilentSteps)
-        var level = [Prefix()]
-        var departures = 0
-        var isCut = false
-        while !level.isEmpty {
-            var next: [Prefix] = []
-            while let prefix = level.popLast() {
-                guard report.schedules < explorer.maximumSchedules else { return }
-                // With a bound, what is asleep might have been tried with more departures than it needs.
-                let asleep = bound == .max && reduces ? prefix.asleep : []
-                var chooser = PrefixChooser(
-                    digits: prefix.digits,
-                    expected: prefix.fingerprint,
-                    asleep: asleep
-                )
-                let drive = attempt(by: &chooser)
-                isCut = isCut || drive.isTruncated
-                if report.failure != nil, explorer.stopsAtFirstFailure {
-                    return
-                }
-                let tried = drive.frames.map { $0.digit }
-                if let frame = prefix.last(of: drive.frames) {
-                    let visibility = reduces ? frame.visibility : .noticeable
-                    // Of a preparatory step others need not be tried at this place: it comes first. A silent
-                    // one can just as well come later: where others go first, it will.
-                    if visibility != .preparatory, let sibling = prefix.sibling(after: frame, in: tried) {
-                        level.append(sibling)
-                    }
-                    if visibility == .silent {
-                        continue
-                    }
-                }
-                for (index, frame) in drive.frames.enumerated().dropFirst(prefix.digits.count)
-                where !reduces || frame.visibility == .noticeable {
-                    guard let branch = Prefix(tried, frame, at: index) else { continue }
-                    if departures < bound {
-                        next.append(branch)
-                    } else {
-                        isCut = true
-                    }
-                }
-            }
-            level = next
-            departures += 1
-        }
-        report.isComplete = !isCut
+    var isAbandoned: Bool {
+        surroundings.pulse.isAbandoned.load(ordering: .sequentiallyConsistent)
     }
 
     /// Tries schedules by random priorities.
     private mutating func draw(_ schedules: Int, from seed: UInt64) {
         var choices = 20
-        for index in 0..<min(schedules, explorer.maximumSchedules) {
-            var chooser = PriorityChooser(
+        for index in 0..<min(schedules, explorer.maximumSchedules) where !isAbandoned {
+            var chooser: any Chooser = PriorityChooser(
                 seed: seed &+ UInt64(index) &* 0x2545_f491_4f6c_dd1d,
                 demotions: index % 4,
                 choices: choices
@@ -125,6 +114,16 @@ struct Exploration {
         }
     }
 
+    private func newRun(recording: Bool) -> ScenarioRun {
+        ScenarioRun(explorer, watchesCancellation: watchesCancellation, in: surroundings, recording: recording)
+    }
+
+    /// Runs one schedule.
+    private func drive(_ run: ScenarioRun, by chooser: inout any Chooser) -> Driver.Drive {
+        surroundings.crumbs.begin(run, after: report.schedules)
+        return run.drive(scenario, by: &chooser)
+    }
+
     /// Runs first-in-first-out order some times more, where there were few schedules.
     ///
     /// What happens outside of control can be so early that nothing is seen of it, but hardly every time. And a
@@ -132,9 +131,9 @@ struct Exploration {
     private mutating func lookAgain() {
         var fingerprint: UInt64?
         for _ in 0..<max(0, Self.fewestRuns - report.schedules) {
-            let run = ScenarioRun(explorer, escapes: escapes, recording: false)
-            var chooser = PrefixChooser(digits: [])
-            let drive = run.drive(scenario, by: &chooser)
+            let run = newRun(recording: false)
+            var chooser: any Chooser = PrefixChooser(digits: [])
+            let drive = drive(run, by: &chooser)
             if let failure = run.board.withLock({ $0.failure }) {
                 return fail(failure, under: [])
             }
@@ -146,10 +145,14 @@ struct Exploration {
     }
 
     /// Runs one schedule; if it fails, runs it once more to see it step by step.
-    private mutating func attempt(by chooser: inout some Chooser) -> ScenarioRun.Drive {
-        let run = ScenarioRun(explorer, escapes: escapes, recording: false)
-        let drive = run.drive(scenario, by: &chooser)
+    mutating func attempt(by chooser: inout any Chooser) -> Driver.Drive {
+        if explorer.capturesPlainTasks, GlobalHook.isTaken {
+            escapes.report("another library has taken the hook that captures “Task {}” and “Task.detached {}”")
+        }
+        let run = newRun(recording: false)
+        let drive = drive(run, by: &chooser)
         if drive.isPruned {
+            report.redundantRuns += 1
             return drive
         }
         report.schedules += 1
@@ -167,22 +170,20 @@ struct Exploration {
             explorer.patience = .zero
         }
         guard report.failure == nil else { return }
-        var digits = digits
-        if case .random = explorer.mode {
-            digits = shorten(digits, failing: failure.kind)
-        }
+        let isAlwaysSo = failure.kind == .escape || failure.kind == .divergedReplay
+        let digits = isAlwaysSo ? digits : shorten(digits, failing: failure.kind)
         report.failure = confirm(failure, under: Schedule(digits: digits))
     }
 
-    /// Takes back every departure of a schedule, the last first, without which it fails as well.
+    /// Takes back every delay of a schedule, the last first, without which it fails as well.
     private func shorten(_ digits: [UInt8], failing kind: ScenarioFailure.Kind) -> [UInt8] {
         var digits = digits
         for index in digits.indices.reversed() where digits[index] != 0 {
             var shorter = digits
             shorter[index] = 0
-            let run = ScenarioRun(explorer, escapes: escapes, recording: false)
-            var chooser = PrefixChooser(digits: Schedule(digits: shorter).digits)
-            _ = run.drive(scenario, by: &chooser)
+            let run = newRun(recording: false)
+            var chooser: any Chooser = PrefixChooser(digits: Schedule(digits: shorter).digits)
+            _ = drive(run, by: &chooser)
             if run.board.withLock({ $0.failure?.kind }) == kind, !chooser.isIncomplete {
                 digits = shorter
             }

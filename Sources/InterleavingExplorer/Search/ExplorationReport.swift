@@ -6,16 +6,20 @@ public struct ExplorationReport: Sendable {
     public let mode: SearchMode
     /// The number of schedules that were run.
     public internal(set) var schedules = 0
+    /// The number of runs that were given up, since another order of independent steps had been tried before.
+    public internal(set) var redundantRuns = 0
     /// The number of schedules that failed; at most one if the search ends with the first.
     public internal(set) var failures = 0
-    /// Whether these were all: every schedule of the scenario, but for those that the reductions leave out.
+    /// Whether these were all, in this build configuration and under the explorer's model: one schedule for each set of
+    /// orders that cannot differ.
     ///
+    /// What the model leaves out is listed in <doc:Soundness>.
     /// Of a bounded search it says that the bound left nothing out. Of dispatch queues that were taken over it counts the
     /// drains, which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
     public internal(set) var isComplete = false
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0
-    /// The first failure, which has the fewest departures of all unless schedules were drawn.
+    /// The first failure, which has the fewest delays of all unless schedules were drawn.
     public internal(set) var failure: ScenarioFailure?
 
     /// Whether no schedule failed.
@@ -23,12 +27,24 @@ public struct ExplorationReport: Sendable {
         failure == nil
     }
 
-    /// Throws the first failure, if there is one.
+    /// Throws the first failure, if there is one, or if there are schedules that were not tried.
     ///
-    /// For a test that is to end with the schedule and the trace: `try await explorer.explore(scenario).verify()`.
-    public func verify() throws(ScenarioFailure) {
+    /// For a test that is to end with the schedule and the trace: `try await explorer.explore(scenario).verify()`. A search
+    /// that is bounded, random, or was cut proves nothing of the rest; where that is enough, say `allowIncomplete: true`.
+    public func verify(allowIncomplete: Bool = false) throws(ScenarioFailure) {
         if let failure {
             throw failure
+        }
+        guard isComplete || allowIncomplete else {
+            throw ScenarioFailure(
+                kind: .incompleteSearch,
+                message: """
+                    “\(scenario)” holds under \(schedules) schedules (\(mode)), but there are more: make the scenario \
+                    smaller, raise maximumSchedules, or say verify(allowIncomplete: true)
+                    """,
+                schedule: Schedule(digits: []),
+                trace: Trace(steps: [])
+            )
         }
     }
 }
@@ -42,5 +58,57 @@ extension ExplorationReport: CustomStringConvertible {
             return "\(scenario): holds under \(searched); \(all)"
         }
         return "\(scenario): \(failures) of \(searched) failed\n\(failure)"
+    }
+}
+
+/// What went wrong in a scenario, and under which schedule.
+public struct ScenarioFailure: Error, Sendable {
+    /// What sort of failure it is.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        /// The kind in words.
+        public let description: String
+
+        /// An invariant does not hold, or threw.
+        public static let brokenInvariant = Kind(description: "broken invariant")
+        /// An operation, the setup or a preparation threw an error that it was not said to throw.
+        public static let unexpectedError = Kind(description: "unexpected error")
+        /// Nothing can run and the scenario has not ended: somebody waits who will never be woken.
+        public static let lostWaiter = Kind(description: "lost waiter")
+        /// The scenario has ended, and a task of it has not: something outside of control may wake it yet, or nothing.
+        ///
+        /// Where that is meant to be, say so: ``ScenarioRun/permitUnfinishedTasks()``.
+        public static let unfinishedTask = Kind(description: "unfinished task")
+        /// The scenario did not end within the permitted number of steps.
+        public static let livelock = Kind(description: "livelock")
+        /// A step has not ended for a long time: it loops without suspending, or waits for a lock or a thread.
+        public static let stuckStep = Kind(description: "stuck step")
+        /// No schedule failed, but not all were tried.
+        public static let incompleteSearch = Kind(description: "incomplete search")
+        /// The same choices led elsewhere: the scenario depends on something but its schedule.
+        public static let divergedReplay = Kind(description: "diverged replay")
+        /// A job ran or was asked for outside the explorer's control, so the schedules are not all.
+        public static let escape = Kind(description: "escape from control")
+    }
+
+    /// What sort of failure it is.
+    public let kind: Kind
+    /// Which invariant, operation or job it is about.
+    public let message: String
+    /// What replays it: pass it to `Explorer.replay(_:of:)`.
+    public let schedule: Schedule
+    /// The steps that led to it, by name.
+    public let trace: Trace
+}
+
+extension ScenarioFailure: CustomStringConvertible {
+    /// The kind, the message, the schedule and the trace.
+    public var description: String {
+        let delays = schedule.delays
+        return """
+            \(kind): \(message)
+            schedule \(schedule), \(delays) delay\(delays == 1 ? "" : "s") (steps out of first-in-first-out order, \
+            marked with *)
+            \(trace)
+            """
     }
 }

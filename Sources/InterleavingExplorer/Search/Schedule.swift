@@ -31,7 +31,7 @@ public struct Schedule: Sendable, Hashable {
     }
 
     /// The number of choices at which first-in-first-out order was not kept.
-    public var departures: Int {
+    public var delays: Int {
         digits.count { $0 != 0 }
     }
 }
@@ -56,5 +56,20 @@ extension Schedule: ExpressibleByStringLiteral {
 extension Character {
     fileprivate var hexOrLetterValue: UInt8? {
         Int(String(self), radix: Schedule.radix).flatMap { UInt8(exactly: $0) }
+    }
+}
+
+/// What one schedule has led to.
+public struct Replay: Sendable {
+    /// The steps, by name.
+    public let trace: Trace
+    /// What went wrong, if anything did.
+    public let failure: ScenarioFailure?
+}
+
+extension Replay: CustomStringConvertible {
+    /// The failure, with the steps that led to it; the steps alone if all holds.
+    public var description: String {
+        failure?.description ?? trace.description
     }
 }

@@ -34,9 +34,10 @@ public struct VirtualClock: Clock, Sendable {
 
     /// The present moment.
     public var now: Instant {
-        run.board.withLock { board in
-            // Whoever looks at the clock notices whether a timer has fired before.
-            board.isNoticed = true
+        defer { run.point() }
+        return run.board.withLock { board in
+            // The time tells whether a timer has fired before.
+            board.touchEffects()
             return Instant(offset: board.now)
         }
     }
@@ -50,8 +51,9 @@ public struct VirtualClock: Clock, Sendable {
     public func advance(by duration: Duration) {
         run.board.withLock { board in
             board.now += duration
-            board.isNoticed = true
+            board.touchEffects()
         }
+        run.point()
     }
 
     /// Calls back once, so much later, unless the timer is cancelled.
@@ -93,6 +95,69 @@ public struct VirtualClock: Clock, Sendable {
         let number = run.board.withLock { board in
             board.addTimer(at: deadline, name, fire)
         }
+        run.point()
         return VirtualTimer(run: run, number: number)
+    }
+}
+
+/// A one-shot timer of a virtual clock.
+public struct VirtualTimer: Sendable {
+    let run: ScenarioRun
+    let number: Int
+
+    /// Makes sure that the timer does not fire from now on.
+    public func cancel() {
+        run.board.withLock { _ = $0.removeTimer(number) }
+        if run.isControlling { run.point() }
+    }
+}
+
+/// A sleep that ends once: by its timer or by cancellation, whichever comes first.
+final class Sleeper: Sendable {
+    private enum State: Sendable {
+        case idle
+        case asleep(CheckedContinuation<Void, any Error>)
+        case ended(Result<Void, any Error>)
+    }
+
+    private let state = Protected(State.idle)
+
+    nonisolated(nonsending) func sleep() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            let result = state.withLock { state -> Result<Void, any Error>? in
+                if case .ended(let result) = state {
+                    return result
+                }
+                state = .asleep(continuation)
+                return nil
+            }
+            if let result {
+                continuation.resume(with: result)
+            }
+        }
+    }
+
+    func wake() {
+        end(.success(()))
+    }
+
+    func cancel() {
+        end(.failure(CancellationError()))
+    }
+
+    private func end(_ result: Result<Void, any Error>) {
+        let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+            switch state {
+            case .idle:
+                state = .ended(result)
+                return nil
+            case .asleep(let continuation):
+                state = .ended(result)
+                return continuation
+            case .ended:
+                return nil
+            }
+        }
+        continuation?.resume(with: result)
     }
 }

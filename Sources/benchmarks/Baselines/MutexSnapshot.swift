@@ -3,7 +3,7 @@ import AccessTokenCore
 import Foundation
 import Synchronization
 
-/// The limit: a token and its expiration under a lock, and one reading of the clock.
+/// The lower limit: a token and its expiration under a lock, and one reading of the clock.
 final class MutexSnapshot: Sendable {
     private let cached: Mutex<(token: AccessToken, until: Date)?>
 
@@ -20,7 +20,7 @@ final class MutexSnapshot: Sendable {
     }
 }
 
-/// The least that a call through a protocol costs which has to be awaited.
+/// The lowest cost of an awaited call through a protocol.
 protocol AwaitedSnapshot: Sendable {
     nonisolated(nonsending) func awaitedToken() async throws -> AccessToken
 }
@@ -34,7 +34,7 @@ extension MutexSnapshot: AwaitedSnapshot {
     }
 }
 
-/// Another one, or the optimizer knows whom a call through the protocol reaches.
+/// A second implementation, without which the optimizer would replace the call through the protocol by a direct call.
 struct EmptySnapshot: AwaitedSnapshot {
     nonisolated(nonsending) func awaitedToken() async throws -> AccessToken { throw NoToken() }
 }

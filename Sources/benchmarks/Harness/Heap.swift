@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 #endif
 
-/// The memory that the process has asked for and not given back.
+/// The heap that the process has allocated and not freed.
 enum Heap {
     static var bytesInUse: Double? {
         #if canImport(Glibc)

@@ -1,8 +1,8 @@
-import Synchronization
+import AccessTokenCore
 
 /// Runs tasks on the thread that drains it, and nowhere else: one thread, no wake-ups, hardly any noise.
 final class LoopExecutor: TaskExecutor {
-    private let jobs = Mutex<[UnownedJob]>([])
+    private let jobs = Locked<[UnownedJob]>([])
     private let capacity: Int
 
     /// - Parameter capacity: room made in advance, so that it is not counted as a waiter's memory.
@@ -16,7 +16,7 @@ final class LoopExecutor: TaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    /// Runs everything that is there and whatever comes of it, until nothing can go on.
+    /// Runs all jobs, and the jobs that they enqueue, until there are none.
     func drain() {
         var batch: [UnownedJob] = []
         batch.reserveCapacity(capacity)

@@ -1,10 +1,10 @@
-/// What a comparison has found.
+/// The figures of a comparison, and whether its goals are met.
 struct Outcome: Sendable, Encodable {
     struct Figure: Sendable, Encodable {
         let name: String
         let nanoseconds: Distribution
         let bytes: Distribution?
-        /// Time, round by round beside the first contender's.
+        /// The contender's time over the first contender's, round by round.
         let ratio: Distribution
     }
 
@@ -51,5 +51,26 @@ struct Outcome: Sendable, Encodable {
                 isMet: goal.isMet(by: value.median)
             )
         }
+    }
+}
+
+/// The median of some values, and the quartiles on either side of it.
+struct Distribution: Sendable, Encodable {
+    let median: Double
+    let lowerQuartile: Double
+    let upperQuartile: Double
+
+    init?(_ values: [Double]) {
+        guard !values.isEmpty else { return nil }
+        let sorted = values.sorted()
+        func quantile(_ fraction: Double) -> Double {
+            let position = fraction * Double(sorted.count - 1)
+            let below = Int(position)
+            let above = min(below + 1, sorted.count - 1)
+            return sorted[below] + (sorted[above] - sorted[below]) * (position - Double(below))
+        }
+        median = quantile(0.5)
+        lowerQuartile = quantile(0.25)
+        upperQuartile = quantile(0.75)
     }
 }

@@ -1,6 +1,8 @@
 import Foundation
 
-/// What one waiter and one account cost as their number grows, as a picture in SVG: flat is linear growth in all.
+/// The cost of one waiter and of one account by their number, as a picture in SVG.
+///
+/// A flat line means linear growth in all.
 struct GrowthPicture {
     private struct Curve {
         let name: String
@@ -12,7 +14,7 @@ struct GrowthPicture {
     private let width = 340.0
     private let height = 330.0
 
-    /// Nothing to see without comparisons of at least two numbers of waiters or accounts.
+    /// Fails without comparisons of at least two numbers of waiters or accounts.
     init?(_ outcomes: [Outcome]) {
         panels = [
             ("microseconds per waiter", Self.curves(outcomes, Self.waiters) { $0.nanoseconds.median / 1_000 }),
@@ -40,7 +42,7 @@ struct GrowthPicture {
         var curves: [Curve] = []
         for outcome in outcomes where titles.contains(outcome.title) {
             for figure in outcome.figures {
-                // What has no color is measured at few sizes only, and no curve.
+                // A contender without a color is measured at few sizes only, and gets no curve.
                 guard let count = outcome.count, let value = value(figure), let color = colors[figure.name] else {
                     continue
                 }

@@ -1,23 +1,23 @@
+import ConsoleSupport
 import Foundation
 
-/// The outcome of a comparison as lines for the terminal.
+/// The outcome of a comparison for a terminal.
 struct Table {
     let outcome: Outcome
 
     var text: String {
         let count = outcome.count.map { ", N = \(Self.grouped($0))" } ?? ""
-        var lines = ["\(outcome.row)  \(outcome.title)\(count)"]
-        for figure in outcome.figures {
-            let bytes = figure.bytes.map { String(format: "%8.0f bytes", $0.median) } ?? ""
-            lines.append(
-                "     \(Self.padded(figure.name, 42)) \(Self.time(figure.nanoseconds.median))"
-                    + "   × \(Self.spread(figure.ratio))\(bytes)"
-            )
-        }
-        for verdict in outcome.verdicts {
-            lines.append("     \(verdict.isMet ? "met   " : "MISSED") \(Self.sentence(verdict))")
-        }
-        return lines.joined(separator: "\n") + "\n"
+        let hasBytes = outcome.figures.contains { $0.bytes != nil }
+        let table = TextTable(
+            header: ["\(outcome.row)  \(outcome.title)\(count)", "time", "ratio"] + (hasBytes ? ["heap"] : []),
+            rows: outcome.figures.map { figure in
+                let bytes = figure.bytes.map { String(format: "%.0f bytes", $0.median) } ?? ""
+                let time = Self.time(figure.nanoseconds.median)
+                return [figure.name, time, Self.spread(figure.ratio)] + (hasBytes ? [bytes] : [])
+            }
+        )
+        let verdicts = outcome.verdicts.map { "\($0.isMet ? "met:   " : "MISSED:") \(Self.sentence($0))" }
+        return ([table.text] + verdicts).joined(separator: "\n") + "\n"
     }
 
     static func sentence(_ verdict: Outcome.Verdict) -> String {
@@ -38,11 +38,7 @@ struct Table {
 
     private static func time(_ nanoseconds: Double) -> String {
         nanoseconds < 10_000
-            ? String(format: "%8.1f ns", nanoseconds) : String(format: "%8.1f µs", nanoseconds / 1_000)
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
+            ? String(format: "%.1f ns", nanoseconds) : String(format: "%.1f µs", nanoseconds / 1_000)
     }
 
     static func grouped(_ number: Int) -> String {

@@ -12,7 +12,7 @@ enum AccountRow {
     /// Each call finds other memory.
     static let each = "one after the other"
 
-    /// What one account costs among so many: no target, a curve.
+    /// The cost of one account by the number of accounts: a curve without a target.
     private static func growth(accounts count: Int) -> Comparison {
         let snapshot = MutexSnapshot(.valid)
         let names = (1...count).map { "account \($0)" }

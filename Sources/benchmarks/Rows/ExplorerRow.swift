@@ -13,11 +13,11 @@ enum ExplorerRow {
                 Contender(name) {
                     let watch = Stopwatch()
                     var schedules = 0
-                    // One search takes some milliseconds: a thread that is pushed aside once would look ten times slower.
+                    // A search takes some milliseconds: one preemption of the thread would make it look ten times slower.
                     for _ in 1...20 {
                         let report = await Explorer().explore(threeCallers)
                         precondition(report.holds && report.isComplete, "\(report)")
-                        // With few, the runs that each search adds and does not count would be what is measured.
+                        // Each search adds some runs that it does not count. With few schedules, these runs would be measured.
                         precondition(report.schedules > 100, "The callers are not in each other's way: \(report)")
                         schedules += report.schedules
                     }
@@ -36,7 +36,7 @@ enum ExplorerRow {
         )
         for number in 1...3 {
             run.operation("caller \(number)") {
-                // The service keeps its state behind a lock, of which the explorer must be told.
+                // The explorer does not see the state behind the service's lock, so it is marked.
                 run.effect("asks")
                 _ = try? await service.token()
                 run.effect("is answered")

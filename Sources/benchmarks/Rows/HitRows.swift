@@ -3,7 +3,7 @@ import AccessTokenAsync
 import AccessTokenGCD
 import Dispatch
 
-/// A valid token is there: what a call costs.
+/// The cost of a call while a valid token is cached.
 enum HitRows {
     static let base = "Mutex and a clock reading"
     static let calls = 10_000
@@ -11,7 +11,7 @@ enum HitRows {
     static func all(isQuick: Bool) -> [Comparison] {
         let rounds = isQuick ? 31 : 301
         return [
-            fromPool(rounds), fromMainActor(rounds), currentToken(rounds), callbacks(rounds / 3), asyncView(rounds),
+            fromPool(rounds), fromMainActor(rounds), currentToken(rounds), callbacks(rounds / 3), asyncAdapter(rounds),
             twoThreads(rounds / 3),
         ]
     }
@@ -83,14 +83,14 @@ enum HitRows {
         )
     }
 
-    private static func asyncView(_ rounds: Int) -> Comparison {
+    private static func asyncAdapter(_ rounds: Int) -> Comparison {
         Comparison(
             row: "e",
-            title: "async view of the queue service",
+            title: "async adapter of the queue service",
             rounds: rounds,
             contenders: [
                 Contender("token() of the actor") { try await onPool { try await actorCalls(actor) } },
-                Contender("token() of the queue service") { try await onPool { try await viewCalls(queueService) } },
+                Contender("token() of the queue service") { try await onPool { try await adapterCalls(queueService) } },
             ],
             goals: [.time(of: "token() of the queue service", to: "token() of the actor", atMost: 1.3)]
         )
@@ -123,7 +123,7 @@ enum HitRows {
         return sample(watch, calls, length)
     }
 
-    private static func viewCalls(_ service: AccessTokenService) async throws -> Sample {
+    private static func adapterCalls(_ service: AccessTokenService) async throws -> Sample {
         var length = 0
         let watch = Stopwatch()
         for _ in 0..<calls { length += use(try await service.token()) }
@@ -220,10 +220,10 @@ enum HitRows {
     // MARK: callbacks
 
     private static func callbacks(_ rounds: Int) -> Comparison {
-        let queue = DispatchQueue(label: "benchmarks.delivery")
-        let service = AccessTokenService(loader: HeldLoader(), queue: queue)
+        let queue = DispatchQueue(label: "benchmarks.handlers")
+        let service = AccessTokenService(loader: HeldLoader(), handlerQueue: queue)
         service.signIn(.valid)
-        let view = CallbackServiceView(of: actor, queue: queue)
+        let adapter = CallbackServiceAdapter(of: actor, handlerQueue: queue)
         let sundell = SundellService(loader: HeldLoader(), token: .valid, queue: queue)
         return Comparison(
             row: "d, f",
@@ -237,14 +237,14 @@ enum HitRows {
                     }
                 },
                 Contender("retrieveToken") { handlerCalls(on: queue) { service.retrieveToken(then: $0) } },
-                Contender("callback view of the actor") {
-                    handlerCalls(on: queue) { view.retrieveToken(then: $0) }
+                Contender("callback adapter of the actor") {
+                    handlerCalls(on: queue) { adapter.retrieveToken(then: $0) }
                 },
                 Contender("Sundell's queue") { handlerCalls(on: queue) { sundell.retrieveToken(then: $0) } },
             ],
             goals: [
                 .time(of: "retrieveToken", to: "bare queue.async", atMost: 1.1),
-                .time(of: "callback view of the actor", to: "retrieveToken", atMost: 1.2),
+                .time(of: "callback adapter of the actor", to: "retrieveToken", atMost: 1.2),
             ]
         )
     }
@@ -275,7 +275,7 @@ enum HitRows {
             rounds: rounds,
             contenders: [
                 Contender(base) {
-                    ThreadPair.sample(calls: calls) { calls in
+                    Threads.pair(calls: calls) { calls in
                         var length = 0
                         for _ in 0..<calls { length += snapshot.token().map(use) ?? 0 }
                         precondition(length > 0)
@@ -283,7 +283,7 @@ enum HitRows {
                 },
                 Contender("token()") {
                     let service = actor
-                    return ThreadPair.sample(calls: calls) { calls in
+                    return Threads.pair(calls: calls) { calls in
                         let loop = LoopExecutor()
                         Task(executorPreference: loop) {
                             var length = 0

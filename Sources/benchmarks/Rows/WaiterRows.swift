@@ -1,7 +1,7 @@
 import AccessTokenAsync
 import AccessTokenGCD
 
-/// No token is there: what each of N waiters on one load costs.
+/// The cost of each of N waiters on one load.
 enum WaiterRows {
     static func all(isQuick: Bool) -> [Comparison] {
         let sizes = isQuick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000, 1_000_000]
@@ -10,7 +10,7 @@ enum WaiterRows {
             + sizes.map { callbacks($0, isQuick) } + sizes.dropLast(isQuick ? 0 : 1).map { cancelled($0, isQuick) }
     }
 
-    /// About as much time for few waiters as for many.
+    /// Chosen so that few waiters take about as long as many.
     private static func rounds(_ count: Int, _ isQuick: Bool) -> Int {
         switch count {
         case ..<1_000: isQuick ? 21 : 201
@@ -32,7 +32,7 @@ enum WaiterRows {
                 Contender(ContinuationDesign.name) { AsyncWaiters.onOneThread(ContinuationDesign.self, count: count) }
             )
         }
-        // With more it takes longer than everything else together.
+        // With more waiters this contender takes longer than all the others together.
         if count <= 10_000 {
             contenders.append(
                 Contender(DictionaryDesign.name) { AsyncWaiters.onOneThread(DictionaryDesign.self, count: count) }

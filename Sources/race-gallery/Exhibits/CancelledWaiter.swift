@@ -8,9 +8,9 @@ enum CancelledWaiter {
         name: "cancelled-waiter",
         title: title,
         story: """
-            A user leaves the screen that asked first. If the load runs in that caller's task, or if its cancellation \
-            is passed on to the shared one, everybody else wakes to a CancellationError that nobody meant for them, \
-            and the rotated token that the server may have sent already is lost.
+            A user leaves the screen that asked first. If that caller's task runs the load, or if its cancellation \
+            reaches the shared task, all other callers get a CancellationError. The rotated token that the server may \
+            have sent by then is lost.
             """,
         invariants: ["who is not cancelled gets the token"],
         versions: [
@@ -72,7 +72,7 @@ private actor LeaderService {
             return cached
         }
         guard style != .leaderLoads else { return try await loadOrWait() }
-        note(tokenTask == nil ? "finds the slot empty" : "joins")
+        note(tokenTask == nil ? "finds no task" : "joins")
         let task = tokenTask ?? start()
         guard style == .cancelsTheLoad else { return try await task.value }
         return try await withTaskCancellationHandler {

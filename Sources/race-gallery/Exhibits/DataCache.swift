@@ -1,37 +1,48 @@
 import Foundation
 import InterleavingExplorer
 
-/// An in-flight registry in which a download fails.
+/// A cache of downloads whose entries are in progress or loaded, and a download that fails.
 enum DataCache {
-    private static let title = "Two callers share a download that fails, and each tries once more"
+    private static let title = "Callers share a download that fails, and try once more"
 
     static let exhibit = Exhibit(
         name: "data-cache",
         title: title,
         story: """
-            The registry shares one task per UUID. A task keeps its error for ever, so somebody must take it out. If \
-            each caller who wakes to the error does, the slower one takes out the new task of the faster one.
+            Three callers miss at the same time. Without an entry for the download in progress, each of them fetches. \
+            With an entry, they share one task. A task keeps its error for ever, so a failed task must be removed. If \
+            each caller that gets the error removes the entry, a slow caller removes the new task of a fast one.
             """,
         invariants: ["everybody has the data in the end", "one download after the failure"],
         versions: [
+            .faulty(
+                "fetch-per-caller",
+                breaks: "one download after the failure",
+                "downloads when it finds no data",
+                scenario(.unshared, callers: ["first", "second", "third"])
+            ),
             .wrongFix(
                 "failure-kept",
                 breaks: "everybody has the data in the end",
-                "never takes a failed task out",
+                "never removes a failed task",
                 scenario(.nobodyClears)
             ),
             .wrongFix(
                 "every-caller-clears",
                 breaks: "one download after the failure",
-                "each caller that wakes to the error takes it out",
+                "each caller that wakes to the error removes the entry",
                 scenario(.everyCallerClears)
             ),
-            .fix("download-clears", "the failed download takes itself out", scenario(.downloadClears)),
-            .fix("clears-its-own", "callers take out no task but theirs", scenario(.callersClearTheirOwn)),
+            .fix(
+                "download-clears",
+                "the download makes its entry loaded, or removes it",
+                scenario(.downloadClears)
+            ),
+            .fix("clears-its-own", "callers remove no task but the one they awaited", scenario(.callersClearTheirOwn)),
         ]
     )
 
-    private static func scenario(_ style: DataRegistry.Style) -> Scenario {
+    private static func scenario(_ style: DataRegistry.Style, callers: [String] = ["first", "second"]) -> Scenario {
         Scenario(title) { run in
             let id = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
             let registry = DataRegistry(style) { number in
@@ -40,7 +51,7 @@ enum DataCache {
                     throw DownloadFailed()
                 }
             }
-            let callers = ["first", "second"].map { name in
+            let callers = callers.map { name in
                 run.operation(name, mayThrow: true) {
                     do {
                         return try await registry.data(for: id)
@@ -50,7 +61,7 @@ enum DataCache {
                     }
                 }
             }
-            run.invariant("everybody has the data in the end") { callers.allSatisfy { $0.value != nil } }
+            run.invariant("everybody has the data in the end") { callers.allSatisfy { $0.error == nil } }
             run.invariant("one download after the failure") { await registry.downloads == 2 }
         }
     }
@@ -60,14 +71,20 @@ private struct DownloadFailed: Error {}
 
 private actor DataRegistry {
     enum Style: Sendable {
+        case unshared
         case nobodyClears
         case everyCallerClears
         case downloadClears
         case callersClearTheirOwn
     }
 
+    private enum Entry {
+        case inProgress(Task<Data, any Error>)
+        case loaded(Data)
+    }
+
     private(set) var downloads = 0
-    private var entries: [UUID: Task<Data, any Error>] = [:]
+    private var entries: [UUID: Entry] = [:]
     private let style: Style
     private let server: @Sendable (Int) async throws -> Void
 
@@ -77,42 +94,53 @@ private actor DataRegistry {
     }
 
     func data(for id: UUID) async throws -> Data {
-        note(entries[id] == nil ? "finds no entry" : "joins")
-        let task = entries[id] ?? start(id)
+        switch entries[id] {
+        case .loaded(let data):
+            return data
+        case .inProgress(let task):
+            note("joins")
+            return try await data(of: task, for: id)
+        case nil:
+            note("finds no entry")
+            guard style != .unshared else { return try await download(id) }
+            let task = Task { try await download(id) }
+            entries[id] = .inProgress(task)
+            return try await data(of: task, for: id)
+        }
+    }
+
+    private func data(of task: Task<Data, any Error>, for id: UUID) async throws -> Data {
         do {
             return try await task.value
         } catch {
+            var isOwn = false
+            if case .inProgress(task) = entries[id] { isOwn = true }
             switch style {
-            case .nobodyClears, .downloadClears:
+            case .unshared, .nobodyClears, .downloadClears:
                 break
             case .everyCallerClears:
-                note(entries[id] == task ? "clears the failed task" : "clears the slot, whoever is in it")
+                note(isOwn ? "removes the failed task" : "removes whatever entry there is")
                 entries[id] = nil
             case .callersClearTheirOwn:
-                if entries[id] == task {
-                    entries[id] = nil
-                }
+                if isOwn { entries[id] = nil }
             }
             throw error
         }
     }
 
-    private func start(_ id: UUID) -> Task<Data, any Error> {
+    private func download(_ id: UUID) async throws -> Data {
         downloads += 1
         let number = downloads
         note("starts download \(number)")
-        let task = Task {
-            do {
-                try await server(number)
-                return Data()
-            } catch {
-                if style == .downloadClears {
-                    entries[id] = nil
-                }
-                throw error
+        do {
+            try await server(number)
+            entries[id] = .loaded(Data())
+            return Data()
+        } catch {
+            if style == .downloadClears {
+                entries[id] = nil
             }
+            throw error
         }
-        entries[id] = task
-        return task
     }
 }

@@ -8,8 +8,8 @@ enum OrderedLog {
         name: "log",
         title: title,
         story: """
-            Code that cannot await hands each line to a task of its own. A task promises to run, not when: the lines \
-            are on disk in the order in which the tasks came to the actor, which is not the order of the calls.
+            Code that cannot await starts a task for each line. A task promises to run, but not when. The lines reach \
+            the disk in the order in which the tasks reach the actor, and that is not the order of the calls.
             """,
         invariants: ["on disk in the order of the calls"],
         versions: [
@@ -32,7 +32,7 @@ enum OrderedLog {
                         await withTaskGroup { group in
                             for line in lines {
                                 guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-                                    // Older systems have no such task: there the order is lost before the actor, too.
+                                    // Older systems have no immediate tasks, and lose the order before the actor, too.
                                     group.addTask { await disk.writeSlowly(line) }
                                     continue
                                 }
@@ -66,7 +66,7 @@ enum OrderedLog {
                     for line in lines {
                         continuation.yield(line)
                         effect("logs \(line)")
-                        // The caller has other things to do meanwhile.
+                        // The caller does something else meanwhile.
                         await Task.yield()
                     }
                     continuation.finish()

@@ -8,9 +8,9 @@ enum PinnedExecutor {
         name: "serial-executor",
         title: title,
         story: """
-            A custom serial executor says where an actor runs, not that a method runs in one piece: at an await the \
-            queue goes on with its next job, as every actor does. What it does give is the order of the queue, and a \
-            way in for code that is on the queue already.
+            A custom serial executor decides where an actor runs. It does not make a method run in one piece: at an \
+            await, the queue goes on with its next job. It does keep the order of the queue, and code that already \
+            runs on the queue can enter the actor without an await.
             """,
         invariants: ["no overdraft"],
         versions: [

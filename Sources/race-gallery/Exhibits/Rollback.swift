@@ -8,8 +8,9 @@ enum Rollback {
         name: "rollback",
         title: title,
         story: """
-            The optimistic fix takes the money before the await and rolls back if the approval is refused. What to \
-            roll back to is the question: the balance of before is as stale after the await as any other look at it.
+            The optimistic fix takes the money before the await, and rolls back if the approval is refused. The \
+            balance from before the await is the wrong thing to restore: a deposit may have come meanwhile. The \
+            withdrawal must undo only its own change.
             """,
         invariants: ["the deposit is still there"],
         versions: [
@@ -20,8 +21,21 @@ enum Rollback {
                 scenario(.restoresSnapshot)
             ),
             .fix("compensation", "gives back the amount", scenario(.givesBack)),
+            .fix("transaction-log", "takes its own entry out of a log of transactions", logged),
         ]
     )
+
+    private static var logged: Scenario {
+        Scenario(title) { run in
+            let account = TransactionLog {
+                await run.pause("refused")
+                throw Refused()
+            }
+            run.operation("withdrawal", mayThrow: true) { try await account.withdraw(80) }
+            run.operation("deposit") { await account.deposit(50) }
+            run.invariant("the deposit is still there") { await account.balance == 150 }
+        }
+    }
 
     private static func scenario(_ rollback: RefundingAccount.Rollback) -> Scenario {
         Scenario(title) { run in

@@ -1,18 +1,20 @@
 import InterleavingExplorer
 
-/// The authentication service: one task for all who need a token.
+/// The authentication service: one task for all callers that need a token.
 enum SharedTask {
-    private static let title = "Three callers share one load of a token, and one of them rejects it"
+    private static let title = "Two callers share a load that fails, ask again, and one rejects the token"
 
     static let exhibit = Exhibit(
         name: "authentication-service",
         title: title,
         story: """
-            While a load is under way, whoever comes joins its task. The slot must be empty again when the load is \
-            over, and the obvious place to empty it is a defer in the method that all callers run. But the callers \
-            wake one after another, and the last may clear a newer task out of the slot: two loads at once.
+            While a load runs, every caller awaits its task. `tokenTask` must be nil again when the load is over, \
+            however it ended. If only success clears it, one failed load is the answer to every later call. The \
+            obvious place to clear it is a defer in the method that all callers run. But the callers wake one after \
+            another, and the last one may clear a newer task: two loads at once. If only the caller that started the \
+            task clears it, another caller may wake first, ask again, and join the task that has failed.
             """,
-        invariants: ["one load at a time"],
+        invariants: ["one load at a time", "everybody has a token in the end"],
         versions: [
             .faulty(
                 "unguarded",
@@ -21,33 +23,62 @@ enum SharedTask {
                 scenario(.unguarded)
             ),
             .wrongFix(
+                "success-clears",
+                breaks: "everybody has a token in the end",
+                "clears tokenTask when a load succeeds",
+                scenario(.successClears)
+            ),
+            .wrongFix(
                 "every-caller-clears",
                 breaks: "one load at a time",
-                "clears the slot in every caller's defer",
+                "clears tokenTask in every caller's defer",
                 scenario(.everyCallerClears)
             ),
-            .fix("starter-clears", "only who has started the task clears it", scenario(.starterClears)),
-            .fix("load-clears", "the load clears the slot with its last step", scenario(.loadClears)),
+            .wrongFix(
+                "starter-clears",
+                breaks: "everybody has a token in the end",
+                "the caller that started the task clears it, in a defer",
+                scenario(.starterClears)
+            ),
+            .fix("load-clears", "the load clears tokenTask with its last step", scenario(.loadClears)),
         ]
     )
 
     private static func scenario(_ style: AuthenticationService.Style) -> Scenario {
         Scenario(title) { run in
-            let service = AuthenticationService(style) { await run.pause("token \($0)") }
-            run.operation("first") { _ = await service.token() }
-            run.operation("second") {
-                await service.invalidate(await service.token())
-                _ = await service.token()
+            let service = AuthenticationService(style) { number in
+                await run.pause(number == 1 ? "failure" : "token \(number)")
+                if number == 1 { throw LoadFailed() }
             }
-            run.operation("third") { _ = await service.token() }
+            let callers = ["first", "second"].map { name in
+                run.operation(name, mayThrow: true) {
+                    let token = try await tokenInTwoAttempts(service)
+                    guard name == "second" else { return token }
+                    await service.invalidate(token)
+                    return try await service.token()
+                }
+            }
             run.invariant("one load at a time") { await service.mostLoadsAtOnce == 1 }
+            run.invariant("everybody has a token in the end") { callers.allSatisfy { $0.value != nil } }
+        }
+    }
+
+    private static func tokenInTwoAttempts(_ service: AuthenticationService) async throws -> Int {
+        do {
+            return try await service.token()
+        } catch {
+            note("gets the error")
+            return try await service.token()
         }
     }
 }
 
+private struct LoadFailed: Error {}
+
 private actor AuthenticationService {
     enum Style: Sendable {
         case unguarded
+        case successClears
         case everyCallerClears
         case starterClears
         case loadClears
@@ -57,46 +88,47 @@ private actor AuthenticationService {
     private var loadsAtOnce = 0
     private var loads = 0
     private var cached: Int?
-    private var tokenTask: Task<Int, Never>?
+    private var tokenTask: Task<Int, any Error>?
     private let style: Style
-    private let server: @Sendable (Int) async -> Void
+    private let server: @Sendable (Int) async throws -> Void
 
-    init(_ style: Style, server: @escaping @Sendable (Int) async -> Void) {
+    init(_ style: Style, server: @escaping @Sendable (Int) async throws -> Void) {
         self.style = style
         self.server = server
     }
 
-    func token() async -> Int {
+    func token() async throws -> Int {
         if let cached {
             return cached
         }
         switch style {
         case .unguarded:
-            return await load()
+            return try await load()
         case .everyCallerClears:
             defer {
-                note("clears the slot")
+                note("clears tokenTask")
                 tokenTask = nil
             }
-            return await (joined ?? start()).value
+            return try await (joined ?? start()).value
         case .starterClears:
             if let joined {
-                return await joined.value
+                return try await joined.value
             }
             let task = start()
-            let token = await task.value
-            if tokenTask == task {
-                tokenTask = nil
+            defer {
+                if tokenTask == task {
+                    tokenTask = nil
+                }
             }
-            return token
-        case .loadClears:
-            return await (joined ?? start()).value
+            return try await task.value
+        case .successClears, .loadClears:
+            return try await (joined ?? start()).value
         }
     }
 
-    /// The task that is under way, if there is one.
-    private var joined: Task<Int, Never>? {
-        note(tokenTask == nil ? "finds the slot empty" : "joins")
+    /// The task of the present load, if there is one.
+    private var joined: Task<Int, any Error>? {
+        note(tokenTask == nil ? "finds no task" : "joins")
         return tokenTask
     }
 
@@ -108,22 +140,25 @@ private actor AuthenticationService {
         }
     }
 
-    private func start() -> Task<Int, Never> {
-        let task = Task { await load() }
+    private func start() -> Task<Int, any Error> {
+        let task = Task {
+            defer { if style == .loadClears { tokenTask = nil } }
+            return try await load()
+        }
         tokenTask = task
         return task
     }
 
-    private func load() async -> Int {
+    private func load() async throws -> Int {
         loads += 1
         let number = loads
         loadsAtOnce += 1
         mostLoadsAtOnce = max(mostLoadsAtOnce, loadsAtOnce)
         note("starts load \(number)")
-        await server(number)
-        loadsAtOnce -= 1
+        defer { loadsAtOnce -= 1 }
+        try await server(number)
         cached = number
-        if style == .loadClears {
+        if style == .successClears {
             tokenTask = nil
         }
         return number

@@ -8,9 +8,9 @@ enum SignOut {
         name: "sign-out",
         title: title,
         story: """
-            The answer to a load that was sent before the sign-out comes after it, and is stored: the last user is \
-            signed in again. To cancel the load is a request that an answer on its way need not heed. What holds is \
-            to ask, in the step that stores, whether it is still the session for which the load was begun.
+            A load is sent, then the user signs out, then the answer comes and is stored: the last user is signed in \
+            again. Cancelling the load is not enough, since an answer that is on its way ignores the cancellation. \
+            The step that stores a result must check that the session of the load is still the present one.
             """,
         invariants: ["signed out is signed out"],
         versions: [

@@ -1,17 +1,17 @@
 import InterleavingExplorer
 
-/// In which order those who wait for one thing go on.
+/// The order in which the waiters of one load go on.
 enum WakeOrder {
-    private static let title = "Three callers wait for one load, and want to be served as they came"
+    private static let title = "Three callers wait for one load, and are to be served as they came"
 
     static let exhibit = Exhibit(
         name: "wake-order",
         title: title,
         story: """
-            Waiters of a shared task are said to wake in the order in which they came. Nothing promises that, and on \
-            this runtime the last one wakes first. To resume continuations in order is not enough either: resumed \
-            tasks are ready together, and the scheduler chooses. In order is what one task does by itself, such as \
-            calling handlers, or what each waiter lets the next one do.
+            Many say that the waiters of a shared task wake in the order in which they came. Nothing promises that \
+            order, and on this runtime the last waiter wakes first. Resuming continuations in order is not enough: \
+            the resumed tasks are ready at the same time, and the scheduler chooses. Two designs keep the order: one \
+            task that calls all handlers, and waiters that each resume the next one.
             """,
         invariants: ["served as they came"],
         versions: [
@@ -66,7 +66,7 @@ private actor Counter {
             await task.value
             return finish(name)
         }
-        // Who comes when all is over need not wait for it.
+        // A caller that comes after the load does not wait.
         guard !isOver else { return finish(name) }
         await withCheckedContinuation { waiters.append((name, $0)) }
         switch style {

@@ -8,8 +8,9 @@ enum Wallet {
         name: "wallet",
         title: title,
         story: """
-            A payment reads the balance, awaits the exchange rate, and writes back the sum. The actor has no data \
-            race, and loses money all the same: the second payment reads before the first has written.
+            A payment reads the balance, awaits the exchange rate, and writes the sum. The actor prevents a data \
+            race, and money is lost all the same: the second payment reads the balance before the first payment has \
+            written it.
             """,
         invariants: ["no payment is lost"],
         versions: [

@@ -8,9 +8,9 @@ enum WorkOutside {
         name: "work-outside",
         title: title,
         story: """
-            An actor that never awaits cannot be interrupted. But if its callers look, work and store, the gap has \
-            only moved from the actor to them. The look must be a claim as well: one synchronous step that answers \
-            what to do, so that only one of them is told to work. This package's own state machine is made so.
+            An actor whose methods never await cannot be interrupted. But if its callers read, work and store in \
+            separate calls, the gap is between the calls. The read must be a claim: one synchronous step that tells \
+            one caller to work and the others to wait. The state machine of this package works in this way.
             """,
         invariants: ["the work is done once", "both have the result"],
         versions: [
@@ -106,7 +106,7 @@ private actor Results {
         await withCheckedContinuation { waiters.append($0) }
     }
 
-    /// The result, at once or when it comes; `nil` for the one who is to work.
+    /// The result, at once or when it comes; `nil` for the caller that must do the work.
     ///
     /// From the claim to the waiter's place in the line there is no suspension.
     func claimOrWait() async -> Int? {

@@ -19,7 +19,8 @@ struct Finding: Sendable {
         let schedules = "\(report.schedules) schedule\(report.schedules == 1 ? "" : "s")"
         guard let failure = report.failure else {
             guard report.isComplete else { return "holds under \(schedules), but there are more" }
-            return report.schedules == 1 ? "holds under the only schedule" : "holds under all \(schedules)"
+            let verdict = report.schedules == 1 ? "holds under the only schedule" : "holds under all \(schedules)"
+            return version.unseenFault.map { "\(verdict), and yet has \($0)" } ?? verdict
         }
         let searched = report.isComplete ? schedules : "the first \(schedules)"
         return "breaks under \(report.failures) of \(searched), the first is \(failure.schedule)"
@@ -27,13 +28,14 @@ struct Finding: Sendable {
 }
 
 extension Version {
-    /// Runs the version under every schedule.
-    func explore() async -> Finding {
+    /// Runs the version under every schedule, or under the first ones.
+    func explore(atMost limit: Int = 100_000) async -> Finding {
         var explorer = Explorer()
+        explorer.maximumSchedules = limit
         if breaks != nil {
             // How many fail says how rarely a test by luck would see it; for that it need not be all of them.
             explorer.stopsAtFirstFailure = false
-            explorer.maximumSchedules = 2_000
+            explorer.maximumSchedules = min(2_000, limit)
         }
         return Finding(version: self, report: await explorer.explore(scenario))
     }

@@ -1,18 +1,21 @@
+import AccessTokenCore
 import Dispatch
 import Foundation
 
-/// All callers of a set-up, who call at the same moment.
+/// All callers of a set-up.
+///
+/// They call at the same moment.
 struct Crowd: Sendable {
     let callbackCallers: [CallbackCaller]
     let asyncCallers: [AsyncCaller]
 
-    /// Lets all of them call, and waits for all, but no longer than so many seconds.
+    /// Lets all of them call, and waits until all are answered, but no longer than so many seconds.
     func call(within limit: TimeInterval) async -> RollCall.Outcome {
         await withCheckedContinuation { continuation in
             let roll = RollCall(of: callbackCallers.count + asyncCallers.count) { outcome in
                 continuation.resume(returning: outcome)
             }
-            // Held back until all of them stand in line.
+            // Inactive until all callers are enqueued, so that they call at the same moment.
             let line = DispatchQueue(label: "token-tour.callers", attributes: [.concurrent, .initiallyInactive])
             for caller in callbackCallers {
                 line.async { caller.call { roll.answer($0) } }
@@ -23,5 +26,69 @@ struct Crowd: Sendable {
             }
             DispatchQueue.global().asyncAfter(deadline: .now() + limit) { roll.close() }
         }
+    }
+}
+
+/// Waits for the answers to the callers of a round, up to a time limit.
+///
+/// A broken service may never answer some callers, and the tour must still report that.
+final class RollCall: Sendable {
+    /// How a round, or several rounds, went for the callers.
+    struct Outcome: Hashable, Sendable, Codable {
+        var served = 0
+        /// Callers that had no answer when the round was closed.
+        var unanswered = 0
+        /// Why callers were not served, with the number of callers for each reason.
+        var reasons: [String: Int] = [:]
+
+        var count: Int { served + unanswered + reasons.values.reduce(0, +) }
+
+        static func += (one: inout Outcome, other: Outcome) {
+            one.served += other.served
+            one.unanswered += other.unanswered
+            one.reasons.merge(other.reasons, uniquingKeysWith: +)
+        }
+    }
+
+    private struct State {
+        var outcome: Outcome
+        var handler: (@Sendable (Outcome) -> Void)?
+    }
+
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - count: the number of callers, at least one.
+    ///   - handler: called once, when all callers are answered or the roll is closed.
+    init(of count: Int, then handler: @escaping @Sendable (Outcome) -> Void) {
+        state = Locked(State(outcome: Outcome(unanswered: count), handler: handler))
+    }
+
+    /// A call has ended.
+    func answer(_ end: CallEnd) {
+        finish { outcome in
+            outcome.unanswered -= 1
+            switch end {
+            case .served: outcome.served += 1
+            case .unserved(let reason): outcome.reasons[reason, default: 0] += 1
+            }
+            return outcome.unanswered == 0
+        }
+    }
+
+    /// Stops waiting.
+    ///
+    /// Later answers do not count.
+    func close() {
+        finish { _ in true }
+    }
+
+    private func finish(_ isLast: (inout Outcome) -> Bool) {
+        let call: (handler: @Sendable (Outcome) -> Void, outcome: Outcome)? = state.withLock { state in
+            guard let handler = state.handler, isLast(&state.outcome) else { return nil }
+            state.handler = nil
+            return (handler, state.outcome)
+        }
+        call.map { call in call.handler(call.outcome) }
     }
 }

@@ -1,28 +1,78 @@
-import AccessTokenAsync
+import AccessTokenCore
 import AccessTokenOAuth
+import ConsoleSupport
 import Foundation
+import LoopbackAuthorizationServer
 
-/// The server that a set-up meets, and what the tour can do there.
-protocol TourServer: Sendable {
-    var endpoint: TokenEndpoint { get }
-    /// What an access token is for.
-    var resource: URL { get }
-    /// Where the set-up keeps its credential.
-    var store: any CredentialStore { get }
+/// The authorization server of one set-up, and the session of its user.
+///
+/// After a lost session the user signs in again.
+final class TourServer: Sendable {
+    /// Seconds that a token request takes, as with a server that signs tokens and stores them.
+    private static let latency = 0.02
 
-    /// The set-up's loader, and around it what is needed to count its requests, if the server does not.
-    func counting(_ loader: any AsyncAccessTokenLoader) -> any AsyncAccessTokenLoader
+    let endpoint: TokenEndpoint
+    let resource: URL
+    private let server: RotatingAuthorizationServer
+    private let family = Locked<Int?>(nil)
 
-    /// What to print instead of the value of an access token.
-    func name(of accessToken: String) -> String
+    /// - Throws: `SocketError` if the system refuses a socket.
+    init(recorder: RoundRecorder) throws {
+        server = try RotatingAuthorizationServer(latency: Self.latency) { event in
+            event.step.map(recorder.record)
+        }
+        endpoint = TokenEndpoint(
+            server.tokenEndpoint,
+            authentication: .none(clientID: RotatingAuthorizationServer.clientID)
+        )
+        resource = server.resource
+    }
 
-    /// Sees to it that there is a session and no access token that is any good.
+    /// The name of an access token, to be shown instead of its value.
+    func name(of accessToken: String) -> String {
+        server.name(of: accessToken)?.description ?? "unknown"
+    }
+
+    /// Begins a round with an expired access token.
     ///
-    /// - Returns: whether there is a session; the round is over before it began if there is none.
-    func beginRound(of subject: Subject) async throws -> Bool
+    /// Signs the user in first if there is no session.
+    ///
+    /// - Parameter signIn: stores the pair where the set-up keeps its credential.
+    func beginRound(_ signIn: (AccessToken, _ refreshToken: String) async throws -> Void) async throws {
+        if family.withLock({ $0 }).map(server.isRevoked) ?? true {
+            let pair = server.signIn()
+            let expiration = Date(timeIntervalSinceNow: TimeInterval(pair.lifetime))
+            try await signIn(AccessToken(value: pair.accessToken, expiration: expiration), pair.refreshToken)
+            family.withLock { $0 = pair.accessName.family }
+        }
+        server.expireAccessTokens()
+    }
 
-    /// What has happened by the end of the last round.
-    func tally() async -> ServerTally
+    var tally: AuthorizationServerTally { server.tally }
 
-    func stop()
+    func stop() { server.stop() }
+}
+
+extension AuthorizationServerEvent {
+    /// What the diagram shows of the token endpoint.
+    ///
+    /// The callers record the resource's side.
+    fileprivate var step: SequenceDiagram.Content? {
+        switch self {
+        case .tokenRequested(let name):
+            .request(from: .service, to: .server, "POST /token, \(name?.description ?? "unknown")")
+        case .tokenIssued(let access, let refresh):
+            .answer(from: .server, to: .service, "200 \(access), \(refresh)")
+        case .reuseDetected(let name):
+            .note(.server, "\(name) is used again")
+        case .familyRevoked:
+            .note(.server, "revokes all tokens")
+        case .tokenRefused(let code):
+            .answer(from: .server, to: .service, "400 \(code)")
+        case .requestRejected(let status):
+            .note(.server, "rejected: \(status)")
+        case .resourceRequested, .resourceServed, .resourceRefused:
+            nil
+        }
+    }
 }

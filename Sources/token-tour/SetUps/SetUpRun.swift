@@ -1,53 +1,69 @@
-import AccessTokenGCD
 import Foundation
+import LoopbackAuthorizationServer
 
 /// Runs the rounds of one set-up.
 struct SetUpRun: Sendable {
     /// Seconds after which a round is closed: more than two loads and two requests may take, deadlines included.
-    private static let roundLimit = 180.0
+    static let roundLimit = 180.0
 
-    let name: SetUpName
+    let setUp: SetUp
     let rounds: Int
     let callers: Int
-    let makeServer: @Sendable (RoundRecorder) throws -> any TourServer
 
-    /// - Throws: `SocketError` if there is no server to be had, `CancellationError` between two rounds.
+    /// - Throws: `SocketError` if the server gets no socket, `CancellationError` between two rounds.
     func run(onRound: (Int) -> Void) async throws -> SetUpResult {
         let recorder = RoundRecorder()
-        let server = try makeServer(recorder)
+        let server = try TourServer(recorder: recorder)
         defer { server.stop() }
-        let subject = name.subject(on: server, recorder: recorder)
+        let subject = setUp.subject(on: server, recorder: recorder)
         let crowd = subject.crowd(of: callers, resource: ResourceClient(resource: server.resource)) { lane in
             CallerLog(lane: lane, recorder: recorder) { server.name(of: $0) }
         }
 
-        var total = RollCall.Outcome(unanswered: 0)
+        var outcome = RollCall.Outcome()
         var wallTime = Duration.zero
-        var completed = 0
         for round in 1...rounds {
             try Task.checkCancellation()
             onRound(round)
-            guard try await server.beginRound(of: subject) else { break }
+            try await server.beginRound { try await subject.signIn($0, refreshToken: $1) }
             recorder.begin()
             wallTime += await ContinuousClock().measure {
-                total += await crowd.call(within: Self.roundLimit)
+                outcome += await crowd.call(within: Self.roundLimit)
             }
-            completed = round
         }
-        let tally = await server.tally()
+        let tally = server.tally
         return SetUpResult(
-            name: name,
-            rounds: completed,
-            callers: callers * completed,
-            loads: tally.loads,
+            setUp: setUp,
+            rounds: rounds,
+            loads: tally.tokenRequests,
             reuses: tally.reuses,
             signIns: tally.signIns,
-            sessionsLost: tally.sessionsLost,
-            served: total.served,
-            unanswered: total.unanswered,
-            reasons: total.reasons,
+            sessionsLost: tally.revokedFamilies,
+            callers: outcome,
             wallTime: wallTime,
             lastRound: recorder.moments
         )
+    }
+}
+
+/// The outcome of all rounds of a set-up.
+struct SetUpResult: Sendable {
+    let setUp: any TourSetUp
+    let rounds: Int
+    /// Requests at the token endpoint.
+    let loads: Int
+    /// The requests among them that presented a spent refresh token.
+    let reuses: Int
+    let signIns: Int
+    let sessionsLost: Int
+    /// The callers of all rounds together.
+    let callers: RollCall.Outcome
+    let wallTime: Duration
+    /// What happened in the last round.
+    let lastRound: [RoundRecorder.Moment]
+
+    /// Whether the set-up did what a service is for.
+    var isGood: Bool {
+        sessionsLost == 0 && callers.served == callers.count
     }
 }

@@ -11,17 +11,22 @@ enum OwnSubjects {
     private static func subjects(observed: Bool) -> [ContractSubject] {
         let common: ContractFeatures = [
             .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
-            .currentToken,
+            .currentToken, .loaderRecognition,
         ]
         let features = observed ? common.union(.events) : common
         let callback = features.union([.deliveryQueue, .callbackLoader])
-        let async = features.union([.asyncCallers, .asyncLoader])
+        let async = features.union(.asyncCallers)
         func subject(
             _ name: String,
             features: ContractFeatures,
             make: @escaping @Sendable (ContractFixture) -> ContractService
         ) -> ContractSubject {
-            ContractSubject(observed ? name : "\(name), unobserved", features: features, make: make)
+            ContractSubject(
+                observed ? name : "\(name), unobserved",
+                features: features,
+                promises: ServiceContract.conventions,
+                make: make
+            )
         }
 
         @Sendable func queueService(_ fixture: ContractFixture, _ loader: any AccessTokenLoader) -> AccessTokenService {
@@ -29,7 +34,7 @@ enum OwnSubjects {
                 loader: loader,
                 policy: fixture.policy,
                 clock: fixture.clock,
-                queue: fixture.queue,
+                handlerQueue: fixture.handlerQueue,
                 onEvent: observed ? fixture.onEvent : nil
             )
         }
@@ -52,29 +57,31 @@ enum OwnSubjects {
             },
             subject("the actor", features: async) { fixture in
                 let service = actorService(fixture, fixture.loader)
-                return .async(service, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
+                return .async(service, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
             },
             subject("the queue service as async, with an async loader", features: async) { fixture in
-                let service = queueService(fixture, CallbackLoaderView(of: fixture.loader))
+                let service = queueService(fixture, CallbackLoaderAdapter(of: fixture.loader))
                 return .async(service, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
             },
             subject("the actor as callback, with a callback loader", features: callback) { fixture in
-                let service = actorService(fixture, AsyncLoaderView(of: fixture.loader, onEvent: fixture.onEvent))
-                let view = CallbackServiceView(of: service, queue: fixture.queue)
-                return .callback(view, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
+                let service = actorService(fixture, AsyncLoaderAdapter(of: fixture.loader, onEvent: fixture.onEvent))
+                let view = CallbackServiceAdapter(of: service, handlerQueue: fixture.handlerQueue)
+                return .callback(view, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
             },
             subject("the queue service as async as callback, with both loader adapters", features: callback) {
                 fixture in
-                let loader = CallbackLoaderView(of: AsyncLoaderView(of: fixture.loader, onEvent: fixture.onEvent))
+                let loader = CallbackLoaderAdapter(of: AsyncLoaderAdapter(of: fixture.loader, onEvent: fixture.onEvent))
                 let service = queueService(fixture, loader)
-                let view = CallbackServiceView(of: service, queue: fixture.queue)
+                let view = CallbackServiceAdapter(of: service, handlerQueue: fixture.handlerQueue)
                 return .callback(view, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
             },
             subject("the actor as callback as async, with both loader adapters", features: async) { fixture in
-                let loader = AsyncLoaderView(of: CallbackLoaderView(of: fixture.loader))
+                let loader = AsyncLoaderAdapter(of: CallbackLoaderAdapter(of: fixture.loader))
                 let service = actorService(fixture, loader)
-                let view = AsyncServiceView(of: CallbackServiceView(of: service, queue: fixture.queue))
-                return .async(view, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
+                let view = AsyncServiceAdapter(
+                    of: CallbackServiceAdapter(of: service, handlerQueue: fixture.handlerQueue)
+                )
+                return .async(view, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
             },
         ]
     }

@@ -1,15 +1,18 @@
 import AccessTokenCore
 import Foundation
+import ServiceSpecification
 
 /// Gives inputs to a state machine as a shell does, and keeps book of what it does, believing nothing.
 struct Driver {
-    private var machine: AccessTokenStateMachine<Int>
+    private var machine: AccessTokenStateMachine
+    private var waiters = WaiterList<Int>()
+    private let service = ServiceID()
     private var flights: [FlightID] = []
-    private var tickets: [Int?] = []
+    private var ids: [WaiterID?] = []
 
     /// How each caller was answered; `nil` while it waits.
     private(set) var outcomes: [Outcome?] = []
-    /// The load that owns the slot, by what the actions say.
+    /// The current load, by what the actions say.
     private(set) var owner: Int?
     /// The loads that have not answered yet, and the last one that has.
     private(set) var silentLoads: [Int] = []
@@ -18,56 +21,54 @@ struct Driver {
 
     /// The last of those who waited once and do no more: a cancellation that comes too late is theirs.
     var lastAnsweredWaiter: Int? {
-        outcomes.indices.last { tickets[$0] != nil && outcomes[$0] != nil }.map { $0 + 1 }
+        outcomes.indices.last { ids[$0] != nil && outcomes[$0] != nil }.map { $0 + 1 }
     }
 
     init(reportsEvents: Bool) {
-        let policy = AccessTokenPolicy(leeway: Times.leeway, refreshAhead: Times.refreshAhead, loadDeadline: 60)
-        machine = AccessTokenStateMachine(policy: policy, reportsEvents: reportsEvents)
+        machine = AccessTokenStateMachine(service: service, policy: Times.policy, reportsEvents: reportsEvents)
     }
 
     /// - Parameter held: the value of the token that the service held last.
     mutating func perform(_ input: Input, at time: Double, held: String?, session: Int) throws -> Observation {
         let now = Date(timeIntervalSinceReferenceDate: time)
         let caller = outcomes.count + 1
-        let action: Action<Int>?
+        var seen = Observation()
         switch input {
         case .retrieve, .retrieveCancelled, .askByLoader:
             outcomes.append(nil)
-            tickets.append(nil)
             var context = CallerContext(priority: priority(ofCaller: caller))
             context.isCancelled = input == .retrieveCancelled
-            if case .askByLoader(let load) = input { context.ownLoad = flights[load - 1] }
-            // As the shells do: most waiters need no action.
-            if let ticket = machine.join(caller, by: context) {
-                var joined = Action<Int>()
-                joined.ticket = ticket
-                action = joined
-            } else {
-                action = machine.retrieve(caller, by: context, at: now)
+            if case .askByLoader(let load) = input {
+                context.loads = [LoadID(service: service, flight: flights[load - 1])]
             }
-            tickets[caller - 1] = action?.ticket
+            let retrieval = machine.retrieve(caller, in: &waiters, by: context, at: now)
+            ids.append(retrieval.waiterID)
+            try observe(retrieval, &seen)
         case .cancel(let caller):
-            action = tickets[caller - 1].map { ticket in
-                guard let waiter = machine.leave(ticket) else { return machine.cancel(ticket) }
-                var left = Action<Int>()
-                left.answer(waiter, .failure(CancellationError()))
-                return left
-            }
+            let cancelled = ids[caller - 1].flatMap { machine.cancel($0, in: &waiters) }
+            if let cancelled { seen.answers.append(.init(caller: cancelled, outcome: .cancelled)) }
         case .finish(let load, let answer):
             silentLoads.removeAll { $0 == load }
             lastAnswered = load
-            action = machine.loadFinished(flights[load - 1], result(load, answer, held: held, at: now), at: now)
-        case .answerAgain(let load): action = machine.loadAnsweredAgain(flights[load - 1])
-        case .deadline(let load): action = machine.deadlinePassed(flights[load - 1], at: now)
-        case .invalidate(let value): action = machine.invalidate(AccessToken(value: value))
+            let result = result(load, answer, held: held, at: now)
+            try observe(machine.loadFinished(flights[load - 1], result, in: &waiters, at: now), &seen)
+        case .answerAgain(let load): machine.loadAnsweredAgain(flights[load - 1])
+        case .deadline(let load):
+            try observe(machine.deadlinePassed(flights[load - 1], in: &waiters, at: now), &seen)
+        case .invalidate(let value): machine.invalidate(AccessToken(value: value))
         case .signIn:
             let expiration = now.addingTimeInterval(Times.life)
-            action = machine.signIn(AccessToken(value: "S\(session)", expiration: expiration), at: now)
-        case .signOut: action = machine.signOut()
-        case .clock: action = nil
+            let token = AccessToken(value: "S\(session)", expiration: expiration)
+            try observe(machine.signIn(token, in: &waiters, at: now), &seen)
+        case .signInWithoutToken:
+            let succession = machine.signIn(in: &waiters, at: now)
+            try observe(end: succession.ended, &seen)
+            if let start = succession.start { try observe(start, &seen) }
+        case .signOut: try observe(machine.signOut(in: &waiters), &seen)
+        case .clock: break
         }
-        return try observe(action)
+        try observe(&seen)
+        return seen
     }
 
     private func result(
@@ -85,18 +86,55 @@ struct Driver {
         }
     }
 
-    private mutating func observe(_ action: Action<Int>?) throws -> Observation {
-        var seen = Observation()
-        seen.waits = action?.ticket != nil
-        if let answer = action?.answer {
-            let outcome = outcome(of: answer.result)
-            answer.waiters.forEach { seen.answers.append(.init(caller: $0, outcome: outcome)) }
+    private mutating func observe(_ retrieval: Retrieval<Int>, _ seen: inout Observation) throws {
+        seen.waits = retrieval.waiterID != nil
+        if let (caller, result) = retrieval.answer {
+            seen.answers.append(.init(caller: caller, outcome: Outcome(result)))
         }
-        for effect in action?.effects ?? [] { try observe(effect, &seen) }
+        if let start = retrieval.start { try observe(start, &seen) }
+        if case .waitAndRaise(_, let priority) = retrieval {
+            guard priority.flight.number == owner else { throw Violation("a load raised that is not the current one") }
+            seen.raise = priority.value
+        }
+    }
+
+    private mutating func observe(_ end: FlightEnd<Int>?, _ seen: inout Observation) throws {
+        guard let end else { return }
+        try observe(end: end.flight, &seen)
+        let outcome = Outcome(end.answer.result)
+        end.answer.waiters.forEach { seen.answers.append(.init(caller: $0, outcome: outcome)) }
+    }
+
+    private mutating func observe(end flight: FlightID?, _ seen: inout Observation) throws {
+        guard let flight else { return }
+        guard flight.number == owner else { throw Violation("a load ended that is not the current one") }
+        seen.ended = true
+        owner = nil
+    }
+
+    private mutating func observe(_ start: LoadStart, _ seen: inout Observation) throws {
+        guard owner == nil else { throw Violation("two loads are current") }
+        guard start.flight.number == flights.count + 1 else {
+            throw Violation("a load's number skipped or used twice")
+        }
+        guard start.enclosing.last == LoadID(service: service, flight: start.flight) else {
+            throw Violation("a load that does not know itself")
+        }
+        flights.append(start.flight)
+        silentLoads.append(start.flight.number)
+        owner = start.flight.number
+        seen.start = .init(load: start.flight.number, replacing: start.replacing?.value, priority: start.priority)
+    }
+
+    private mutating func observe(_ seen: inout Observation) throws {
         for answer in seen.answers {
             guard outcomes[answer.caller - 1] == nil else { throw Violation("caller \(answer.caller) answered twice") }
             outcomes[answer.caller - 1] = answer.outcome
         }
+        guard waiters.count == outcomes.count(where: { $0 == nil }) else {
+            throw Violation("\(waiters.count) in the list of waiters, not those that wait")
+        }
+        seen.events = machine.events?.next() ?? []
         seen.published = machine.publishedToken.map { cached in
             let freshUntil = cached.freshUntil
             return .init(
@@ -105,45 +143,7 @@ struct Driver {
                 usableUntil: cached.usableUntil.timeIntervalSinceReferenceDate
             )
         }
-        return seen
     }
-
-    private mutating func observe(_ effect: Effect, _ seen: inout Observation) throws {
-        switch effect {
-        case .startLoad(let flight, let old, let caller):
-            guard owner == nil else { throw Violation("two loads own the slot") }
-            guard flight.number == flights.count + 1 else { throw Violation("a load's number skipped or used twice") }
-            flights.append(flight)
-            silentLoads.append(flight.number)
-            owner = flight.number
-            seen.start = .init(load: flight.number, replacing: old?.value, priority: caller.priority)
-        case .raisePriority(let flight, let priority):
-            guard flight.number == owner else { throw Violation("a load raised that owns nothing") }
-            seen.raise = priority
-        case .endFlight:
-            seen.ended = owner != nil
-            owner = nil
-        case .report(let event):
-            seen.events.append(event)
-        }
-    }
-
-    private func outcome(of result: Result<AccessToken, any Error>) -> Outcome {
-        switch result {
-        case .success(let token): .token(token.value)
-        case .failure(let error as LoadFailure): .failure(load: error.load)
-        case .failure(AccessTokenError.signedOut): .signedOut
-        case .failure(AccessTokenError.loadTimedOut): .timedOut
-        case .failure(AccessTokenError.loadAskedItsOwnService): .askedItself
-        case .failure(is CancellationError): .cancelled
-        case .failure(let error): .unexpected("\(error)")
-        }
-    }
-}
-
-/// What a load of the scenario fails with; it knows its load, so that waiters of another one are found out.
-struct LoadFailure: Error {
-    let load: Int
 }
 
 /// The state machine did what it must not do.

@@ -1,4 +1,5 @@
 import AccessTokenCore
+import ServiceSpecification
 
 /// Runs every sequence of inputs up to a length, depth first, on copies of the state machine and the specification.
 ///
@@ -98,7 +99,9 @@ struct EverySequence {
 
     private func reasonsToLoad(_ input: Input) -> Int {
         switch input {
-        case .finish(_, .failure), .finish(_, .expiredToken), .deadline, .invalidate, .signIn, .signOut, .clock: 1
+        case .finish(_, .failure), .finish(_, .expiredToken), .deadline, .invalidate, .signIn, .signInWithoutToken,
+            .signOut, .clock:
+            1
         case .retrieve, .retrieveCancelled, .askByLoader, .cancel, .finish, .answerAgain: 0
         }
     }
@@ -106,7 +109,7 @@ struct EverySequence {
     private func inputs(_ node: Node) -> [Input] {
         let (driver, specification) = (node.driver, node.specification)
         let facts = specification.facts
-        var inputs: [Input] = [.retrieve, .retrieveCancelled, .signIn, .signOut]
+        var inputs: [Input] = [.retrieve, .retrieveCancelled, .signIn, .signInWithoutToken, .signOut]
         if let oldest = facts.waiting.first { inputs.append(.cancel(caller: oldest)) }
         if let newest = facts.waiting.last, newest != facts.waiting.first { inputs.append(.cancel(caller: newest)) }
         if let answered = driver.lastAnsweredWaiter { inputs.append(.cancel(caller: answered)) }

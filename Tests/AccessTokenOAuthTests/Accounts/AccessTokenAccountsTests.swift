@@ -1,7 +1,9 @@
 import AccessTokenAdapters
-import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
+
+@testable import AccessTokenOAuth
 
 @Suite("One service per account", .timeLimit(.minutes(2)))
 struct AccessTokenAccountsTests {
@@ -35,6 +37,14 @@ struct AccessTokenAccountsTests {
         #expect(services.count == 2)
         #expect(workshop.counts == ["a": 1, "b": 1])
         #expect(Set(accounts.accounts) == ["a", "b"])
+    }
+
+    @Test func `a caller that was slower than another gets the other's service`() {
+        let accounts = actors()
+        let service = accounts.service(for: "a")
+        // As if both had found nothing.
+        #expect(accounts.newService(for: "a") === service)
+        #expect(workshop.counts == ["a": 1])
     }
 
     @Test func `a sign-out ends one account's session, and the next service is a new one`() async throws {
@@ -76,7 +86,7 @@ struct AccessTokenAccountsTests {
     }
 
     @Test func `callback code has the same, also with a sign-out that never says that it is done`() async {
-        let loader = CallbackLoaderView(of: workshop.loader)
+        let loader = CallbackLoaderAdapter(of: workshop.loader)
         let accounts = AccessTokenAccounts<String, AccessTokenService> { _ in AccessTokenService(loader: loader) }
         let service = accounts.service(for: "a")
         let isSignedOut = Event()

@@ -1,7 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 @Suite("An exchange with the token endpoint", .timeLimit(.minutes(2)))
 struct ExchangeTests {
@@ -52,7 +57,7 @@ struct ExchangeTests {
             let isRescued = Event()
             let endpoint = try server.endpoint(clock: clock)
             let caller = Task {
-                try await endpoint.exchange(.refreshToken("RT0")) { token in
+                try await endpoint.exchangeRescuing(.refreshToken("RT0")) { token in
                     rescued.withLock { $0.append(token) }
                     isRescued.happen()
                 }
@@ -61,7 +66,7 @@ struct ExchangeTests {
             clock.advance(by: 29)
             #expect(clock.pendingTimers == 1)
             clock.advance(by: 1)
-            await #expect(throws: OAuthError.timedOut) { try await caller.value }
+            await #expect(throws: OAuthError.timedOut) { try await caller.valueInTime }
             #expect(!isRescued.hasHappened)
             gate.open()
             await isRescued.wait()
@@ -85,11 +90,15 @@ struct ExchangeTests {
             let clock = ManualClock()
             let rescued = Locked<[String]>([])
             let endpoint = try server.endpoint(clock: clock)
-            _ = try await endpoint.exchange(.refreshToken("RT0")) { token in rescued.withLock { $0.append(token) } }
+            _ = try await endpoint.exchangeRescuing(.refreshToken("RT0")) { token in
+                rescued.withLock { $0.append(token) }
+            }
             #expect(clock.pendingTimers == 0)
             #expect(rescued.withLock { $0 }.isEmpty)
             await #expect(throws: OAuthError.self) {
-                try await endpoint.exchange(.refreshToken("RT1")) { token in rescued.withLock { $0.append(token) } }
+                try await endpoint.exchangeRescuing(.refreshToken("RT1")) { token in
+                    rescued.withLock { $0.append(token) }
+                }
             }
             #expect(rescued.withLock { $0 } == ["RT2"])
         }
@@ -118,7 +127,7 @@ struct ExchangeTests {
             await yieldUntil { server.requests.count == 1 }
             caller.cancel()
             gate.open()
-            #expect(try await caller.value.refreshToken == "RT1")
+            #expect(try await caller.valueInTime.refreshToken == "RT1")
         }
     }
 
@@ -137,6 +146,76 @@ struct ExchangeTests {
                 for try await isRight in group { #expect(isRight) }
             }
             #expect(server.requests.count == 200)
+        }
+    }
+
+    @Test func `a server that trickles for ever does not hold an exchange for ever`() async throws {
+        let isOver = Event()
+        try await withServer { connection, _ in
+            connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            while !isOver.hasHappened, connection.trySend([0x20]) { Thread.sleep(forTimeInterval: 0.01) }
+        } _: { server in
+            defer { isOver.happen() }
+            let call = EndpointCall(try server.url, parameters: [FormParameter("a", "b")], proof: .init())
+            let answer = Locked<OAuthError?>(nil)
+            call.send(over: EndpointTransport(durationFactor: 1), idleLimit: 1) { result in
+                if case .failure(let error) = result { answer.withLock { $0 = error } }
+                isOver.happen()
+            }
+            #expect(await isOver.happens())
+            #expect(answer.withLock { $0 } == .timedOut)
+        }
+    }
+
+    @Test func `a request says what it sends, and what it takes`() throws {
+        let request = EndpointCall(try Nobody.url, parameters: [], proof: .init()).request
+        #expect(request.httpMethod == "POST")
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded")
+        #expect(request.value(forHTTPHeaderField: "Accept") == "application/json")
+    }
+
+    @Test func `a reply is saved before anybody who waits has it`() async {
+        let clock = ManualClock()
+        let waiting = Locked<Int?>(nil)
+        let exchange = OutstandingExchange<Int> { _, _ in waiting.withLock { $0 = clock.pendingTimers } }
+        let reply = Task { await exchange.reply(within: 10, by: clock) }
+        await yieldUntil { clock.pendingTimers == 1 }
+        exchange.settle(7)
+        #expect(await reply.value == 7)
+        #expect(waiting.withLock { $0 } == 1)
+    }
+}
+
+@Suite("A client assertion that is never made", .timeLimit(.minutes(3)))
+struct AssertionTests {
+    private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
+
+    @Test func `holds neither a load nor a sign-out for ever`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, tokens("A1"))
+        } _: { server in
+            let clock = ManualClock()
+            let never = Event()
+            let endpoint = try server.endpoint(
+                clock: clock,
+                authentication: .assertion(clientID: "app") {
+                    await never.wait()
+                    return "J"
+                }
+            )
+            let store = MemoryCredentialStore(start)
+            let loader = OAuthLoader(endpoint: endpoint, store: store)
+            let load = Task { try await loader.load(replacing: start.accessToken) }
+            await yieldUntil { clock.pendingTimers == 1 }
+            clock.advance(by: 30)
+            await #expect(throws: OAuthError.assertionTimedOut) { try await load.valueInTime }
+            let signOut = Task { await loader.signOut() }
+            await yieldUntil { clock.pendingTimers == 1 }
+            clock.advance(by: 30)
+            await signOut.value
+            #expect(try await store.load() == nil)
+            #expect(server.requests.isEmpty)
+            never.happen()
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -62,7 +63,7 @@ struct OAuthLoaderTests {
             for _ in 0..<100 { await Task.yield() }
             #expect(!isAnswered.hasHappened)
             mayWrite.happen()
-            #expect(try await load.value.value == "A1")
+            #expect(try await load.valueInTime.value == "A1")
             #expect(try await store.refreshToken == "RT1")
         }
     }
@@ -122,7 +123,7 @@ struct OAuthLoaderTests {
             await yieldUntil { server.requests.count == 1 }
             load.cancel()
             gate.open()
-            #expect(try await load.value.value == "A1")
+            #expect(try await load.valueInTime.value == "A1")
             #expect(try await store.refreshToken == "RT1")
         }
     }

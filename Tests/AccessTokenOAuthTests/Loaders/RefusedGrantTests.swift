@@ -88,3 +88,41 @@ struct RefusedGrantTests {
         }
     }
 }
+
+@Suite("A refresh token that comes alone", .timeLimit(.minutes(2)))
+struct RescueTests {
+    @Test func `a refresh token without a usable access token leaves the valid one in the store`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, #"{"token_type":"Bearer","refresh_token":"RT1"}"#)
+        } _: { server in
+            let valid = AccessToken(value: "A0", expiration: .now.addingTimeInterval(3000))
+            func credential(_ refreshToken: String) -> Credential {
+                Credential(
+                    accessToken: valid,
+                    refreshToken: refreshToken,
+                    scope: "read",
+                    obtained: Date(timeIntervalSince1970: 1),
+                    otherMembers: ["id_token": "I"]
+                )
+            }
+            let store = MemoryCredentialStore(credential("RT0"))
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            await #expect(throws: OAuthError.self) { try await loader.load(replacing: valid) }
+            #expect(try await store.credential == credential("RT1"))
+        }
+    }
+
+    @Test func `a peer's refresh token beside the same access token is not taken for what was saved`() async throws {
+        let old = AccessToken(value: "A0")
+        let store = LeaseStore(Credential(accessToken: old, refreshToken: "RT0"))
+        try await withServer { connection, _ in
+            guard connection.number == 1 else { return connection.reply(200, tokens("A2", "RT2")) }
+            store.writeAsPeer(Credential(accessToken: old, refreshToken: "RT5"))
+            connection.reply(200, #"{"refresh_token":"RT1"}"#)
+        } _: { server in
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            #expect(try await loader.load(replacing: old).value == "A2")
+            #expect(server.requests.last?.body.contains("refresh_token=RT5&") == true)
+        }
+    }
+}

@@ -1,13 +1,14 @@
 import AccessTokenAdapters
 import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Retries with backoff", .timeLimit(.minutes(2)))
 struct RetryingLoaderTests {
     private let clock = ManualClock()
     private let token = AccessToken(value: "A")
-    private let down = OAuthError.unavailable(status: 503)
+    private let down = OAuthError.unavailable(status: 500)
 
     private func retrying(_ base: ListLoader, retries: Int = 3) -> RetryingLoader {
         RetryingLoader(base, retries: retries, firstDelay: 1, longestDelay: 5, clock: clock) { $0.upperBound }
@@ -31,7 +32,7 @@ struct RetryingLoaderTests {
         await expectDelay(2, before: 3, of: base)
         await expectDelay(4, before: 4, of: base)
         await expectDelay(5, before: 5, of: base)
-        await #expect(throws: down) { try await load.value }
+        await #expect(throws: down) { try await load.valueInTime }
         #expect(base.loads == 5)
     }
 
@@ -40,7 +41,7 @@ struct RetryingLoaderTests {
         let loader = retrying(base)
         let load = Task { try await loader.load(replacing: nil) }
         await expectDelay(1, before: 2, of: base)
-        #expect(try await load.value == token)
+        #expect(try await load.valueInTime == token)
         #expect(clock.pendingTimers == 0)
     }
 
@@ -56,7 +57,7 @@ struct RetryingLoaderTests {
             await yieldUntil { clock.pendingTimers == 1 }
             clock.advance(by: 0)
         }
-        #expect(try await load.value == token)
+        #expect(try await load.valueInTime == token)
         #expect(ranges.withLock { $0 } == [0...1, 0...2])
     }
 
@@ -67,8 +68,20 @@ struct RetryingLoaderTests {
             let load = Task { try await loader.load(replacing: nil) }
             await yieldUntil { clock.pendingTimers == 1 }
             clock.advance(by: 86_400)
-            #expect(try await load.value == token)
+            #expect(try await load.valueInTime == token)
         }
+    }
+
+    @Test func `chance adds a day at most`() async throws {
+        let base = ListLoader(.failure(down), .success(token))
+        let loader = RetryingLoader(base, firstDelay: 1e9, longestDelay: 1e9, clock: clock) { range in
+            #expect(range == 0...86_400)
+            return 0
+        }
+        let load = Task { try await loader.load(replacing: nil) }
+        await yieldUntil { clock.pendingTimers == 1 }
+        clock.advance(by: 0)
+        #expect(try await load.valueInTime == token)
     }
 
     @Test func `it waits for what the server asks for, and gives up where that is too long`() async throws {
@@ -77,13 +90,13 @@ struct RetryingLoaderTests {
         let load = Task { try await loader.load(replacing: nil) }
         // By chance a second more: all who were asked to wait for three would come back together.
         await expectDelay(4, before: 2, of: base)
-        #expect(try await load.value == token)
+        #expect(try await load.valueInTime == token)
 
-        let impatient = ListLoader(.failure(OAuthError.unavailable(status: 429, retryAfter: 6)))
+        let hurried = ListLoader(.failure(OAuthError.unavailable(status: 429, retryAfter: 6)))
         await #expect(throws: OAuthError.unavailable(status: 429, retryAfter: 6)) {
-            try await retrying(impatient).load(replacing: nil)
+            try await retrying(hurried).load(replacing: nil)
         }
-        #expect(impatient.loads == 1)
+        #expect(hurried.loads == 1)
     }
 
     @Test(
@@ -94,27 +107,83 @@ struct RetryingLoaderTests {
     )
     func `what does not pass is not tried again`(error: OAuthError) async {
         let base = ListLoader(.failure(error))
-        await #expect(throws: error) { try await retrying(base).load(replacing: nil) }
+        let load = Task { try await retrying(base).load(replacing: nil) }
+        await #expect(throws: error) { try await load.valueInTime }
         #expect(base.loads == 1)
     }
 
-    @Test func `a request that may have been carried out is sent again once`() async {
-        let base = ListLoader(.failure(OAuthError.connectionLost(code: -1)))
+    /// A gateway's status says that somebody else may have done the work.
+    @Test(
+        arguments: [
+            OAuthError.connectionLost(code: -1), .timedOut, .unavailable(status: 502), .unavailable(status: 503),
+            .unavailable(status: 504), .unavailable(status: 504, retryAfter: 0), .unavailable(status: 524),
+        ]
+    )
+    func `a request that may have been carried out is sent again once`(error: OAuthError) async {
+        #expect(error.mayHaveBeenCarriedOut)
+        let base = ListLoader(.failure(error))
         let loader = retrying(base)
         let load = Task { try await loader.load(replacing: nil) }
         await expectDelay(1, before: 2, of: base)
-        await #expect(throws: OAuthError.connectionLost(code: -1)) { try await load.value }
+        await #expect(throws: error) { try await load.valueInTime }
         #expect(base.loads == 2)
     }
 
+    @Test(
+        arguments: [
+            OAuthError.unreachable(code: -1004), .unavailable(status: 408), .unavailable(status: 429),
+            .unavailable(status: 500), .unavailable(status: 503, retryAfter: 0),
+        ]
+    )
+    func `a request that was not carried out is sent as often as is allowed`(error: OAuthError) async {
+        #expect(!error.mayHaveBeenCarriedOut)
+        let base = ListLoader(.failure(error))
+        let loader = RetryingLoader(base, retries: 3, clock: InstantClock())
+        await #expect(throws: error) { try await loader.load(replacing: nil) }
+        #expect(base.loads == 4)
+    }
+
+    @Test func `what was not carried out does not use up the one more time`() async {
+        let lost = OAuthError.connectionLost(code: -1)
+        let base = ListLoader(.failure(down), .failure(lost), .failure(down), .failure(lost), .failure(down))
+        let loader = RetryingLoader(base, retries: 9, clock: InstantClock())
+        await #expect(throws: lost) { try await loader.load(replacing: nil) }
+        #expect(base.loads == 4)
+    }
+
+    @Test func `during a slow sign-out nothing is tried again`() async {
+        let mayEnd = Event()
+        let base = ListLoader(.failure(down), .success(token), onSignOut: { await mayEnd.wait() })
+        let loader = retrying(base)
+        let load = Task { try await loader.load(replacing: nil) }
+        await yieldUntil { clock.pendingTimers == 1 }
+        let signOut = Task { await loader.signOut() }
+        await yieldUntil { base.signOuts == 1 }
+        clock.advance(by: 1)
+        await #expect(throws: AccessTokenError.signedOut) { try await load.valueInTime }
+        #expect(base.loads == 1)
+        mayEnd.happen()
+        await signOut.value
+    }
+
+    @Test func `as long as the limit is still waited for, and a little more is not`() async throws {
+        let base = ListLoader(.failure(OAuthError.unavailable(status: 429, retryAfter: 5)), .success(token))
+        let load = Task { try await retrying(base).load(replacing: nil) }
+        await expectDelay(6, before: 2, of: base)
+        #expect(try await load.valueInTime == token)
+        let later = ListLoader(.failure(OAuthError.unavailable(status: 429, retryAfter: 5.1)), .success(token))
+        await #expect(throws: OAuthError.self) { try await retrying(later).load(replacing: nil) }
+        #expect(later.loads == 1)
+    }
+
     @Test func `a sign-out ends it, and reaches the loader inside`() async {
-        let base = ListLoader(.failure(down))
+        let base = ListLoader(.failure(down), .success(token))
         let loader = retrying(base)
         let load = Task { try await loader.load(replacing: nil) }
         await yieldUntil { clock.pendingTimers == 1 }
         await loader.signOut()
         clock.advance(by: 1)
-        await #expect(throws: AccessTokenError.signedOut) { try await load.value }
+        await #expect(throws: AccessTokenError.signedOut) { try await load.valueInTime }
         #expect(base.loads == 1)
         #expect(base.signOuts == 1)
     }
@@ -122,11 +191,11 @@ struct RetryingLoaderTests {
     @Test func `callback code gets the same by the view`() async throws {
         let base = ListLoader(.failure(down), .success(token))
         let service = AccessTokenService(
-            loader: CallbackLoaderView(of: retrying(base)),
+            loader: CallbackLoaderAdapter(of: retrying(base)),
             policy: .init(loadDeadline: nil)
         )
         let caller = Task { try await service.token() }
         await expectDelay(1, before: 2, of: base)
-        #expect(try await caller.value == token)
+        #expect(try await caller.valueInTime == token)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -110,7 +111,7 @@ struct SavingTests {
             let peer = AccessToken(value: "peer")
             let store = MemoryCredentialStore(
                 Credential(accessToken: peer, refreshToken: "RT"),
-                patience: 10,
+                waitLimit: 10,
                 clock: clock
             )
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
@@ -126,9 +127,9 @@ struct SavingTests {
                 await yieldUntil { clock.pendingTimers == 1 }
                 clock.advance(by: 10)
                 if let outcome {
-                    #expect(try await load.value == outcome)
+                    #expect(try await load.valueInTime == outcome)
                 } else {
-                    await #expect(throws: CredentialStoreError.busy) { try await load.value }
+                    await #expect(throws: CredentialStoreError.busy) { try await load.valueInTime }
                 }
             }
             mayLeave.happen()

@@ -1,11 +1,12 @@
 import AccessTokenAdapters
 import Foundation
 import LoopbackAuthorizationServer
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Services of both worlds on one credential, at a server that rotates", .timeLimit(.minutes(2)))
+@Suite("Services of both kinds on one credential, at a server that rotates", .timeLimit(.minutes(2)))
 struct ServiceTests {
     private static let rounds = 20
     private static let callers = 100
@@ -51,7 +52,7 @@ struct ServiceTests {
 
     @Test func `the queue service exchanges once per rejection, by the view of the loader`() async throws {
         try await withServer { (server, _, loader) async throws in
-            try await roundsOfRejection([AccessTokenService(loader: CallbackLoaderView(of: loader))], server)
+            try await roundsOfRejection([AccessTokenService(loader: CallbackLoaderAdapter(of: loader))], server)
         }
     }
 
@@ -61,7 +62,7 @@ struct ServiceTests {
             try await roundsOfRejection(
                 [
                     AsyncAccessTokenService(loader: loader),
-                    AccessTokenService(loader: CallbackLoaderView(of: other)),
+                    AccessTokenService(loader: CallbackLoaderAdapter(of: other)),
                 ],
                 server
             )
@@ -103,7 +104,7 @@ struct ServiceTests {
         let caller = Task { try await service.token() }
         await isRequested.wait()
         await service.signOut()
-        await #expect(throws: AccessTokenError.signedOut) { try await caller.value }
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
         #expect(try await store.credential == nil)
         #expect(service.currentToken == nil)
     }

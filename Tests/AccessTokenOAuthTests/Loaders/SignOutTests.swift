@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -35,6 +36,29 @@ struct SignOutTests {
         }
     }
 
+    @Test func `is carried out to its end for a cancelled caller, and so are a sign-in and a load`() async throws {
+        try await withServer { connection, request in
+            connection.reply(200, request.line.contains("/token") ? tokens("A1", "RT1") : "")
+        } _: { server in
+            let store = MemoryCredentialStore()
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            func asCancelled<Value: Sendable>(
+                _ body: @escaping @Sendable () async throws -> Value
+            ) async throws -> Value {
+                try await Task {
+                    unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                    return try await body()
+                }.value
+            }
+            try await asCancelled { try await loader.signIn(start) }
+            #expect(try await store.refreshToken == "RT0")
+            #expect(try await asCancelled { try await loader.load(replacing: start.accessToken) }.value == "A1")
+            #expect(try await store.refreshToken == "RT1")
+            try await asCancelled { await loader.signOut() }
+            #expect(try await store.load() == nil)
+        }
+    }
+
     @Test func `during a load waits for it, and leaves nothing of what it brings`() async throws {
         let gate = Gate()
         try await withServer { connection, request in
@@ -49,16 +73,18 @@ struct SignOutTests {
             let signOut = Task { await loader.signOut() }
             gate.open()
             await signOut.value
-            _ = try await load.value
+            _ = try await load.valueInTime
             #expect(try await store.load() == nil)
             #expect(server.requests.last?.body.hasPrefix("token=RT1&") == true)
         }
     }
 
     @Test func `goes on without a server, and says so`() async throws {
-        let server = try ScriptedServer { _, _ in }
-        let endpoint = try server.endpoint()
-        server.stop()
+        let endpoint = TokenEndpoint(
+            try Nobody.url,
+            authentication: .none(clientID: "app"),
+            revocationURL: try Nobody.url
+        )
         let errors = Locked<[any Error]>([])
         let store = MemoryCredentialStore(start)
         let loader = OAuthLoader(endpoint: endpoint, store: store) { error in errors.withLock { $0.append(error) } }
@@ -73,7 +99,7 @@ struct SignOutTests {
         } _: { server in
             let errors = Locked<[any Error]>([])
             let store = TroubledStore(start)
-            store.fail(1)
+            store.fail(3)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store) { error in
                 errors.withLock { $0.append(error) }
             }

@@ -1,7 +1,9 @@
 import AccessTokenAdapters
-import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
+
+@testable import AccessTokenOAuth
 
 @Suite("A throttle after failures", .timeLimit(.minutes(2)))
 struct ThrottlingLoaderTests {
@@ -74,8 +76,37 @@ struct ThrottlingLoaderTests {
 
     @Test func `callback code gets the same by the view`() async throws {
         let base = ListLoader(.failure(down))
-        let service = AccessTokenService(loader: CallbackLoaderView(of: throttling(base)))
+        let service = AccessTokenService(loader: CallbackLoaderAdapter(of: throttling(base)))
         for _ in 0..<20 { await #expect(throws: down) { try await service.token() } }
         #expect(base.loads == 1)
+    }
+}
+
+@Suite("A throttle and the end of a session", .timeLimit(.minutes(2)))
+struct ThrottleTests {
+    private final class HeldLoader: AsyncAccessTokenLoader {
+        let isInside = Event()
+        let mayLeave = Event()
+        let loads = Locked(0)
+        func load(replacing old: AccessToken?) async throws -> AccessToken {
+            let number = loads.withLock {
+                $0 += 1; return $0
+            }
+            guard number == 1 else { return AccessToken(value: "NEW") }
+            isInside.happen()
+            await mayLeave.wait()
+            throw OAuthError.unavailable(status: 503, retryAfter: 300)
+        }
+        func signOut() async { mayLeave.happen() }
+    }
+
+    @Test func `a failure of the session that ended answers nobody in the next`() async throws {
+        let base = HeldLoader()
+        let loader = ThrottlingLoader(base, clock: ManualClock())
+        let load = Task { try await loader.load(replacing: nil) }
+        await base.isInside.wait()
+        await loader.signOut()
+        _ = try? await load.value
+        #expect(try await loader.load(replacing: nil).value == "NEW")
     }
 }

@@ -1,5 +1,4 @@
 import AccessTokenAdapters
-import AccessTokenOAuth
 import Foundation
 import Testing
 
@@ -49,15 +48,17 @@ struct TerseServerTests {
         }
     }
 
-    @Test func `is understood to mean the grant, if the endpoint is told that it does`() async throws {
+    @Test func `is understood to mean the grant, if the app knows that it does`() async throws {
         try await withTerseServer { (server, _, endpoint) async throws in
             var endpoint = endpoint
-            endpoint.treatsEmptyRefusalAsInvalidGrant = true
+            endpoint.failureMapping = { reply in
+                reply.status == 400 && reply.body.isEmpty ? .refused("invalid_grant") : nil
+            }
             _ = try await endpoint.exchange(.refreshToken("RT0"))
             let store = MemoryCredentialStore(TerseServer.credential)
             let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: endpoint, store: store))
-            await service.signIn(AccessToken(value: "A0"))
-            await service.invalidate(AccessToken(value: "A0"))
+            service.signIn(AccessToken(value: "A0"))
+            service.invalidate(AccessToken(value: "A0"))
             let error = await #expect(throws: OAuthError.self) { try await service.token() }
             #expect(error?.requiresSignIn == true)
             #expect(try await store.credential == nil)
@@ -92,5 +93,64 @@ struct TerseServerTests {
         return try await withCheckedThrowingContinuation { [request] continuation in
             EndpointReply.reply(to: request, idleLimit: 60) { continuation.resume(with: $0.map(\.status)) }
         }
+    }
+}
+
+/// What a server can be like that is none of those that are installed.
+///
+/// Every refusal is a 400 with nothing in it, the resource's 401 has no challenge, HTTP Basic is not decoded, and a wrong
+/// secret costs the refresh token its life.
+final class TerseServer: Sendable {
+    struct State {
+        var generation = 0
+        /// The refresh token that is good; `nil` if none is.
+        var current: String? = "RT0"
+        var isAccessRejected = false
+    }
+
+    static let clientID = "app"
+    static let secret = "s3cr:t %+/&"
+
+    let state = Locked(State())
+
+    /// What a user has who has signed in there.
+    static let credential = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
+
+    func answer(_ connection: ScriptedConnection, _ request: ReceivedRequest) {
+        if request.line.hasPrefix("GET ") { return answerResource(connection, request) }
+        let proof = Data("\(Self.clientID):\(Self.secret)".utf8).base64EncodedString()
+        let rotated = state.withLock { state -> Int? in
+            guard request.fields["authorization"] == "Basic \(proof)" else {
+                state.current = nil
+                return nil
+            }
+            guard let current = state.current, request.body.contains("refresh_token=\(current)") else { return nil }
+            state.generation += 1
+            state.current = "RT\(state.generation)"
+            state.isAccessRejected = false
+            return state.generation
+        }
+        guard let rotated else { return connection.reply(400, "", fields: [:]) }
+        connection.reply(200, tokens("A\(rotated)", "RT\(rotated)"))
+    }
+
+    private func answerResource(_ connection: ScriptedConnection, _ request: ReceivedRequest) {
+        let isGood = state.withLock { state in
+            !state.isAccessRejected && request.fields["authorization"] == "Bearer A\(state.generation)"
+        }
+        connection.reply(isGood ? 200 : 401, "", fields: [:])
+    }
+}
+
+/// Runs a test against such a server.
+func withTerseServer(
+    as authentication: ClientAuthentication = .basicRaw(clientID: TerseServer.clientID, secret: TerseServer.secret),
+    _ body: (ScriptedServer, TerseServer, TokenEndpoint) async throws -> Void
+) async throws {
+    let terse = TerseServer()
+    try await withServer { connection, request in
+        terse.answer(connection, request)
+    } _: { server in
+        try await body(server, terse, try server.endpoint(authentication: authentication))
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension RealServerTests {
-    @Suite("A hundred callers of both worlds")
+    @Suite("A hundred callers of both kinds")
     struct CrowdTests {
         private static let rounds = 20
         private static let callers = 100

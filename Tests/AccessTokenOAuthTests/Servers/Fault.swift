@@ -1,4 +1,5 @@
 import AccessTokenCore
+import TestSupport
 
 @testable import LoopbackAuthorizationServer
 

@@ -1,6 +1,7 @@
 import AccessTokenAdapters
 import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
 
 extension RealServerTests {
@@ -8,7 +9,7 @@ extension RealServerTests {
     struct OutageTests {
         private static let callers = 100
 
-        /// A hundred callers of both worlds whose loads go through a proxy that does these things.
+        /// A hundred callers of both kinds whose loads go through a proxy that does these things.
         private func withCallers(
             of server: RealServer,
             _ faults: [Fault],

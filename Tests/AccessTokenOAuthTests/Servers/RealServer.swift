@@ -1,6 +1,12 @@
-import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
+
+@testable import AccessTokenOAuth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// A server that others wrote, installed and started by the scripts in `Tests/AuthorizationServers`.
 ///
@@ -158,5 +164,60 @@ struct RealServer: Sendable, CustomTestStringConvertible {
 
     private func url(_ path: String, _ port: UInt16) throws -> URL {
         try #require(URL(string: "http://127.0.0.1:\(port)/\(path)"))
+    }
+}
+
+extension RealServer {
+    /// The status of the server's own resource for this token.
+    func status(for token: AccessToken) async throws -> Int {
+        var request = URLRequest(url: try resource)
+        request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
+        return try await withCheckedThrowingContinuation { continuation in
+            EndpointReply.reply(to: request, idleLimit: 60) { result in
+                continuation.resume(with: result.map(\.status))
+            }
+        }
+    }
+
+    /// Returns when the server's own resource rejects a token that was good.
+    func expiry(of token: AccessToken) async throws {
+        while try await status(for: token) == 200 {}
+    }
+}
+
+/// A program that a test runs, and waits for.
+enum Script {
+    struct Failed: Error {
+        let status: Int32
+    }
+
+    /// - Parameter isDaemon: whether it leaves a process behind, which would keep its output open for ever.
+    /// - Returns: the words of its standard output, none of a daemon.
+    @discardableResult
+    static func run(
+        _ path: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        isDaemon: Bool = false
+    ) async throws -> [String] {
+        // The other systems can start no process; nobody runs servers for them.
+        #if os(macOS) || os(Linux)
+        let output = isDaemon ? nil : Pipe()
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = output.map { $0 as Any } ?? FileHandle.nullDevice
+        let status = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+        guard status == 0 else { throw Failed(status: status) }
+        guard let output else { return [] }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        return text.split(whereSeparator: \.isWhitespace).map(String.init)
+        #else
+        throw Failed(status: -1)
+        #endif
     }
 }

@@ -1,5 +1,6 @@
 import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
 
 extension RealServerTests {

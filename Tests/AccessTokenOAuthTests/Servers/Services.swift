@@ -14,7 +14,7 @@ struct Services: Sendable {
         func loader() -> any AsyncAccessTokenLoader { wrap(OAuthLoader(endpoint: endpoint, store: store)) }
         all = [
             AsyncAccessTokenService(loader: loader(), clock: clock),
-            AccessTokenService(loader: CallbackLoaderView(of: loader()), clock: clock),
+            AccessTokenService(loader: CallbackLoaderAdapter(of: loader()), clock: clock),
         ]
     }
 
@@ -32,5 +32,16 @@ struct Services: Sendable {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
+    }
+}
+
+extension Result<AccessToken, any Error> {
+    var error: (any Error)? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+
+    /// Whether the caller was told so: by what the server said, or, to whoever came after that, by the empty store.
+    var hasToSignIn: Bool {
+        error as? AccessTokenError == .signedOut || (error as? OAuthError)?.requiresSignIn == true
     }
 }

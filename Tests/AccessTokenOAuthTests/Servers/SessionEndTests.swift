@@ -1,6 +1,7 @@
 import AccessTokenAdapters
 import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
 
 extension RealServerTests {
@@ -20,10 +21,10 @@ extension RealServerTests {
                     Issue.record("\(error)")
                 }
                 let service = AsyncAccessTokenService(loader: loader)
-                let legacyService = CallbackServiceView(of: service)
-                let services = [service, AsyncServiceView(of: legacyService)] as [any AsyncAccessTokenProviding]
+                let legacyService = CallbackServiceAdapter(of: service)
+                let services = [service, AsyncServiceAdapter(of: legacyService)] as [any AsyncAccessTokenProviding]
                 #expect(try await service.token() == old)
-                await service.invalidate(old)
+                service.invalidate(old)
                 let callers = (0..<100).map { number in Task { try await services[number % 2].token() } }
                 await isCarriedOut.wait()
                 let signOut = Task { await service.signOut() }

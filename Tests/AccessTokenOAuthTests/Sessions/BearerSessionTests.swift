@@ -1,6 +1,7 @@
 import AccessTokenAdapters
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -14,7 +15,7 @@ struct BearerSessionTests {
     private let mark = DispatchSpecificKey<Bool>()
 
     private func service() -> AccessTokenService {
-        AccessTokenService(loader: CallbackLoaderView(of: ListLoader(.success(AccessToken(value: "A1")))))
+        AccessTokenService(loader: CallbackLoaderAdapter(of: ListLoader(.success(AccessToken(value: "A1")))))
     }
 
     @Test func `handlers are called on the queue given, after the call`() async throws {
@@ -23,7 +24,7 @@ struct BearerSessionTests {
         try await withServer { connection, _ in
             connection.reply(200, "")
         } _: { server in
-            let session = BearerSession(tokens: service(), origins: [try server.url], queue: queue)
+            let session = BearerSession(tokens: service(), origins: [try server.url], handlerQueue: queue)
             let resource = try server.resource
             let isRight = Locked<[Bool]>([])
             let answers = Occupancy()
@@ -111,7 +112,7 @@ struct BearerSessionTests {
             connection.reply(200, "file")
         } _: { server in
             let queue = DispatchQueue(label: "test")
-            let session = BearerSession(tokens: service(), origins: [try server.url], queue: queue)
+            let session = BearerSession(tokens: service(), origins: [try server.url], handlerQueue: queue)
             let done = Event()
             let file = Locked<URL?>(nil)
             session.downloadTask(with: try server.resource) { url, _, _ in
@@ -141,5 +142,81 @@ struct BearerSessionTests {
             if error as? AccessTokenError == .loadAbandoned { done.happen() }
         }.resume()
         await done.wait()
+    }
+
+    /// Answers inside the call.
+    private final class PromptTokens: AccessTokenProviding {
+        let cancellations = Locked(0)
+        let onRetrieve: @Sendable () -> Void
+        let answers: Bool
+
+        init(answers: Bool = true, onRetrieve: @escaping @Sendable () -> Void = {}) {
+            self.answers = answers
+            self.onRetrieve = onRetrieve
+        }
+
+        func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+            if answers { handler(.success(AccessToken(value: "A1"))) }
+            onRetrieve()
+            return AccessTokenRetrieval { [self] in
+                cancellations.withLock { $0 += 1 }
+                withExtendedLifetime(handler) {}
+            }
+        }
+
+        func invalidate(_ rejected: AccessToken) {}
+        func signOut(then done: @escaping @Sendable () -> Void) { done() }
+    }
+
+    @Test func `a task whose provider answered inside the call can be cancelled in the middle of its body`()
+        async throws
+    {
+        let (hasBegun, hasHungUp, isAnswered) = (Event(), Event(), Event())
+        try await withServer { connection, _ in
+            connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            let piece = [UInt8](repeating: UInt8(ascii: " "), count: 1 << 16)
+            for _ in 0..<60_000 {
+                guard connection.trySend(piece) else { return hasHungUp.happen() }
+                hasBegun.happen()
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+        } _: { server in
+            let tokens = PromptTokens()
+            let session = BearerSession(tokens: tokens, origins: [try server.url])
+            let task = session.downloadTask(with: try server.resource) { _, _, _ in isAnswered.happen() }
+            task.resume()
+            #expect(await hasBegun.happens())
+            task.cancel()
+            #expect(await isAnswered.happens())
+            #expect(await hasHungUp.happens())
+            #expect(tokens.cancellations.withLock { $0 } == 0)
+        }
+    }
+
+    @Test func `a task that is cancelled while its provider is being asked cancels the retrieval`() async throws {
+        let url = try #require(URL(string: "https://api.example"))
+        let task = Locked<BearerSessionTask?>(nil)
+        let tokens = PromptTokens(answers: false) { task.withLock { $0 }?.cancel() }
+        let session = BearerSession(tokens: tokens, origins: [url])
+        let code = Locked<URLError.Code?>(nil)
+        let isAnswered = Event()
+        let cancelled = session.dataTask(with: url) { _, _, error in
+            code.withLock { $0 = (error as? URLError)?.code }
+            isAnswered.happen()
+        }
+        task.withLock { $0 = cancelled }
+        cancelled.resume()
+        #expect(await isAnswered.happens())
+        #expect(code.withLock { $0 } == .cancelled)
+        #expect(tokens.cancellations.withLock { $0 } == 1)
+        task.withLock { $0 = nil }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `a loader's own cancellation error is not taken for the caller's`(kind: SessionKind) async throws {
+        let url = try #require(URL(string: "https://api.example"))
+        let service = AsyncAccessTokenService(loader: ListLoader(.failure(CancellationError())))
+        let session = kind.session(service, origins: [url])
+        await #expect(throws: CancellationError.self) { try await session.data(for: URLRequest(url: url)) }
     }
 }

@@ -7,12 +7,13 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A session of either world, and a server that redirects", .timeLimit(.minutes(2)))
+@Suite("A session of either kind, and a server that redirects", .timeLimit(.minutes(2)))
 struct RedirectTests {
     private static let statuses = [301, 302, 303, 307, 308]
 
-    @Test(arguments: statuses, World.allCases)
-    func `the token does not follow to another origin, nor back from there`(status: Int, world: World) async throws {
+    @Test(arguments: statuses, SessionKind.allCases)
+    func `the token does not follow to another origin, nor back from there`(status: Int, kind: SessionKind) async throws
+    {
         let home = Locked("")
         try await withServer { connection, _ in
             connection.reply(status, "", fields: ["Location": home.withLock { $0 }])
@@ -25,7 +26,7 @@ struct RedirectTests {
                 let end = try server.url.absoluteString
                 home.withLock { $0 = end }
                 // That the other one is allowed as well makes no difference: the caller did not ask it.
-                let session = world.session(
+                let session = kind.session(
                     SampleTokens.service().0,
                     origins: [try server.url, try stranger.url]
                 )
@@ -44,8 +45,8 @@ struct RedirectTests {
         }
     }
 
-    @Test(arguments: statuses, World.allCases)
-    func `within the origin it does`(status: Int, world: World) async throws {
+    @Test(arguments: statuses, SessionKind.allCases)
+    func `within the origin it does`(status: Int, kind: SessionKind) async throws {
         try await withServer { connection, request in
             if request.line.contains("resource") {
                 connection.reply(status, "", fields: ["Location": "token?a=b%20c"])
@@ -53,7 +54,7 @@ struct RedirectTests {
                 connection.reply(200, "end")
             }
         } _: { server in
-            let session = world.session(SampleTokens.service().0, origins: [try server.url])
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             let (data, response) = try await session.contents(for: URLRequest(url: try server.resource))
             #expect(String(decoding: data, as: UTF8.self) == "end")
             #expect(response.url?.path() == "/token")
@@ -62,8 +63,8 @@ struct RedirectTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `a 401 of another origin is not about our token`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `a 401 of another origin is not about our token`(kind: SessionKind) async throws {
         try await withServer { connection, _ in
             connection.reply(401, "", fields: ["WWW-Authenticate": "Bearer"])
         } _: { stranger in
@@ -72,7 +73,7 @@ struct RedirectTests {
                 connection.reply(302, "", fields: ["Location": away])
             } _: { server in
                 let (service, loader) = SampleTokens.service()
-                let session = world.session(service, origins: [try server.url])
+                let session = kind.session(service, origins: [try server.url])
                 #expect(try await session.data(for: URLRequest(url: try server.resource)).1.status == 401)
                 #expect(service.currentToken == AccessToken(value: "A1"))
                 #expect(loader.loads == 1)
@@ -81,13 +82,13 @@ struct RedirectTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `a redirect to nowhere is the reply, and one in a circle ends`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `a redirect to nowhere is the reply, and one in a circle ends`(kind: SessionKind) async throws {
         try await withServer { connection, request in
             let isCircle = request.line.contains("resource")
             connection.reply(302, "", fields: isCircle ? ["Location": "/resource"] : [:])
         } _: { server in
-            let session = world.session(SampleTokens.service().0, origins: [try server.url])
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             #expect(try await session.data(for: URLRequest(url: try server.url)).1.status == 302)
             let error = await #expect(throws: URLError.self) {
                 try await session.data(for: URLRequest(url: try server.resource))
@@ -95,5 +96,25 @@ struct RedirectTests {
             #expect(error?.code == .httpTooManyRedirects)
             #expect(server.requests.count == 22)
         }
+    }
+
+    @Test(arguments: [
+        ("HEAD", 303, "HEAD"), ("HEAD", 302, "HEAD"), ("GET", 303, "GET"), ("POST", 303, "GET"), ("PUT", 301, "PUT"),
+        ("PUT", 303, "GET"), ("POST", 307, "POST"),
+    ])
+    func `a redirect changes the method only as browsers do`(method: String, status: Int, next: String) throws {
+        let url = try #require(URL(string: "https://api.example/a"))
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.httpBody = method == "GET" || method == "HEAD" ? nil : Data("body".utf8)
+        request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+        let response = try #require(
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: ["Location": "/b"])
+        )
+        let redirect = try #require(HTTPRedirect(response, of: request))
+        #expect(redirect.request.httpMethod == next)
+        #expect(redirect.request.url?.path() == "/b")
+        #expect(redirect.dropsBody == (status == 303 && method != "HEAD" || method == "POST" && status < 303))
+        #expect((redirect.request.value(forHTTPHeaderField: "Content-Type") == nil) == redirect.dropsBody)
     }
 }

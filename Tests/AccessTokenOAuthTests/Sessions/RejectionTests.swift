@@ -1,6 +1,7 @@
 import AccessTokenAdapters
 import Foundation
 import LoopbackAuthorizationServer
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -9,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A session of either world, and a server that rejects its token", .timeLimit(.minutes(2)))
+@Suite("A session of either kind, and a server that rejects its token", .timeLimit(.minutes(2)))
 struct RejectionTests {
     private static func vector(_ id: String) throws -> Vectors.ResourceVector {
         try #require(Vectors.all.resource.first { $0.id == id })
@@ -28,8 +29,8 @@ struct RejectionTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `the token goes out as its vector says`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `the token goes out as its vector says`(kind: SessionKind) async throws {
         let vector = try #require(Vectors.all.requests.first { $0.id == "Q6" })
         try await withServer { connection, _ in
             connection.reply(200, "served", fields: ["X-Own": "1"])
@@ -37,7 +38,7 @@ struct RejectionTests {
             let service = AsyncAccessTokenService(
                 loader: ListLoader(.success(AccessToken(value: vector.in.access_token ?? "")))
             )
-            let session = world.session(service, origins: [try server.url])
+            let session = kind.session(service, origins: [try server.url])
             let (data, response) = try await session.data(for: URLRequest(url: try server.resource))
             #expect(String(decoding: data, as: UTF8.self) == "served")
             #expect(response.status == 200)
@@ -47,13 +48,13 @@ struct RejectionTests {
         }
     }
 
-    @Test(arguments: ["W1", "W2", "W3"], World.allCases)
-    func `a 401 means the same with and without a challenge`(id: String, world: World) async throws {
+    @Test(arguments: ["W1", "W2", "W3"], SessionKind.allCases)
+    func `a 401 means the same with and without a challenge`(id: String, kind: SessionKind) async throws {
         let vector = try Self.vector(id)
         #expect(vector.status == 401)
         try await withServer(Self.rejectingFirst(vector.headers ?? [:])) { server in
             let (service, loader) = SampleTokens.service()
-            let session = world.session(service, origins: [try server.url])
+            let session = kind.session(service, origins: [try server.url])
             let (data, response) = try await session.data(for: URLRequest(url: try server.resource))
             #expect(response.status == 200)
             #expect(String(decoding: data, as: UTF8.self) == "served")
@@ -64,24 +65,24 @@ struct RejectionTests {
 
     @Test(
         arguments: [#"Basic realm="as""#, #"Digest realm="as", nonce="n", qop="auth""#, "Negotiate", "NTLM", "x"],
-        World.allCases
+        SessionKind.allCases
     )
-    func `neither does a challenge of another scheme hang`(challenge: String, world: World) async throws {
+    func `neither does a challenge of another scheme hang`(challenge: String, kind: SessionKind) async throws {
         try await withServer(Self.rejectingFirst(["WWW-Authenticate": challenge])) { server in
-            let session = world.session(SampleTokens.service().0, origins: [try server.url])
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             #expect(try await session.data(for: URLRequest(url: try server.resource)).1.status == 200)
             #expect(server.requests.count == 2)
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `a 403 goes to the caller, and the token stays`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `a 403 goes to the caller, and the token stays`(kind: SessionKind) async throws {
         let vector = try Self.vector("W4")
         try await withServer { connection, _ in
             connection.reply(vector.status ?? 0, "no", fields: vector.headers ?? [:])
         } _: { server in
             let (service, loader) = SampleTokens.service()
-            let session = world.session(service, origins: [try server.url])
+            let session = kind.session(service, origins: [try server.url])
             let (data, response) = try await session.data(for: URLRequest(url: try server.resource))
             #expect(response.status == 403)
             #expect(String(decoding: data, as: UTF8.self) == "no")
@@ -91,15 +92,15 @@ struct RejectionTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `a second 401 goes to the caller, and costs no second load`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `a second 401 goes to the caller, and costs no second load`(kind: SessionKind) async throws {
         let vector = try Self.vector("W5")
         #expect(vector.repeat == true)
         try await withServer { connection, _ in
             connection.reply(vector.status ?? 0, "no \(connection.number)", fields: vector.headers ?? [:])
         } _: { server in
             let (service, loader) = SampleTokens.service()
-            let session = world.session(service, origins: [try server.url])
+            let session = kind.session(service, origins: [try server.url])
             let (data, response) = try await session.data(for: URLRequest(url: try server.resource))
             #expect(response.status == 401)
             #expect(String(decoding: data, as: UTF8.self) == "no 2")
@@ -109,9 +110,9 @@ struct RejectionTests {
         }
     }
 
-    @Test(arguments: World.allCases)
+    @Test(arguments: SessionKind.allCases)
     func `two hundred 401s at once are one exchange at the token endpoint, and a late one is none`(
-        world: World
+        kind: SessionKind
     ) async throws {
         let callers = try #require(try Self.vector("W6").callers)
         let gate = Gate()
@@ -125,12 +126,12 @@ struct RejectionTests {
             if request.fields["authorization"] == "Bearer \(old.value)" { gate.pass() }
             connection.reply(request.fields["authorization"] == "Bearer \(old.value)" ? 401 : 200, "")
         } _: { lateServer in
-            let lateSession = world.session(service, origins: [try lateServer.url])
+            let lateSession = kind.session(service, origins: [try lateServer.url])
             let late = Task { try await lateSession.data(for: URLRequest(url: try lateServer.resource)).1.status }
             await yieldUntil { lateServer.requests.count == 1 }
 
             server.expireAccessTokens()
-            let sessions = try (0..<4).map { _ in try session(world, service, server) }
+            let sessions = try (0..<4).map { _ in try session(kind, service, server) }
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 0..<callers {
                     group.addTask {
@@ -152,38 +153,38 @@ struct RejectionTests {
     }
 
     private func session(
-        _ world: World,
+        _ kind: SessionKind,
         _ service: AsyncAccessTokenService,
         _ server: RotatingAuthorizationServer
     ) throws -> any TestedSession {
-        world.session(service, origins: [server.resource])
+        kind.session(service, origins: [server.resource])
     }
 
-    @Test(arguments: World.allCases)
-    func `what the service says instead of a token reaches the caller unchanged`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `what the service says instead of a token reaches the caller unchanged`(kind: SessionKind) async throws {
         let error = OAuthError.refused("invalid_grant")
         try await withServer(Self.rejectingFirst()) { server in
             let loader = ListLoader(.success(AccessToken(value: "A1")), .failure(error))
-            let session = world.session(AsyncAccessTokenService(loader: loader), origins: [try server.url])
+            let session = kind.session(AsyncAccessTokenService(loader: loader), origins: [try server.url])
             await #expect(throws: error) { try await session.data(for: URLRequest(url: try server.resource)) }
             await #expect(throws: error) { try await session.data(for: URLRequest(url: try server.resource)) }
             #expect(server.requests.count == 1)
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `what must not be sent is not, and costs no load`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `what must not be sent is not, and costs no load`(kind: SessionKind) async throws {
         try await withServer(Self.rejectingFirst()) { server in
             let (service, loader) = SampleTokens.service()
             let elsewhere = try #require(URL(string: "https://api.example"))
-            let session = world.session(service, origins: [elsewhere])
+            let session = kind.session(service, origins: [elsewhere])
             let origin = try #require(WebOrigin(of: try server.url)).description
             await #expect(throws: BearerSessionError.originNotAllowed(origin)) {
                 try await session.data(for: URLRequest(url: try server.resource))
             }
             #expect(loader.loads == 0)
             let broken = AsyncAccessTokenService(loader: ListLoader(.success(AccessToken(value: "A\r\nX-Evil: 1"))))
-            let other = world.session(broken, origins: [try server.url])
+            let other = kind.session(broken, origins: [try server.url])
             await #expect(throws: BearerSessionError.unsendableToken) {
                 try await other.data(for: URLRequest(url: try server.resource))
             }

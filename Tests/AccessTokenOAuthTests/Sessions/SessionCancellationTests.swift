@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -14,8 +15,8 @@ struct SessionCancellationTests {
         return error?.code == .cancelled
     }
 
-    @Test(arguments: World.allCases)
-    func `while the token is loaded it is answered at once, and load and others go on`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `while the token is loaded it is answered at once, and load and others go on`(kind: SessionKind) async throws {
         let isLoading = Event()
         let mayEnd = Event()
         try await withServer { connection, _ in
@@ -26,8 +27,8 @@ struct SessionCancellationTests {
                 await mayEnd.wait()
             }
             let request = URLRequest(url: try server.resource)
-            let ours = world.session(service, origins: [try server.url])
-            let others = try World.allCases.map { $0.session(service, origins: [try server.url]) }
+            let ours = kind.session(service, origins: [try server.url])
+            let others = try SessionKind.allCases.map { $0.session(service, origins: [try server.url]) }
             let cancelled = Task { try await ours.data(for: request) }
             await isLoading.wait()
             let kept = others.map { other in Task { try await other.data(for: request) } }
@@ -40,13 +41,13 @@ struct SessionCancellationTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `before it began, nothing is loaded or sent`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `before it began, nothing is loaded or sent`(kind: SessionKind) async throws {
         try await withServer { connection, _ in
             connection.reply(200, "")
         } _: { server in
             let (service, loader) = SampleTokens.service()
-            let session = world.session(service, origins: [try server.url])
+            let session = kind.session(service, origins: [try server.url])
             let request = URLRequest(url: try server.resource)
             let (starts, start) = AsyncStream.makeStream(of: Void.self)
             let task = Task {
@@ -57,13 +58,15 @@ struct SessionCancellationTests {
             start.finish()
             #expect(await isCancelled(task))
             // A callback task has been resumed by then: its token may be on the way, and its request is not.
-            if world == .async { #expect(loader.loads == 0) }
+            if kind == .async { #expect(loader.loads == 0) }
             #expect(server.requests.isEmpty)
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `while the server is silent it is answered at once, and another request goes on`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `while the server is silent it is answered at once, and another request goes on`(kind: SessionKind)
+        async throws
+    {
         let gate = Gate()
         try await withServer { connection, _ in
             gate.pass()
@@ -71,7 +74,7 @@ struct SessionCancellationTests {
         } _: { server in
             let (service, _) = SampleTokens.service()
             let request = URLRequest(url: try server.resource)
-            let sessions = try (0..<2).map { _ in world.session(service, origins: [try server.url]) }
+            let sessions = try (0..<2).map { _ in kind.session(service, origins: [try server.url]) }
             let tasks = sessions.map { session in Task { try await session.data(for: request) } }
             await yieldUntil { server.requests.count == 2 }
             tasks[0].cancel()
@@ -82,8 +85,8 @@ struct SessionCancellationTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `in the middle of a body without end, the connection closes`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `in the middle of a body without end, the connection closes`(kind: SessionKind) async throws {
         let hasBegun = Event()
         let hasHungUp = Event()
         try await withServer { connection, _ in
@@ -96,7 +99,7 @@ struct SessionCancellationTests {
             }
             hasHungUp.happen()
         } _: { server in
-            let session = world.session(SampleTokens.service().0, origins: [try server.url])
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             let request = URLRequest(url: try server.resource)
             let task = Task { try await session.contents(for: request) }
             await hasBegun.wait()
@@ -106,17 +109,17 @@ struct SessionCancellationTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `a thousand that race with a refused connection harm nobody`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `a thousand that race with a refused connection harm nobody`(kind: SessionKind) async throws {
         let request = URLRequest(url: try Nobody.url)
-        let session = world.session(SampleTokens.service().0, origins: [try Nobody.url])
+        let session = kind.session(SampleTokens.service().0, origins: [try Nobody.url])
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<1000 {
                 group.addTask {
                     let caller = Task { try await session.data(for: request) }
                     for _ in 0..<(number % 8) { await Task.yield() }
                     caller.cancel()
-                    let error = await #expect(throws: URLError.self) { try await caller.value }
+                    let error = await #expect(throws: URLError.self) { try await caller.valueInTime }
                     #expect([.cancelled, .cannotConnectToHost].contains(error?.code))
                 }
             }
@@ -140,8 +143,54 @@ struct SessionCancellationTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `hundreds that race with replies of all kinds harm nobody`(world: World) async throws {
+    @Test func `an exchange that is let go before it starts is not sent`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, "")
+        } _: { server in
+            let connections = HTTPConnections(.keepingNothing)
+            let answers = Locked<[URLError.Code?]>([])
+            for isWanted in [false, true] {
+                let isAnswered = Event()
+                let exchange = HTTPExchange(URLRequest(url: try server.resource), to: .memory(limit: .max))
+                if !isWanted { exchange.abandon() }
+                exchange.start(over: connections) { result in
+                    var code: URLError.Code?
+                    if case .failure(let error) = result { code = (error as? URLError)?.code }
+                    answers.withLock { $0.append(code) }
+                    isAnswered.happen()
+                }
+                #expect(await isAnswered.happens())
+            }
+            #expect(answers.withLock { $0 } == [.cancelled, nil])
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `an exchange that is let go before the reply begins reads nothing of it`() async throws {
+        let gate = Gate()
+        let hasHungUp = Event()
+        try await withServer { connection, _ in
+            gate.pass()
+            connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            let piece = [UInt8](repeating: UInt8(ascii: " "), count: 1 << 16)
+            for _ in 0..<10_000 {
+                guard connection.trySend(piece) else { return hasHungUp.happen() }
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+        } _: { server in
+            let exchange = HTTPExchange(URLRequest(url: try server.resource), to: .memory(limit: .max))
+            let isAnswered = Event()
+            exchange.start(over: HTTPConnections(.keepingNothing)) { _ in isAnswered.happen() }
+            await yieldUntil { server.requests.count == 1 }
+            exchange.abandon()
+            #expect(await isAnswered.happens())
+            gate.open()
+            #expect(await hasHungUp.happens())
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `hundreds that race with replies of all kinds harm nobody`(kind: SessionKind) async throws {
         try await withServer { connection, _ in
             switch connection.number % 5 {
             case 0: connection.reply(200, String(repeating: "x", count: 100_000))
@@ -151,7 +200,7 @@ struct SessionCancellationTests {
             default: break
             }
         } _: { server in
-            let session = world.session(SampleTokens.service().0, origins: [try server.url])
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             var request = URLRequest(url: try server.resource)
             request.httpMethod = "POST"
             await withTaskGroup(of: Void.self) { [request] group in

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -98,10 +99,10 @@ struct SessionPitfallTests {
             connection.reply(200, "")
         } _: { server in
             let (service, loader) = SampleTokens.service()
-            for (world, name) in [(World.async, "friends"), (.callback, "pictures")] {
+            for (kind, name) in [(SessionKind.async, "friends"), (.callback, "pictures")] {
                 let configuration = URLSessionConfiguration.keepingNothing
                 configuration.httpAdditionalHeaders = ["X-Module": name]
-                let session = world.session(service, origins: [try server.url], configuration: configuration)
+                let session = kind.session(service, origins: [try server.url], configuration: configuration)
                 // It was copied.
                 configuration.httpAdditionalHeaders = ["X-Module": "changed"]
                 _ = try await session.data(for: URLRequest(url: try server.resource))

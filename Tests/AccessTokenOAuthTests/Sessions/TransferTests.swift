@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Bodies that a session of either world sends and receives", .timeLimit(.minutes(2)))
+@Suite("Bodies that a session of either kind sends and receives", .timeLimit(.minutes(2)))
 struct TransferTests {
     enum Sending: CaseIterable, Sendable {
         case requestData, uploadedData, uploadedFile
@@ -29,12 +29,12 @@ struct TransferTests {
         return request
     }
 
-    @Test(arguments: Sending.allCases, World.allCases)
-    func `a body is sent again, whole, after a 401`(sending: Sending, world: World) async throws {
+    @Test(arguments: Sending.allCases, SessionKind.allCases)
+    func `a body is sent again, whole, after a 401`(sending: Sending, kind: SessionKind) async throws {
         try await withServer { connection, _ in
             connection.reply(connection.number == 1 ? 401 : 201, "", fields: ["WWW-Authenticate": "Basic realm=x"])
         } _: { server in
-            let session = world.session(SampleTokens.service().0, origins: [try server.url])
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             var request = try post(server)
             let response =
                 switch sending {
@@ -56,13 +56,13 @@ struct TransferTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `a stream is sent once, and its 401 goes to the caller and to the service`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `a stream is sent once, and its 401 goes to the caller and to the service`(kind: SessionKind) async throws {
         try await withServer { connection, _ in
             connection.reply(401, "")
         } _: { server in
             let (service, loader) = SampleTokens.service()
-            let session = world.session(service, origins: [try server.url])
+            let session = kind.session(service, origins: [try server.url])
             var request = try post(server)
             request.httpBodyStream = InputStream(data: Data(Self.body.utf8))
             #expect(try await session.data(for: request).1.status == 401)
@@ -72,24 +72,24 @@ struct TransferTests {
         }
     }
 
-    @Test(arguments: ["", "short", String(repeating: "x", count: 100_000)], World.allCases)
-    func `an empty file, a short one and a long one arrive`(text: String, world: World) async throws {
+    @Test(arguments: ["", "short", String(repeating: "x", count: 100_000)], SessionKind.allCases)
+    func `an empty file, a short one and a long one arrive`(text: String, kind: SessionKind) async throws {
         try await withServer { connection, _ in
             connection.reply(200, "")
         } _: { server in
-            let session = world.session(SampleTokens.service().0, origins: [try server.url])
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             let request = try post(server)
             _ = try await withFile(text) { try await session.upload(for: request, fromFile: $0) }
             #expect(server.requests.map(\.body) == [text])
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `a file that is not there is an error, and nothing is sent`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `a file that is not there is an error, and nothing is sent`(kind: SessionKind) async throws {
         try await withServer { connection, _ in
             connection.reply(200, "")
         } _: { server in
-            let session = world.session(SampleTokens.service().0, origins: [try server.url])
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             let request = try post(server)
             let file = try await withFile("") { $0 }
             await #expect(throws: (any Error).self) { try await session.upload(for: request, fromFile: file) }
@@ -97,12 +97,12 @@ struct TransferTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `a server that hangs up in the middle of a file harms nobody`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `a server that hangs up in the middle of a file harms nobody`(kind: SessionKind) async throws {
         // Answers at once what has more than 64 kB, and closes.
         let server = try RotatingAuthorizationServer()
         defer { server.stop() }
-        let session = world.session(SampleTokens.service().0, origins: [server.resource])
+        let session = kind.session(SampleTokens.service().0, origins: [server.resource])
         var request = URLRequest(url: server.resource)
         request.httpMethod = "PUT"
         let text = String(repeating: "0123456789abcdef", count: 1 << 18)
@@ -121,12 +121,12 @@ struct TransferTests {
         }
     }
 
-    @Test(arguments: World.allCases)
-    func `a download is the reply that counts, in a file`(world: World) async throws {
+    @Test(arguments: SessionKind.allCases)
+    func `a download is the reply that counts, in a file`(kind: SessionKind) async throws {
         try await withServer { connection, _ in
             connection.reply(connection.number == 1 ? 401 : 200, connection.number == 1 ? "rejected" : Self.body)
         } _: { server in
-            let session = world.session(SampleTokens.service().0, origins: [try server.url])
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             let (data, response) = try await session.contents(for: URLRequest(url: try server.resource))
             #expect(response.status == 200)
             #expect(String(decoding: data, as: UTF8.self) == Self.body)

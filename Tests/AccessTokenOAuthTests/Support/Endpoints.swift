@@ -1,6 +1,7 @@
 import AccessTokenOAuth
 import Foundation
 import LoopbackAuthorizationServer
+import Testing
 
 extension ScriptedServer {
     /// The server as the token endpoint of a public client, and where tokens are revoked.
@@ -28,4 +29,19 @@ extension RotatingAuthorizationServer {
 func tokens(_ access: String, _ refresh: String? = nil, lifetime: Int = 3600) -> String {
     let rotated = refresh.map { #","refresh_token":"\#($0)""# } ?? ""
     return #"{"access_token":"\#(access)","token_type":"Bearer","expires_in":\#(lifetime)\#(rotated)}"#
+}
+
+/// A port on which nobody listens.
+enum Nobody {
+    /// No system gives port 1 to a server that asks for any; the port of a server that has stopped soon has a new one.
+    static var url: URL {
+        get throws { try #require(URL(string: "http://127.0.0.1:1/")) }
+    }
+}
+
+/// All that a value shows of itself: description, debug description and dump.
+func everythingShown(by value: some Any) -> String {
+    var text = "\(value)|" + String(reflecting: value) + "|"
+    dump(value, to: &text)
+    return text
 }

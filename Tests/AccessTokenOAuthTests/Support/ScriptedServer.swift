@@ -14,6 +14,7 @@ final class ScriptedServer: Sendable {
     private let port: UInt16
     private let threads = DispatchGroup()
     private let received = Locked<[ReceivedRequest]>([])
+    private let closed = Locked(0)
     private let script: Script
 
     /// - Parameter script: answers the first request of each connection, which closes when it returns.
@@ -24,6 +25,9 @@ final class ScriptedServer: Sendable {
         port = try listener.boundPort()
         run { server in server.accept() }
     }
+
+    /// How many connections are over on both sides.
+    var closedConnections: Int { closed.withLock { $0 } }
 
     /// Every first request of a connection so far.
     var requests: [ReceivedRequest] { received.withLock { $0 } }
@@ -72,6 +76,7 @@ final class ScriptedServer: Sendable {
             script(connection, request)
         }
         connection.close()
+        closed.withLock { $0 += 1 }
     }
 }
 
@@ -83,4 +88,92 @@ func withServer<Value>(
     let server = try ScriptedServer(script)
     defer { server.stop() }
     return try await body(server)
+}
+
+/// One connection to a scripted server, which may say anything on it, HTTP or not.
+final class ScriptedConnection: Sendable {
+    /// Counts from 1.
+    let number: Int
+    private let descriptor: SocketDescriptor
+
+    init(number: Int, descriptor: SocketDescriptor) {
+        self.number = number
+        self.descriptor = descriptor
+    }
+
+    /// The next request on this connection, `nil` if the client closed it.
+    func receive() -> ReceivedRequest? {
+        var bytes: [UInt8] = []
+        while true {
+            if let request = request(in: bytes) { return request }
+            let more = descriptor.receive(upTo: 65_536)
+            guard !more.isEmpty else { return nil }
+            bytes += more
+        }
+    }
+
+    func send(_ text: String) {
+        descriptor.send(Array(text.utf8))
+    }
+
+    /// Sends as much as the client takes; says whether it still takes anything.
+    func trySend(_ bytes: [UInt8]) -> Bool {
+        descriptor.send(bytes)
+    }
+
+    /// Waits until the client has closed its side.
+    func waitUntilClosed() {
+        while !descriptor.receive(upTo: 65_536).isEmpty {}
+    }
+
+    /// A whole reply, after which the connection closes.
+    func reply(_ status: Int, _ body: String, fields: [String: String] = ["Content-Type": "application/json"]) {
+        let head = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
+        send(
+            "HTTP/1.1 \(status) Reason\r\n\(head)Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
+        )
+    }
+
+    func close() {
+        descriptor.endSending()
+        waitUntilClosed()
+        descriptor.close()
+    }
+
+    private func request(in bytes: [UInt8]) -> ReceivedRequest? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
+        let request = ReceivedRequest(head: String(text[..<end.lowerBound]), body: String(text[end.upperBound...]))
+        let length = request.fields["content-length"].flatMap { Int($0) } ?? 0
+        return request.body.utf8.count >= length ? request : nil
+    }
+}
+
+/// A request as a scripted server received it.
+struct ReceivedRequest: Sendable {
+    let line: String
+    let fields: [String: String]
+    let body: String
+
+    init(head: String, body: String) {
+        let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
+        line = String(lines.first ?? "")
+        var fields: [String: String] = [:]
+        for field in lines.dropFirst() {
+            guard let colon = field.firstIndex(of: ":") else { continue }
+            fields[field[..<colon].lowercased()] = field[field.index(after: colon)...].trimmingPrefix(" ").description
+        }
+        self.fields = fields
+        self.body = body
+    }
+}
+
+/// Holds a server's thread until the test lets it go on.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func open() { semaphore.signal() }
+
+    /// Does not hold for ever, so that a test that fails ends.
+    func pass() { _ = semaphore.wait(timeout: .now() + 60) }
 }

@@ -5,9 +5,11 @@ struct CompiledCode {
     init() throws {
         let examples = try ["Tests/DocumentationTests/Examples", "Tests/SampleApplication"]
             .flatMap(Repository.swiftFiles)
-        files = try (examples + Host.files + ["Tests/InterleavingExplorerTests/ReadmeExample.swift"]).map {
-            try Repository.text(of: $0).lines
-        }
+        let others = [
+            "Tests/InterleavingExplorerTests/ReadmeExample.swift",
+            "Tests/AccessTokenOAuthTests/Loaders/DocumentedExampleTests.swift",
+        ]
+        files = try (examples + Host.files + others).map { try Repository.text(of: $0).lines }
     }
 
     /// Says whether the lines stand in a file one below the other, indented alike.
@@ -18,6 +20,9 @@ struct CompiledCode {
 
 /// The few lines that run the contract from each test framework.
 enum Host {
+    /// The article that shows them.
+    static let article = "Sources/AccessTokenContract/AccessTokenContract.docc/OwnService.md"
+
     static let files = [
         "Tests/AccessTokenContractTests/ContractFromSwiftTestingTests.swift",
         "Tests/AccessTokenContractTests/ContractFromXCTestTests.swift",

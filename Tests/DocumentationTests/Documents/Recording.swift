@@ -10,15 +10,15 @@ enum Recording {
         let (events, tell) = AsyncStream.makeStream(of: AccessTokenEvent.self)
         let loader = ControlledLoader()
         let service = AsyncAccessTokenService(
-            loader: AsyncLoaderView(of: loader),
+            loader: AsyncLoaderAdapter(of: loader),
             clock: ManualClock(),
             onEvent: { tell.yield($0) }
         )
-        let view = CallbackServiceView(of: service)
+        let view = CallbackServiceAdapter(of: service)
         var lines = [
             "participant old as a callback caller",
             "participant new as an async caller",
-            "participant view as CallbackServiceView",
+            "participant view as CallbackServiceAdapter",
             "participant actor as AsyncAccessTokenService",
             "participant loader as a callback loader",
         ]
@@ -53,7 +53,7 @@ enum Recording {
         guard let version = SignOut.exhibit.versions.first(where: { $0.name == "late-result-wins" }),
             let failure = await version.explore().report.failure
         else { return [] }
-        return MermaidDiagram(diagram: SequenceDiagram(failure.trace)).text.lines
+        return ExhibitReport.mermaid(failure.trace).lines
     }
 
     private static func drawn(_ lines: [String]) -> [String] {

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Stands for an app's own request to its token endpoint; counts, for the tests.
-final class YourEndpoint: Sendable {
+/// Stands for an app's own requests to its token endpoint; counts them, for the tests.
+nonisolated final class YourEndpoint: Sendable {
     struct Token: Sendable {
         let value: String
         let expiresAt: Date
+        let refreshToken: String
     }
 
     private let count = Atomic(0)
@@ -22,14 +23,45 @@ final class YourEndpoint: Sendable {
         return nextToken()
     }
 
+    func exchange(
+        _ refreshToken: String,
+        then handler: @escaping @Sendable (Result<Token, any Error>) -> Void
+    ) {
+        requestToken(then: handler)
+    }
+
+    func exchange(_ refreshToken: String) async throws -> Token {
+        try await requestToken()
+    }
+
     private func nextToken() -> Token {
         let number = count.add(1, ordering: .relaxed).newValue
-        return Token(value: "token \(number)", expiresAt: Date.now + 3600)
+        return Token(value: "token \(number)", expiresAt: Date.now + 3600, refreshToken: "refresh token \(number)")
+    }
+}
+
+/// Stands for the place where an app keeps its refresh token.
+nonisolated final class YourKeychain: Sendable {
+    private let stored: Mutex<String?>
+
+    init(refreshToken: String?) {
+        stored = Mutex(refreshToken)
+    }
+
+    var refreshToken: String? { stored.withLock { $0 } }
+
+    /// Stores `new` if `old` is still there.
+    func replace(_ old: String, with new: String) {
+        stored.withLock { if $0 == old { $0 = new } }
+    }
+
+    func removeRefreshToken() {
+        stored.withLock { $0 = nil }
     }
 }
 
 /// Stands for a server that wants a token, and accepts some of them only.
-struct FriendsServer: Sendable {
+nonisolated struct FriendsServer: Sendable {
     struct Reply: Sendable {
         let status: Int
         let friends: [String]

@@ -1,3 +1,5 @@
+import AccessTokenCore
+
 /// What happened while a scenario was played, in the order in which it happened: all that a rule can see.
 struct History: Sendable {
     /// One call of one of the parts that ask for a token.
@@ -67,6 +69,42 @@ extension History.Entry: CustomStringConvertible {
         case .signsIn(let token): "signs in with \(token)"
         case .deadlinePasses: "the deadline passes"
         case .dropsTheService: "drops the service"
+        }
+    }
+}
+
+/// Writes a history down, and lets the stage notice whatever others could notice.
+final class Recorder: Sendable {
+    private let history: Locked<History>
+    private let stage: any Stage
+
+    init(_ stage: any Stage, isByHandlers: Bool, cancelledCallers: Set<Int>) {
+        self.stage = stage
+        history = Locked(History(isByHandlers: isByHandlers, cancelledCallers: cancelledCallers))
+    }
+
+    /// Adds what touches the service or anything outside.
+    func record(_ entry: History.Entry) {
+        history.withLock { $0.entries.append(entry) }
+        stage.notice(entry.description)
+    }
+
+    /// Adds what happens in one piece with a call.
+    func record<Result>(_ entry: History.Entry, _ call: () -> Result) -> Result {
+        history.withLock { $0.entries.append(entry) }
+        return stage.notice(entry.description, call)
+    }
+
+    /// Adds what only the caller sees, in a task of its own: no other part can tell when that was.
+    func recordQuietly(_ entry: History.Entry) {
+        history.withLock { $0.entries.append(entry) }
+    }
+
+    /// The history, with what the service shows in the end.
+    func finished(with finalToken: String??) -> History {
+        history.withLock { history in
+            history.finalToken = finalToken
+            return history
         }
     }
 }

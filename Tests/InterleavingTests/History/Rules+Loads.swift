@@ -35,8 +35,15 @@ extension Rule {
             return nil
         },
 
-        Rule("X2", must: "never cancel a load") { history in
-            for case .loadAnswers(let load, _, true) in history.entries { return "load \(load) was cancelled" }
+        Rule("X2", must: "never cancel a load, but at sign-out") { history in
+            var hasSignedOut = false
+            for entry in history.entries {
+                switch entry {
+                case .signsOut: hasSignedOut = true
+                case .loadAnswers(let load, _, true) where !hasSignedOut: return "load \(load) was cancelled"
+                default: break
+                }
+            }
             return nil
         },
 

@@ -1,6 +1,6 @@
 import AccessTokenAsync
 import AccessTokenGCD
-import PublishedBugs
+import BuggyServices
 
 /// A service with a bug that is a matter of order, and a scenario that shows it under some schedule.
 struct PlantedBug: Sendable {
@@ -45,19 +45,34 @@ struct PlantedBug: Sendable {
     ]
 
     static let small = [
-        small(.blindInvalidation, breaks: "I2", in: "a late rejection"),
-        small(.registersOneHopLate, breaks: nil, in: "two callers"),
-        small(.storesTicketOneHopLate, breaks: nil, in: "a cancelled caller of a silent load"),
-        small(.failureLeaksWaiters, breaks: nil, in: "two callers and an error"),
-        small(.oneWaiterCancelsAll, breaks: "X1", in: "two callers, one of them cancelled"),
-        small(.signOutUndone, breaks: "O3", in: "sign-out, and asking again"),
+        small(.blanketInvalidation, breaks: "I2", in: "a late rejection"),
+        small(.registersLate, breaks: nil, in: "two callers"),
+        small(.cancellableLate, breaks: nil, in: "a cancelled caller of a silent load"),
+        small(.failureForgetsWaitersLate, breaks: nil, in: "two callers and an error"),
+        small(.cancelledWaiterFailsAll, breaks: "X1", in: "two callers, one of them cancelled"),
+        small(.signOutUndoneByLateAnswer, breaks: "O1", in: "sign-out, and asking again"),
         small(.effectsOutOfOrder, breaks: nil, in: "an error, and then silence"),
-        small(.clearsNewerFlights, breaks: nil, in: "a late answer for two"),
+        small(.clearsNewerLoads, breaks: nil, in: "a late answer for two"),
     ]
 
     /// The service that the small bugs are planted in, without one.
-    static let withoutBug = Subject("a small service") {
-        Subject.Service(provider: .async(SmallService($0, bug: nil)))
+    static let withoutBug = smallService(bug: nil)
+
+    private static func smallService(bug: BuggyService.Bug?) -> Subject {
+        Subject(bug.map { "\($0)" } ?? "a small service", isByHandlers: true) { surroundings in
+            let stage = surroundings.stage
+            let service = BuggyService(
+                BuggyService.Surroundings(
+                    loader: surroundings.loader,
+                    policy: surroundings.policy,
+                    clock: surroundings.clock,
+                    handlerQueue: stage.queue("handlers"),
+                    later: { block in stage.step("later", block) }
+                ),
+                bug: bug
+            )
+            return Subject.Service(provider: .callback(service), currentToken: { service.currentToken })
+        }
     }
 
     private static func async(
@@ -80,8 +95,13 @@ struct PlantedBug: Sendable {
         return PlantedBug(name: name, subject: subject, scenario: .named(scenario), clause: clause)
     }
 
-    private static func small(_ bug: SmallService.Bug, breaks clause: String?, in scenario: String) -> PlantedBug {
-        async("\(bug)", breaks: clause, in: scenario) { SmallService($0, bug: bug) }
+    private static func small(_ bug: BuggyService.Bug, breaks clause: String?, in scenario: String) -> PlantedBug {
+        PlantedBug(
+            name: "\(bug)",
+            subject: smallService(bug: bug),
+            scenario: .named(scenario),
+            clause: clause
+        )
     }
 }
 

@@ -9,6 +9,7 @@ final class Play: Sendable {
     private let recorder: Recorder
     /// The only reference to the service, but for those of the service itself and of calls that are under way.
     private let service: Locked<Subject.Service?>
+    private let ended = Locked(0)
 
     /// Makes the service; ``begin()`` raises the curtain.
     init(_ scenario: ContractScenario, with subject: Subject, on stage: any Stage) {
@@ -30,17 +31,26 @@ final class Play: Sendable {
             let isCancelled = scenario.cancelled.contains(index)
             switch service.withLock({ $0?.provider }) {
             case .async:
-                stage.part("part \(index + 1)", isCancelled: isCancelled) { await self.perform(moves, as: index) }
+                stage.part("part \(index + 1)", isCancelled: isCancelled) {
+                    await self.perform(moves, as: index)
+                    self.ended.withLock { $0 += 1 }
+                }
             case .callback:
                 stage.part("part \(index + 1)", isCancelled: false) {
                     await unsafe withUnsafeContinuation { continuation in
                         self.perform(moves[...], of: index, call: 0, told: nil) { unsafe continuation.resume() }
                     }
+                    self.ended.withLock { $0 += 1 }
                 }
             case nil:
                 break
             }
         }
+    }
+
+    /// Whether every part has come to its end.
+    var hasEnded: Bool {
+        ended.withLock { $0 } == scenario.parts.count
     }
 
     /// What happened, when all is over.
@@ -101,8 +111,7 @@ final class Play: Sendable {
         case .ask:
             let call = History.Call(caller: index, number: number)
             let isFirstAnswer = Locked(true)
-            recorder.record(.asks(call, isCancelled: false))
-            let retrieval = provider.retrieveToken { result in
+            let handler: AccessTokenHandler = { result in
                 self.recorder.record(.answered(call, History.Answer(result)))
                 let isFirst = isFirstAnswer.withLock { isFirst in
                     defer { isFirst = false }
@@ -110,6 +119,9 @@ final class Play: Sendable {
                 }
                 guard isFirst else { return }
                 self.perform(rest, of: index, call: number + 1, told: (try? result.get()) ?? told, then: done)
+            }
+            let retrieval = recorder.record(.asks(call, isCancelled: false)) {
+                provider.retrieveToken(then: handler)
             }
             if scenario.cancelled.contains(index), number == 0 {
                 stage.step("cancels part \(index + 1)") { retrieval.cancel() }
@@ -124,26 +136,25 @@ final class Play: Sendable {
             }
         case .reject:
             if let told {
-                recorder.record(.rejects(told.value))
-                provider.invalidate(told)
+                recorder.record(.rejects(told.value)) { provider.invalidate(told) }
                 recorder.record(.rejected(told.value))
             }
             perform(rest, of: index, call: number, told: told, then: done)
         case .signOut:
-            recorder.record(.signsOut)
-            provider.signOut { self.perform(rest, of: index, call: number, told: told, then: done) }
+            recorder.record(.signsOut) {
+                provider.signOut { self.perform(rest, of: index, call: number, told: told, then: done) }
+            }
         case .signIn, .drop:
             finish(move, service)
             perform(rest, of: index, call: number, told: told, then: done)
         }
     }
 
-    /// What is done at once in either world.
+    /// The moves that need no answer, from a task or from a handler.
     private func finish(_ move: ContractScenario.Move, _ service: Subject.Service) {
         switch move {
         case .signIn(let value):
-            recorder.record(.signsIn(value))
-            service.signIn(AccessToken(value: value))
+            recorder.record(.signsIn(value)) { service.signIn(AccessToken(value: value)) }
         case .drop:
             recorder.record(.dropsTheService)
             self.service.withLock { $0 = nil }

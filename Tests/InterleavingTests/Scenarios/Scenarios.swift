@@ -52,7 +52,15 @@ extension ContractScenario {
 
     static let sessions = [
         ContractScenario("sign-out during a load", ["O1"], [.ask], [.signOut]),
-        ContractScenario("sign-out during a silent load", ["O1"], [.ask], [.signOut], loads: [.silence]),
+        // Sign-out is done when the load is over, or past its deadline.
+        ContractScenario(
+            "sign-out during a silent load",
+            ["O1"],
+            [.ask],
+            [.signOut],
+            loads: [.silence],
+            hasDeadline: true
+        ),
         ContractScenario("sign-out beside two callers", ["O1", "D1"], [.ask], [.ask], [.signOut]),
         ContractScenario("sign-out, and asking again", ["O1", "O3"], [.ask], [.signOut, .ask]),
         ContractScenario("sign-in during a load", ["O2"], [.ask], [.signIn("s1")]),

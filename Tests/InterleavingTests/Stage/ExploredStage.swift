@@ -26,6 +26,10 @@ struct ExploredStage: Stage {
         run.effect(text)
     }
 
+    func notice<Result>(_ text: String, _ body: () -> Result) -> Result {
+        run.effect(text, body)
+    }
+
     nonisolated(nonsending) func pause(_ name: String) async {
         await run.pause(name)
     }
@@ -51,5 +55,37 @@ private struct ScenarioClock: AccessTokenClock {
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
         let timer = clock.schedule(after: .seconds(delay), "the deadline passes", action)
         return AccessTokenTimer { timer.cancel() }
+    }
+}
+
+/// A queue of the explorer as a service takes one: each block is a choice, but only when it is there.
+final class ControlledSerialQueue: SerialQueue {
+    /// Has what blocks find of their queue, such as the loads that a loader is called in.
+    let dispatchQueue: DispatchQueue
+    private let controlled: ControlledQueue
+
+    init(_ controlled: ControlledQueue) {
+        self.controlled = controlled
+        dispatchQueue = DispatchQueue(label: controlled.name)
+    }
+
+    func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) {
+        controlled.async { [dispatchQueue] in dispatchQueue.sync(execute: block) }
+    }
+}
+
+extension Scenario {
+    /// A scenario of the contract for the explorer; it fails with the first rule that is broken.
+    init(_ scenario: ContractScenario, with subject: Subject) {
+        self.init("\(scenario), on \(subject)") { run in
+            let play = Play(scenario, with: subject, on: ExploredStage(run: run))
+            play.begin()
+            // Nobody answers a silent load.
+            if scenario.loads.contains(.silence) { run.permitUnfinishedTasks() }
+            run.invariant("the contract is kept") {
+                if let broken = play.history.brokenRule { throw broken }
+                return true
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@ import AccessTokenCore
 import AccessTokenGCD
 import Dispatch
 
-/// Where a scenario is played: under every interleaving in turn, or under whichever comes.
+/// Where a scenario is played: under every interleaving, one after the other, or under one that threads happen to make.
 protocol Stage: Sendable {
     /// Where the tasks of a subject run.
     var executor: any TaskExecutor { get }
@@ -18,6 +18,9 @@ protocol Stage: Sendable {
 
     /// Says that the present step touches something that others can see.
     func notice(_ text: String)
+
+    /// Does something that others can see, in one piece.
+    func notice<Result>(_ text: String, _ body: () -> Result) -> Result
 
     /// Suspends for as long as the stage likes.
     nonisolated(nonsending) func pause(_ name: String) async

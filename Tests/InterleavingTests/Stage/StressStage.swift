@@ -24,6 +24,10 @@ final class StressStage: Stage {
 
     func notice(_ text: String) {}
 
+    func notice<Result>(_ text: String, _ body: () -> Result) -> Result {
+        body()
+    }
+
     nonisolated(nonsending) func pause(_ name: String) async {
         pool.activity.enter()
         await jitter()
@@ -47,7 +51,7 @@ final class StressStage: Stage {
 
     /// Waits until nothing happens any more, and all timers have fired.
     ///
-    /// - Parameter isOver: whether everybody has an answer, so that timers that are left need not fire.
+    /// - Parameter isOver: whether every part has ended, so that timers that are left need not fire.
     func settle(isOver: @escaping @Sendable () -> Bool) async {
         repeat {
             // What a service does in plain tasks is not counted: let the pool come to an end with those.
@@ -59,6 +63,12 @@ final class StressStage: Stage {
                 }
             }
         } while fireTimer()
+        // What a service does outside of the stage's executor is waited for until it shows, or for long enough.
+        let end = ContinuousClock.now + .seconds(20)
+        while !isOver(), ContinuousClock.now < end {
+            try? await Task.sleep(for: .milliseconds(1))
+            _ = fireTimer()
+        }
     }
 
     /// Without it everything happens in the order in which it was started, or nearly so.

@@ -3,40 +3,24 @@ import AccessTokenAdapters
 /// The queue service, on queues whose every block is a choice when it is there.
 extension Subject {
     /// With all its queues as one: blocks run in the order in which they came.
-    static let queue = Subject(
-        "the queue service",
-        isByHandlers: true
-    ) { surroundings in
+    static let queue = Subject("the queue service", isByHandlers: true) { surroundings in
         serving(queueService(surroundings))
     }
 
-    /// The two scenarios have 13,000 and 12,826 schedules.
-    static let queueObserved = Subject(
-        "the queue service, observed",
-        isByHandlers: true,
-        reach: .everySchedule(butIn: ["four callers", "a late answer for two"])
-    ) { surroundings in
+    static let queueObserved = Subject("the queue service, observed", isByHandlers: true) { surroundings in
         serving(queueService(surroundings, onEvent: surroundings.observe))
     }
 
     /// With three queues, as in apps: what they hold runs in any order.
-    ///
-    /// The three scenarios have 13,440, more than 40,000 and 15,518 schedules.
-    static let queueApart = Subject(
-        "the queue service, each of its queues apart",
-        isByHandlers: true,
-        reach: .everySchedule(butIn: [
-            "four callers", "a late answer for two", "cancellation, sign-out and deadline",
-        ])
-    ) { surroundings in
+    static let queueApart = Subject("the queue service, each of its queues apart", isByHandlers: true) { surroundings in
         let stage = surroundings.stage
         let service = AccessTokenService(
             loader: surroundings.loader,
             policy: surroundings.policy,
             clock: surroundings.clock,
-            engine: stage.queue("engine"),
-            loading: stage.queue("loading"),
-            delivery: stage.queue("delivery"),
+            loaderOn: stage.queue("loader"),
+            handlersOn: stage.queue("handlers"),
+            eventsOn: stage.queue("events"),
             onEvent: nil
         )
         return serving(service)
@@ -47,31 +31,24 @@ extension Subject {
     ///
     /// Whether such a queue is empty cannot be seen, so that draining it is a choice after every step, needed or not; and
     /// a block that only adds another one cannot be told from none, so that what comes in between is not always tried.
-    static let queueOfDispatch = Subject(
-        "the queue service on queues of Dispatch",
-        isByHandlers: true,
-        reach: .bounded(departures: 2)
-    ) { surroundings in
+    static let queueOfDispatch = Subject("the queue service on queues of Dispatch", isByHandlers: true) {
+        surroundings in
         let stage = surroundings.stage
         let queue = stage.dispatchQueue("queue", target: nil)
         let service = AccessTokenService(
             loader: surroundings.loader,
             policy: surroundings.policy,
             clock: surroundings.clock,
-            engine: stage.dispatchQueue("engine", target: queue),
-            loading: stage.dispatchQueue("loading", target: queue),
-            delivery: stage.dispatchQueue("delivery", target: queue),
+            loaderOn: stage.dispatchQueue("loader", target: queue),
+            handlersOn: stage.dispatchQueue("handlers", target: queue),
+            eventsOn: stage.dispatchQueue("events", target: queue),
             onEvent: nil
         )
         return serving(service)
     }
 
-    /// The two scenarios have more than 40,000 and 30,313 schedules.
-    static let queueAsAsync = Subject(
-        "the queue service as async, with an async loader",
-        reach: .everySchedule(butIn: ["a late answer for two", "cancellation, sign-out and deadline"])
-    ) { surroundings in
-        let loader = CallbackLoaderView(of: surroundings.loader, executor: surroundings.stage.executor)
+    static let queueAsAsync = Subject("the queue service as async, with an async loader") { surroundings in
+        let loader = CallbackLoaderAdapter(of: surroundings.loader, executor: surroundings.stage.executor)
         let service = queueService(surroundings, loader: loader)
         return Service(
             provider: .async(service),
@@ -80,17 +57,10 @@ extension Subject {
         )
     }
 
-    /// Of the four scenarios the second one has 17,888 schedules, the first and the third more than 40,000.
-    static let queueAsAsyncAsCallback = Subject(
-        "the queue service as async as callback",
-        isByHandlers: true,
-        reach: .everySchedule(butIn: [
-            "four callers", "two callers, both cancelled", "a late answer for two",
-            "cancellation, sign-out and deadline",
-        ])
-    ) { surroundings in
+    static let queueAsAsyncAsCallback = Subject("the queue service as async as callback", isByHandlers: true) {
+        surroundings in
         let service = queueService(surroundings)
-        let view = CallbackServiceView(of: service, delivery: surroundings.stage.queue("view"))
+        let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.stage.queue("view"))
         return Service(
             provider: .callback(view),
             signIn: { service.signIn($0) },
@@ -117,9 +87,9 @@ extension Subject {
             loader: loader ?? surroundings.loader,
             policy: surroundings.policy,
             clock: surroundings.clock,
-            engine: queue,
-            loading: queue,
-            delivery: queue,
+            loaderOn: queue,
+            handlersOn: queue,
+            eventsOn: queue,
             onEvent: onEvent
         )
     }

@@ -30,37 +30,18 @@ struct Subject: Sendable {
         var currentToken: (@Sendable () -> AccessToken?)?
     }
 
-    /// How many of its schedules are tried.
-    enum Reach: Sendable {
-        /// All of them, but in these scenarios, which have too many: those with at most three departures from
-        /// first-in-first-out order.
-        case everySchedule(butIn: Set<String>)
-        /// Those with at most so many departures.
-        case bounded(departures: Int)
-    }
-
     let name: String
     let isByHandlers: Bool
-    let reach: Reach
     let make: @Sendable (Surroundings) -> Service
 
     init(
         _ name: String,
         isByHandlers: Bool = false,
-        reach: Reach = .everySchedule(butIn: []),
         make: @escaping @Sendable (Surroundings) -> Service
     ) {
         self.name = name
         self.isByHandlers = isByHandlers
-        self.reach = reach
         self.make = make
-    }
-
-    func mode(for scenario: ContractScenario) -> SearchMode {
-        switch reach {
-        case .everySchedule(let tooBig): tooBig.contains(scenario.name) ? .bounded(departures: 3) : .exhaustive
-        case .bounded(let departures): .bounded(departures: departures)
-        }
     }
 }
 

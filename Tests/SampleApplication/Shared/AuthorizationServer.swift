@@ -29,7 +29,7 @@ package final class AuthorizationServer: Sendable {
         state.withLock { Self.credential(for: user, in: &$0) }
     }
 
-    package func exchange(
+    @Sendable package func exchange(
         _ refreshToken: String,
         then handler: @escaping @Sendable (Result<Credential, any Error>) -> Void
     ) {
@@ -51,7 +51,7 @@ package final class AuthorizationServer: Sendable {
         for wait in arrived { wait.continuation.resume() }
     }
 
-    package func exchange(_ refreshToken: String) async throws -> Credential {
+    @Sendable package func exchange(_ refreshToken: String) async throws -> Credential {
         try await withCheckedThrowingContinuation { continuation in
             exchange(refreshToken) { continuation.resume(with: $0) }
         }

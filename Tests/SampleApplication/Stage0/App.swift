@@ -9,7 +9,7 @@ final class App {
 
     init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
         self.keychain = keychain
-        session = LegacySession(requestToken: TokenRequest(authorization: authorization, keychain: keychain).send)
+        session = LegacySession(requestToken: TokenRequest(exchange: authorization.exchange, keychain: keychain).send)
         profile = ProfileModel(
             userService: UserService(session: session, api: api),
             friendsService: FriendsService(session: session, api: api)

@@ -7,7 +7,7 @@ import Foundation
 /// former user back, whoever drops the session during a load loses all handlers, and a request that calls back twice
 /// replaces a token that is in use.
 // Safe: all state is touched on the queue only.
-final class LegacySession: @unchecked Sendable {
+nonisolated final class LegacySession: @unchecked Sendable {
     typealias Handler = @Sendable (Result<LegacyToken, any Error>) -> Void
 
     private let requestToken: @Sendable (@escaping Handler) -> Void
@@ -48,7 +48,7 @@ final class LegacySession: @unchecked Sendable {
     }
 }
 
-struct LegacyToken: Sendable {
+nonisolated struct LegacyToken: Sendable {
     let value: String
     let expiresAt: Date
 }

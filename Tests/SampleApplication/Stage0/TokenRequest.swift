@@ -1,13 +1,13 @@
 import SampleShared
 
 /// The app's request for a new token: sends the refresh token from the keychain, and stores its successor.
-struct TokenRequest {
-    let authorization: AuthorizationServer
+nonisolated struct TokenRequest {
+    let exchange: Exchange
     let keychain: Keychain
 
-    func send(then handler: @escaping LegacySession.Handler) {
+    @Sendable func send(then handler: @escaping LegacySession.Handler) {
         guard let sent = keychain.credential else { return handler(.failure(SessionError.signedOut)) }
-        authorization.exchange(sent.refreshToken) { [keychain] result in
+        exchange(sent.refreshToken) { [keychain] result in
             handler(
                 result.map { new in
                     keychain.credential = new
@@ -18,6 +18,6 @@ struct TokenRequest {
     }
 }
 
-enum SessionError: Error {
+nonisolated enum SessionError: Error {
     case signedOut
 }

@@ -6,27 +6,25 @@ import SampleShared
 final class App {
     let profile: ProfileModel
     private let keychain: Keychain
-    private let session: LegacySession
-    private let tokens: any AccessTokenProviding
+    private let session: Session
 
     init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
         self.keychain = keychain
-        session = LegacySession(requestToken: TokenRequest(authorization: authorization, keychain: keychain).send)
-        tokens = LegacySessionProvider(of: session)
+        session = .legacy(exchange: authorization.exchange, keychain: keychain)
         profile = ProfileModel(
-            userService: UserService(tokens: tokens, api: api),
-            friendsService: FriendsService(tokens: tokens, api: api)
+            userService: UserService(tokens: session.tokens, api: api),
+            friendsService: FriendsService(tokens: session.tokens, api: api)
         )
     }
 
     func signIn(_ credential: Credential) {
         keychain.credential = credential
-        session.signIn(LegacyToken(value: credential.accessToken, expiresAt: credential.expiresAt))
+        session.signIn(AccessToken(value: credential.accessToken, expiration: credential.expiresAt))
     }
 
     func signOut() {
         profile.signOut()
         keychain.credential = nil
-        tokens.signOut {}
+        session.tokens.signOut {}
     }
 }

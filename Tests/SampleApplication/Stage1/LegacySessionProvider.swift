@@ -1,7 +1,7 @@
 import AccessTokenGCD
 
 /// Today's session in the shape that every later service has.
-final class LegacySessionProvider: AccessTokenProviding {
+nonisolated final class LegacySessionProvider: AccessTokenProviding {
     private let session: LegacySession
 
     init(of session: LegacySession) {

@@ -1,4 +1,4 @@
-import AccessTokenAdapters
+import AccessTokenGCD
 import SampleShared
 
 /// Where the app is put together.
@@ -6,28 +6,25 @@ import SampleShared
 final class App {
     let profile: ProfileModel
     private let keychain: Keychain
-    private let service: AsyncAccessTokenService
-    private let tokens: any AccessTokenProviding
+    private let session: Session
 
     init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
         self.keychain = keychain
-        let loader = TokenLoader(authorization: authorization, keychain: keychain)
-        service = AsyncAccessTokenService(loader: AsyncLoaderView(of: loader))
-        tokens = CallbackServiceView(of: service)
+        session = .actor(exchange: authorization.exchange, keychain: keychain)
         profile = ProfileModel(
-            userService: UserService(tokens: tokens, api: api),
-            friendsService: FriendsService(tokens: tokens, api: api)
+            userService: UserService(tokens: session.tokens, api: api),
+            friendsService: FriendsService(tokens: session.tokens, api: api)
         )
     }
 
     func signIn(_ credential: Credential) {
         keychain.credential = credential
-        service.signIn(AccessToken(value: credential.accessToken, expiration: credential.expiresAt))
+        session.signIn(AccessToken(value: credential.accessToken, expiration: credential.expiresAt))
     }
 
     func signOut() {
         profile.signOut()
         keychain.credential = nil
-        tokens.signOut {}
+        session.tokens.signOut {}
     }
 }

@@ -1,1 +1,1 @@
-../Stage1/LegacySession.swift
+../Stage0/LegacySession.swift

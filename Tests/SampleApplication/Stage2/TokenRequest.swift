@@ -1,1 +1,1 @@
-../Stage1/TokenRequest.swift
+../Stage0/TokenRequest.swift

@@ -11,9 +11,9 @@ final class App {
 
     init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
         self.keychain = keychain
-        let loader = TokenLoader(authorization: authorization, keychain: keychain)
-        service = AsyncAccessTokenService(loader: AsyncLoaderView(of: loader))
-        tokens = CallbackServiceView(of: service)
+        let loader = TokenLoader(exchange: authorization.exchange, keychain: keychain)
+        service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader))
+        tokens = CallbackServiceAdapter(of: service)
         profile = ProfileModel(
             userService: UserService(tokens: tokens, api: api),
             friendsService: FriendsService(tokens: service, api: api)

@@ -1,1 +1,1 @@
-../Stage2/ProfileModel.swift
+../Stage1/ProfileModel.swift

@@ -1,1 +1,1 @@
-../Stage2/UserService.swift
+../Stage1/UserService.swift

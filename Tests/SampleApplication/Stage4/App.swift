@@ -10,7 +10,7 @@ final class App {
 
     init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
         self.keychain = keychain
-        let loader = TokenLoader(authorization: authorization, keychain: keychain)
+        let loader = TokenLoader(exchange: authorization.exchange, keychain: keychain)
         service = AsyncAccessTokenService(loader: loader)
         profile = ProfileModel(
             userService: UserService(tokens: service, api: api),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LoopbackAuthorizationServer
 
-@Suite("The server outlives whatever it is sent")
+@Suite("The server survives every request", .timeLimit(.minutes(5)))
 struct BadRequestTests {
     static let garbage: [String: [UInt8]] = [
         "an empty head": Array("\r\n\r\n".utf8),
@@ -34,7 +34,7 @@ struct BadRequestTests {
         "another scheme": Array("GET /resource HTTP/1.1\r\nAuthorization: Basic YTpi\r\n\r\n".utf8),
     ]
 
-    @Test("Garbage is answered with 400, and the next request as ever", arguments: Self.garbage.keys.sorted())
+    @Test("Garbage is answered with 400, and the next request is served", arguments: Self.garbage.keys.sorted())
     func answersGarbage(_ name: String) async throws {
         try await withServer { server in
             let pair = server.signIn()
@@ -74,7 +74,7 @@ struct BadRequestTests {
         }
     }
 
-    @Test("What is no form is an invalid request, also when it looks like one")
+    @Test("A body of another media type is an invalid request, even if it looks like a form")
     func noForm() async throws {
         try await withServer { server in
             let pair = server.signIn()
@@ -97,7 +97,7 @@ struct BadRequestTests {
         }
     }
 
-    @Test("A client that leaves in the middle of a request is nobody's loss")
+    @Test("A client that closes in the middle of a request disturbs no other client")
     func leaving() async throws {
         try await withServer { server throws in
             let pair = server.signIn()
@@ -109,7 +109,7 @@ struct BadRequestTests {
         }
     }
 
-    @Test("A client that does not stay for its answer does not end the process")
+    @Test("A client that closes before its answer does not end the process")
     func notStaying() async throws {
         let held = HeldAnswer()
         try await withServer(onEvent: held.observe) { server throws in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("The server comes and goes without a trace")
+@Suite("The server starts and stops cleanly", .timeLimit(.minutes(5)))
 struct LifeOfTheServerTests {
     @Test("Two hundred requests at the same moment are two hundred answers")
     func parallelRequests() async throws {
@@ -22,7 +22,7 @@ struct LifeOfTheServerTests {
         }
     }
 
-    @Test("A stopped server listens no more, and its port is free")
+    @Test("A stopped server does not listen, and its port is free")
     func stop() async throws {
         let server = try RotatingAuthorizationServer()
         let port = server.port
@@ -39,7 +39,7 @@ struct LifeOfTheServerTests {
         next.stop()
     }
 
-    @Test("Stopping twice is stopping once: whoever has the descriptors by then keeps them")
+    @Test("Stopping a second time does not close the descriptors of another server")
     func stopTwice() async throws {
         let stopped = try RotatingAuthorizationServer()
         stopped.stop()
@@ -53,7 +53,7 @@ struct LifeOfTheServerTests {
         }
     }
 
-    @Test("A port that is taken is an error that says so, and harms nobody")
+    @Test("A port that is in use is an error, and the other server goes on")
     func takenPort() async throws {
         try await withServer { server throws in
             let error = #expect(throws: SocketError.self) {
@@ -74,7 +74,7 @@ struct LifeOfTheServerTests {
         }
     }
 
-    @Test("An answer that is under way when the server stops is sent")
+    @Test("A server that stops still sends the answer to a request that it has received")
     func answerUnderWay() async throws {
         let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
         let server = try RotatingAuthorizationServer(latency: 0.2) { events.continuation.yield($0) }
@@ -86,7 +86,7 @@ struct LifeOfTheServerTests {
         #expect(try await answer.status == 200)
     }
 
-    @Test("A client that says nothing does not keep the server from stopping", .timeLimit(.minutes(1)))
+    @Test("The server stops although a client is silent")
     func silentClient() throws {
         let server = try RotatingAuthorizationServer()
         let silent = try RawConnection(toPort: server.port)
@@ -96,7 +96,7 @@ struct LifeOfTheServerTests {
         #expect(silent.rest().isEmpty)
     }
 
-    @Test("Nothing that the server prints or reports has the value of a token in it")
+    @Test("Descriptions and events of the server never contain the value of a token")
     func noSecrets() async throws {
         let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
         try await withServer(onEvent: { events.continuation.yield($0) }) { server in

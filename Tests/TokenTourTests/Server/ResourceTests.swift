@@ -3,14 +3,14 @@ import Testing
 
 @testable import token_tour
 
-@Suite("The resource wants a good access token")
+@Suite("The resource requires a valid access token", .timeLimit(.minutes(5)))
 struct ResourceTests {
     private func request(_ authorization: String?) -> String {
         "GET /resource HTTP/1.1\r\nHost: 127.0.0.1\r\n"
             + (authorization.map { "Authorization: \($0)\r\n" } ?? "") + "\r\n"
     }
 
-    @Test("A token that ran out is answered with 401 and the challenge invalid_token")
+    @Test("An expired token is answered with 401 and the challenge invalid_token")
     func expired() async throws {
         try await withServer { server in
             let pair = server.signIn()
@@ -23,7 +23,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("Running out spends no refresh token: the next pair is good")
+    @Test("Expiry does not spend the refresh token: the next pair is good")
     func renewed() async throws {
         try await withServer { server in
             let pair = server.signIn()
@@ -34,7 +34,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("A request without a token is told the scheme, and no error")
+    @Test("A request without a token is answered with the scheme, without an error code")
     func missing() async throws {
         try await withServer { server in
             let answer = try server.answer(to: request(nil))

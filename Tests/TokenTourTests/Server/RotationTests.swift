@@ -3,7 +3,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("The server rotates refresh tokens")
+@Suite("The server rotates refresh tokens", .timeLimit(.minutes(5)))
 struct RotationTests {
     @Test("A refresh token brings a new pair, and both access tokens are good")
     func rotation() async throws {
@@ -44,6 +44,24 @@ struct RotationTests {
             #expect(server.tally.reuses == 1)
             #expect(server.tally.revokedFamilies == 1)
         }
+    }
+
+    @Test("In a period of grace, a spent refresh token brings what it brought before, and nothing is revoked")
+    func grace() async throws {
+        let server = try RotatingAuthorizationServer(grace: 3600)
+        defer { server.stop() }
+        let first = server.signIn()
+        let second = try await server.exchange(first.refreshToken).reply
+        let third = try await server.exchange(try #require(second.refresh_token)).reply
+        for _ in 0..<2 {
+            let again = try await server.exchange(first.refreshToken)
+            #expect(again.status == 200)
+            #expect(again.reply.refresh_token == second.refresh_token)
+            #expect(again.reply.access_token == second.access_token)
+        }
+        #expect(try await server.status(for: try #require(third.access_token)) == 200)
+        #expect(server.tally.reuses == 0)
+        #expect(server.tally.revokedFamilies == 0)
     }
 
     @Test("Reuse in one family leaves the others alone")

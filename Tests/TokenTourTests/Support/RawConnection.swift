@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// A connection that says exactly what a test wants said, be it HTTP or not.
+/// A connection that says exactly what a test says, valid HTTP or not.
 struct RawConnection {
     private let descriptor: SocketDescriptor
 

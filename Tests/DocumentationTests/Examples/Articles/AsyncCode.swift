@@ -1,40 +1,46 @@
 import AccessTokenAsync
-import AccessTokenContract
-import Testing
 
 enum AsyncCode {
+    actor RotatingLoader: AsyncAccessTokenLoader {
+        private let endpoint: YourEndpoint
+        private var refreshToken: String?
+
+        init(endpoint: YourEndpoint, refreshToken: String?) {
+            self.endpoint = endpoint
+            self.refreshToken = refreshToken
+        }
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken {
+            guard let sent = refreshToken else { throw AccessTokenError.signedOut }
+            let reply = try await endpoint.exchange(sent)
+            if refreshToken == sent { refreshToken = reply.refreshToken }
+            return AccessToken(value: reply.value, expiration: reply.expiresAt)
+        }
+
+        func signOut() { refreshToken = nil }
+    }
+
+    @MainActor
+    final class LoginModel: AsyncAccessTokenLoader {
+        private(set) var isRefreshing = false
+        private let endpoint = YourEndpoint()
+
+        @MainActor func load(replacing old: AccessToken?) async throws -> AccessToken {
+            isRefreshing = true
+            defer { isRefreshing = false }
+            let reply = try await endpoint.requestToken()
+            return AccessToken(value: reply.value, expiration: reply.expiresAt)
+        }
+    }
+
     static func screen(of service: AsyncAccessTokenService) -> Task<AccessToken, any Error> {
         let screen = Task { try await service.token() }
         screen.cancel()
         return screen
     }
 
-    static func session(of service: AsyncAccessTokenService, from firstToken: AccessToken) async {
-        await service.signIn(firstToken)
+    static func session(of service: AsyncAccessTokenService, from storedToken: AccessToken) async {
+        service.signIn(storedToken)
         await service.signOut()
-    }
-}
-
-@Suite("The tests of the article on async code")
-struct AsyncCodeTests {
-    @Test func `a token that has expired is loaded anew`() async throws {
-        let clock = ManualClock()
-        let service = AsyncAccessTokenService(loader: HourlyLoader(clock: clock), clock: clock)
-        #expect(try await service.token().value == "token 1")
-        clock.advance(by: 3500)
-        #expect(try await service.token().value == "token 1")
-        clock.advance(by: 70)  // 30 s before its end it counts as expired.
-        #expect(try await service.token().value == "token 2")
-    }
-
-    @Test func `two screens share one load`() async throws {
-        let loader = ControlledLoader()
-        let service = AsyncAccessTokenService(loader: loader)
-        async let friends = service.token()
-        async let user = service.token()
-        await loader.started(1)?.answer(.success(AccessToken(value: "secret")))
-        let tokens = try await [friends, user]
-        #expect(tokens[0] == tokens[1])
-        #expect(loader.loads.count == 1)
     }
 }

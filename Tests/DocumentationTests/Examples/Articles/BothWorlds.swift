@@ -2,22 +2,16 @@ import AccessTokenAdapters
 import Dispatch
 
 enum BothWorlds {
-    static func queueForBoth(
-        loader: any AccessTokenLoader,
-        show: @escaping @Sendable (Result<AccessToken, any Error>) -> Void
-    ) async throws -> AccessToken {
-        let service = AccessTokenService(loader: loader, queue: .main)
+    nonisolated struct QueueForBoth: Sendable {
+        let service: AccessTokenService
 
-        func legacyScreen() {
-            service.retrieveToken { result in show(result) }
+        func legacyScreen(show: @escaping AccessTokenHandler) {
+            service.retrieveToken(then: show)
         }
 
         func newScreen() async throws -> AccessToken {
             try await service.token()
         }
-
-        legacyScreen()
-        return try await newScreen()
     }
 
     actor Profile {

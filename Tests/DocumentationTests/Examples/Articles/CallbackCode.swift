@@ -1,38 +1,42 @@
 import AccessTokenGCD
-import Synchronization
-import XCTest
 
 enum CallbackCode {
-    struct Friends: Sendable {
+    nonisolated struct RotatingLoader: AccessTokenLoader {
+        let endpoint: YourEndpoint
+        let keychain: YourKeychain
+
+        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+            guard let sent = keychain.refreshToken else { return handler(.failure(AccessTokenError.signedOut)) }
+            endpoint.exchange(sent) { result in
+                handler(
+                    result.map { reply in
+                        keychain.replace(sent, with: reply.refreshToken)
+                        return AccessToken(value: reply.value, expiration: reply.expiresAt)
+                    }
+                )
+            }
+        }
+
+        func signOut(then done: @escaping @Sendable () -> Void) {
+            keychain.removeRefreshToken()
+            done()
+        }
+    }
+
+    nonisolated struct Friends: Sendable {
         let tokens: any AccessTokenProviding
         let server: FriendsServer
 
         func load(then handler: @escaping @Sendable (Result<[String], any Error>) -> Void) {
-            send(repeatsWhenRejected: true, then: handler)
-        }
-
-        private func send(
-            repeatsWhenRejected: Bool,
-            then handler: @escaping @Sendable (Result<[String], any Error>) -> Void
-        ) {
-            tokens.retrieveToken { result in
-                switch result {
-                case .failure(let error): handler(.failure(error))
-                case .success(let token):
-                    server.friends(bearer: token.value) { reply in
-                        if case .success(let reply) = reply, reply.status == 401, repeatsWhenRejected {
-                            tokens.invalidate(token)
-                            send(repeatsWhenRejected: false, then: handler)
-                        } else {
-                            handler(reply.map(\.friends))
-                        }
-                    }
-                }
+            tokens.withToken(isRejected: { $0.status == 401 }) { token, reply in
+                server.friends(bearer: token.value, then: reply)
+            } then: { result in
+                handler(result.map(\.friends))
             }
         }
     }
 
-    final class FriendsScreen: Sendable {
+    final class PictureView: Sendable {
         private let retrieval: AccessTokenRetrieval
 
         init(tokens: any AccessTokenProviding, show: @escaping @Sendable (Result<AccessToken, any Error>) -> Void) {
@@ -44,33 +48,10 @@ enum CallbackCode {
 
     static func session(
         of service: AccessTokenService,
-        from firstToken: AccessToken,
+        from storedToken: AccessToken,
         forgetWhatIsOnTheScreen: @escaping @Sendable () -> Void
     ) {
-        service.signIn(firstToken)
+        service.signIn(storedToken)
         service.signOut { forgetWhatIsOnTheScreen() }
-    }
-}
-
-final class ExpiryTests: XCTestCase {
-    func testATokenThatHasExpiredIsLoadedAnew() {
-        let clock = ManualClock()
-        let service = AccessTokenService(loader: HourlyLoader(clock: clock), clock: clock)
-        XCTAssertEqual(token(of: service), "token 1")
-        clock.advance(by: 3500)
-        XCTAssertEqual(token(of: service), "token 1")
-        clock.advance(by: 70)  // 30 s before its end it counts as expired.
-        XCTAssertEqual(token(of: service), "token 2")
-    }
-
-    private func token(of service: AccessTokenService) -> String? {
-        let value = Mutex<String?>(nil)
-        let answered = expectation(description: "the handler is called")
-        service.retrieveToken { result in
-            value.withLock { $0 = try? result.get().value }
-            answered.fulfill()
-        }
-        wait(for: [answered], timeout: 10)
-        return value.withLock { $0 }
     }
 }

@@ -1,27 +1,22 @@
 import AccessTokenAsync
-import Foundation
 
-enum AsyncExample {
-    struct TokenLoader: AsyncAccessTokenLoader {
-        let endpoint: YourEndpoint
+nonisolated struct AsyncTokenLoader: AsyncAccessTokenLoader {
+    let endpoint: YourEndpoint
 
-        func load(replacing old: AccessToken?) async throws -> AccessToken {
-            let reply = try await endpoint.requestToken()
-            return AccessToken(value: reply.value, expiration: reply.expiresAt)
-        }
+    func load(replacing old: AccessToken?) async throws -> AccessToken {
+        let reply = try await endpoint.requestToken()
+        return AccessToken(value: reply.value, expiration: reply.expiresAt)
     }
+}
 
-    static func run(endpoint: YourEndpoint, server: FriendsServer) async throws -> FriendsServer.Reply {
-        let service = AsyncAccessTokenService(loader: TokenLoader(endpoint: endpoint))
+@MainActor
+final class FriendsModel {
+    let tokens = AsyncAccessTokenService(loader: AsyncTokenLoader(endpoint: YourEndpoint()))
+    var server = FriendsServer()
 
-        func friends() async throws -> FriendsServer.Reply {
-            let token = try await service.token()
-            let reply = try await server.friends(bearer: token.value)
-            guard reply.status == 401 else { return reply }
-            await service.invalidate(token)  // One load follows, however many callers were rejected.
-            return try await server.friends(bearer: service.token().value)
-        }
-
-        return try await friends()
+    func friends() async throws -> [String] {
+        try await tokens.withToken(isRejected: { $0.status == 401 }) { token in
+            try await server.friends(bearer: token.value)  // Sent once more, with the next token, after a 401.
+        }.friends
     }
 }

@@ -1,23 +1,12 @@
 import AccessTokenAdapters
 import Dispatch
 
-enum BothWorldsExample {
-    static func run(
-        loader: any AccessTokenLoader,
-        show: @escaping @Sendable (Result<AccessToken, any Error>) -> Void
-    ) async throws -> AccessToken {
-        let service = AsyncAccessTokenService(loader: AsyncLoaderView(of: loader))
-        let legacyService = CallbackServiceView(of: service, queue: .main)
+nonisolated struct Tokens: Sendable {
+    let service: AsyncAccessTokenService  // for async code; owns the cache
+    let legacyService: CallbackServiceAdapter  // for callback code
 
-        func legacyScreen() {
-            legacyService.retrieveToken { result in show(result) }
-        }
-
-        func newScreen() async throws -> AccessToken {
-            try await service.token()
-        }
-
-        legacyScreen()
-        return try await newScreen()
+    init(loader: any AccessTokenLoader) {
+        service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader))
+        legacyService = CallbackServiceAdapter(of: service, handlerQueue: .main)
     }
 }

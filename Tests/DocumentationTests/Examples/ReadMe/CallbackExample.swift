@@ -1,31 +1,24 @@
 import AccessTokenGCD
 import Dispatch
 
-enum CallbackExample {
-    struct TokenLoader: AccessTokenLoader {
-        let endpoint: YourEndpoint
+nonisolated struct TokenLoader: AccessTokenLoader {
+    let endpoint: YourEndpoint
 
-        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            endpoint.requestToken { result in
-                handler(result.map { AccessToken(value: $0.value, expiration: $0.expiresAt) })
-            }
+    func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+        endpoint.requestToken { result in
+            handler(result.map { AccessToken(value: $0.value, expiration: $0.expiresAt) })
         }
     }
+}
 
-    static func run(
-        endpoint: YourEndpoint,
-        send: @escaping @Sendable (AccessToken) -> Void,
-        show: @escaping @Sendable (any Error) -> Void
-    ) -> AccessTokenService {
-        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint), queue: .main)
+@MainActor
+final class FriendsScreen {
+    let tokens = AccessTokenService(loader: TokenLoader(endpoint: YourEndpoint()), handlerQueue: .main)
+    var show: (Result<AccessToken, any Error>) -> Void = { print($0) }
 
-        service.retrieveToken { result in
-            switch result {
-            case .success(let token): send(token)
-            case .failure(let error): show(error)
-            }
+    func appear() {
+        tokens.retrieveToken { result in
+            MainActor.assumeIsolated { self.show(result) }  // `handlerQueue: .main` makes this true.
         }
-
-        return service
     }
 }

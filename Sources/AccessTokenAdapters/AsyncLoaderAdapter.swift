@@ -1,0 +1,69 @@
+public import AccessTokenAsync
+public import AccessTokenGCD
+import Dispatch
+
+/// A callback loader, as an async service sees it.
+///
+/// **Cancellation** None: a load is never cancelled (X2).
+///
+/// **Failure** Only the loader's first answer counts, and another is reported (D7);
+/// ``AccessTokenError/loadAbandoned`` if the loader drops the handler without calling it.
+public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
+    private let base: any AccessTokenLoader
+    private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
+    private let loads = Locked(0)
+    /// Calls the loader one call at a time, in the order of the calls, as `AccessTokenService` does.
+    private let loaderQueue: any SerialQueue
+
+    /// Presents a callback loader as an async one.
+    ///
+    /// - Parameters:
+    ///   - base: the loader.
+    ///   - onEvent: told of answers after the first one, which the service never sees; loads are numbered in the
+    ///     order in which they reach the adapter.
+    public convenience init(of base: any AccessTokenLoader, onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil) {
+        self.init(of: base, loaderOn: DispatchQueue(label: "AsyncLoaderAdapter.loader"), onEvent: onEvent)
+    }
+
+    /// Takes the private queue as well: whoever holds it decides when the loader is called.
+    package init(
+        of base: any AccessTokenLoader,
+        loaderOn loaderQueue: any SerialQueue,
+        onEvent: (@Sendable (AccessTokenEvent) -> Void)?
+    ) {
+        self.base = base
+        self.loaderQueue = loaderQueue
+        self.onEvent = onEvent
+    }
+
+    /// Obtains a new token; see ``AsyncAccessTokenLoader/load(replacing:)``.
+    public func load(replacing old: AccessToken?) async throws -> AccessToken {
+        let load = loads.withLock { loads in
+            loads += 1
+            return loads
+        }
+        return try await withCheckedThrowingContinuation { continuation in
+            let answer = OneShot<Result<AccessToken, any Error>>(
+                abandoned: .failure(AccessTokenError.loadAbandoned)
+            ) { result in
+                continuation.resume(with: result)
+            }
+            let enclosing = EnclosingLoads.current
+            loaderQueue.enqueue { [base, onEvent, loaderQueue] in
+                EnclosingLoads.with(enclosing, on: loaderQueue.dispatchQueue) {
+                    base.load(replacing: old) { result in
+                        if !answer(result) { onEvent?(.ignoredRepeatedAnswer(load: load)) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Forgets the session that ended; see ``AsyncAccessTokenLoader/signOut()``.
+    public func signOut() async {
+        await withCheckedContinuation { continuation in
+            let finish = OneShot(abandoned: ()) { continuation.resume() }
+            loaderQueue.enqueue { [base] in base.signOut { finish(()) } }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+public import AccessTokenAsync
+public import AccessTokenGCD
+
+/// A callback service, as async code sees it.
+///
+/// `AccessTokenService` needs no adapter: it is an `AsyncAccessTokenProviding` itself where `AccessTokenAdapters` is
+/// imported. The adapter is for services of the app's own behind `AccessTokenProviding`.
+///
+/// ```swift
+/// let provider: any AsyncAccessTokenProviding = AsyncServiceAdapter(of: legacyService)
+/// let token = try await provider.token()
+/// ```
+///
+/// **Cancellation** A cancelled caller is answered at once with `CancellationError`, also by a service that cannot
+/// cancel, and its retrieval is cancelled (X1 and X2). A caller that is cancelled already does not reach the service
+/// (X3).
+///
+/// **Failure** The service's errors, unchanged; ``AccessTokenError/loadAbandoned`` if the service drops the handler
+/// without calling it. Another call of the handler is ignored.
+public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
+    let base: any AccessTokenProviding
+    private let service: AccessTokenService?
+
+    /// Presents a callback service as an async one.
+    public init(of base: any AccessTokenProviding) {
+        self.base = base
+        service = base as? AccessTokenService
+    }
+
+    /// A valid token; see ``AsyncAccessTokenProviding/token()``.
+    public nonisolated(nonsending) func token() async throws -> AccessToken {
+        if let service { return try await service.token() }
+        try Task.checkCancellation()
+        return try await tokenByCallback { handler in base.retrieveToken(then: handler) }
+    }
+
+    /// Says that a server rejected this token; see ``AsyncAccessTokenProviding/invalidate(_:)``.
+    public func invalidate(_ rejected: AccessToken) async {
+        base.invalidate(rejected)
+    }
+
+    /// Ends the session; see ``AsyncAccessTokenProviding/signOut()``.
+    public func signOut() async {
+        if let service { return await service.signOut() }
+        await withCheckedContinuation { continuation in
+            let finish = OneShot(abandoned: ()) { continuation.resume() }
+            base.signOut { finish(()) }
+        }
+    }
+}

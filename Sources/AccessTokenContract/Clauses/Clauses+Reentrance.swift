@@ -1,0 +1,168 @@
+import AccessTokenAdapters
+
+extension ServiceContract {
+    /// Handlers and loaders that do more than answer: they call the service, outlive it, or answer at another time.
+    static let reentrance = [
+        ContractClause(
+            "D5",
+            .critical,
+            "let a handler call the service again, without a deadlock",
+            intent: "handlers do what comes next, and what comes next often needs a token",
+            remedy: "release locks before handlers are called",
+            resembles: "Alamofire PR #3322: a lock that is taken twice"
+        ) { run in
+            let token = run.token("T1")
+            let again = CallerList()
+            _ = try await run.call { _ in again.append(run.callInside("the handler")) }
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            try await run.answer(load, .success(token))
+            try await run.given("L1") {
+                let isThere = await run.wait { !again.callers.isEmpty }
+                try run.expect(isThere, "the first caller to be answered", observed: "no answer")
+            }
+            _ = try await run.answerLoads(with: .success(token), until: again.callers)
+            for caller in again.callers { try await run.expect(caller, gets: token) }
+        },
+
+        ContractClause(
+            "D6",
+            .critical,
+            "answer all waiters also when the last reference to the service is dropped during the load",
+            intent: "a screen that owns the service goes away, and the request that waits must still end",
+            remedy: "let the load hold the service until its waiters are answered, instead of [weak self]; a subject "
+                + "whose handlers hold the service hides this bug",
+            resembles: "p2/OAuth2 and the articles' [weak self]: callbacks are lost"
+        ) { run in
+            let token = run.token("T1")
+            let callers = try await run.calls(3)
+            let load = try await run.given("L1") { try await run.nextLoad() }
+            await run.settle()
+            for caller in callers { caller.forgetCancel() }
+            try await run.dropService()
+            try await run.answer(load, .success(token))
+            _ = try await run.answerLoads(with: .success(token), until: callers)
+            for caller in callers { _ = try await run.answer(of: caller, expecting: "an answer") }
+        },
+
+        ContractClause(
+            "D7",
+            .critical,
+            "take a loader's first answer and ignore any other",
+            intent: "networking code that calls back twice exists, and the second answer may be an error",
+            remedy: "give each load a number, and drop an answer of one that has ended",
+            needs: .callbackLoader
+        ) { run in
+            let (first, second) = (run.token("T1"), run.token("T2"))
+            let caller = try await run.call()
+            let load = try await run.given("L1") {
+                let load = try await run.nextLoad()
+                try await run.answer(load, .success(first))
+                try await run.expect(caller, gets: first)
+                return load
+            }
+            try await run.answer(load, .success(second))
+            try await run.answer(load, .failure(ContractLoadError(number: 1)))
+            await run.settle()
+            try run.expect(
+                caller.answers.count == 1,
+                "one answer to \(caller.name)",
+                observed: "\(caller.answers.count)"
+            )
+            let later = try await run.call("later caller")
+            _ = try await run.answerLoads(with: .success(first), until: [later])
+            try await run.expect(later, gets: first)
+        },
+
+        ContractClause(
+            "D8",
+            .critical,
+            "work with a loader that answers before load returns",
+            intent: "a loader that has the token at hand calls back at once",
+            remedy: "register the waiter before the loader is called, and call it outside of locks",
+            resembles: "Alamofire 5.2.2 and okta 1.5.0: a lock is held around the request"
+        ) { run in
+            let token = run.token("T1")
+            run.fixture.loader.insideLoad { $0.answer(.success(token)) }
+            run.fixture.loader.duringLoad { $0.answer(.success(token)) }
+            let callers = try await run.calls(3)
+            // A service that loads before it is asked has done so already.
+            _ = try await run.answerLoads(with: .success(token), until: callers)
+            for caller in callers { try await run.expect(caller, gets: token) }
+        },
+
+        ContractClause(
+            "D9",
+            .serious,
+            "show a handler the state that its answer comes from",
+            intent: "a handler that asks what is cached, and is told nothing, signs the user out",
+            remedy: "change the state before handlers are called",
+            needs: .currentToken
+        ) { run in
+            let token = run.token("T1")
+            let present = Locked<AccessToken?>(nil)
+            let caller = try await run.call { [run] _ in
+                let current = run.service.withLock { $0?.currentTokenInHandlers }?()
+                present.withLock { $0 = current }
+            }
+            try await run.given("L1") {
+                try await run.answer(run.nextLoad(), .success(token))
+                try await run.expect(caller, gets: token)
+            }
+            if case .task = run.service.withLock({ $0?.call }) {
+                let current = try await run.currentToken()
+                present.withLock { $0 = current }
+            } else {
+                // The handler looks after it has noted its answer.
+                await run.settle()
+            }
+            try run.expect(
+                present.withLock { $0?.value } == token.value,
+                "the caller to find T1 as the current token",
+                observed: present.withLock { $0 }.map { "it is \(run.log.name($0))" } ?? "there is none"
+            )
+        },
+
+        ContractClause(
+            "D10",
+            .critical,
+            "let a handler that was given an error call the service again, without a deadlock",
+            intent: "an error is where code tries again at once, and where its tests do not look",
+            remedy: "release locks before handlers are called, and forget the failed load before that",
+            resembles: "okta 1.5.0: a caller that tries again inside its error handler deadlocks"
+        ) { run in
+            try run.takeForGranted("F2")
+            let token = run.token("T1")
+            let again = CallerList()
+            let caller = try await run.call { _ in again.append(run.callInside("the handler")) }
+            _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: [caller])
+            try await run.given("F1") {
+                let isThere = await run.wait { !again.callers.isEmpty }
+                try run.expect(isThere, "the first caller to be answered", observed: "no answer")
+            }
+            _ = try await run.answerLoads(with: .success(token), until: again.callers)
+            for caller in again.callers { _ = try await run.answer(of: caller, expecting: "an answer") }
+        },
+
+        ContractClause(
+            "D11",
+            .minor,
+            "report a loader's second answer as an event",
+            intent: "the networking code that calls back twice is found and mended",
+            remedy: "pass an event to the fixture's onEvent where the second answer is dropped",
+            isConvention: true,
+            needs: [.callbackLoader, .events]
+        ) { run in
+            let token = run.token("T1")
+            let caller = try await run.call()
+            let load = try await run.given("L1") {
+                let load = try await run.nextLoad()
+                try await run.answer(load, .success(token))
+                try await run.expect(caller, gets: token)
+                return load
+            }
+            try await run.given("D7") { try await run.answer(load, .success(token)) }
+            let isReported = await run.wait { run.log.events.contains(.ignoredRepeatedAnswer(load: 1)) }
+            try run.expect(isReported, "an event that says so", observed: "no such event")
+        },
+    ]
+}

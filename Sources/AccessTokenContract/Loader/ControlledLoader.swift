@@ -1,0 +1,104 @@
+public import AccessTokenAdapters
+
+/// A loader that answers when a test says so, for callback and async services alike.
+///
+/// ```swift
+/// let loader = ControlledLoader()
+/// let service = AccessTokenService(loader: loader)
+/// service.retrieveToken { … }
+/// await loader.started(1)?.answer(.success(token))
+/// ```
+public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
+    private struct State {
+        var loads: [ControlledLoad] = []
+        var signOuts = 0
+        var duringLoad: (@Sendable (ControlledLoad) async -> Void)?
+        var insideLoad: (@Sendable (ControlledLoad) -> Void)?
+    }
+
+    private let state = Locked(State())
+    let log: RunLog
+
+    /// Creates a loader that has not been asked yet.
+    public convenience init() {
+        self.init(log: RunLog())
+    }
+
+    init(log: RunLog) {
+        self.log = log
+    }
+
+    /// The loads that were started, in their order.
+    public var loads: [ControlledLoad] { state.withLock { $0.loads } }
+
+    /// How often the loader was told to forget its session.
+    public var signOuts: Int { state.withLock { $0.signOuts } }
+
+    /// Waits until so many loads were started, and returns the last of these; `nil` if the time limit ends before.
+    public func started(_ count: Int, timeLimit: Duration = .seconds(10)) async -> ControlledLoad? {
+        _ = await log.wait(timeLimit) { self.loads.count >= count }
+        let loads = loads
+        return loads.count >= count ? loads[count - 1] : nil
+    }
+
+    /// From now on does this inside `load(replacing:)`, before the load waits for its answer.
+    public func duringLoad(_ body: @escaping @Sendable (ControlledLoad) async -> Void) {
+        state.withLock { $0.duringLoad = body }
+    }
+
+    /// From now on does this inside `load(replacing:then:)`, before that returns.
+    public func insideLoad(_ body: @escaping @Sendable (ControlledLoad) -> Void) {
+        state.withLock { $0.insideLoad = body }
+    }
+
+    /// Starts a load for a callback service.
+    public func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+        let load = start(replacing: old, handler: handler)
+        state.withLock { $0.insideLoad }?(load)
+    }
+
+    /// Starts a load for an async service; like a request over the network, it fails when its task is cancelled.
+    public func load(replacing old: AccessToken?) async throws -> AccessToken {
+        let answer = AsyncAnswer()
+        let load = start(replacing: old) { answer.set($0) }
+        await state.withLock { $0.duringLoad }?(load)
+        return try await answer.value { load.cancel() }
+    }
+
+    /// Counts a sign-out.
+    public func signOut(then done: @escaping @Sendable () -> Void) {
+        countSignOut()
+        done()
+    }
+
+    /// Counts a sign-out.
+    public func signOut() async {
+        countSignOut()
+    }
+
+    /// Lets go of what tests have it do; that leaves the lock before it is released.
+    func forgetHooks() {
+        _ = state.withLock { ($0.duringLoad.take(), $0.insideLoad.take()) }
+    }
+
+    private func start(replacing old: AccessToken?, handler: @escaping AccessTokenHandler) -> ControlledLoad {
+        let load = state.withLock { state in
+            let load = ControlledLoad(
+                number: state.loads.count + 1,
+                replacing: old,
+                beside: state.loads.filter(\.isOpen).map(\.number),
+                handler: handler,
+                log: log
+            )
+            state.loads.append(load)
+            return load
+        }
+        log.happened("load \(load.number) is started, replacing \(old.map(log.name) ?? "nothing")")
+        return load
+    }
+
+    private func countSignOut() {
+        state.withLock { $0.signOuts += 1 }
+        log.happened("the loader forgot the session")
+    }
+}

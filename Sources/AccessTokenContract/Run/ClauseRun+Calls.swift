@@ -1,0 +1,197 @@
+import AccessTokenAdapters
+import Dispatch
+
+/// What scenarios do.
+extension ClauseRun {
+    /// Starts a caller; returns when its call has returned, or its task has suspended.
+    func call(
+        _ name: String? = nil,
+        refresh: Bool = false,
+        isCancelled: Bool = false,
+        priority: TaskPriority? = nil,
+        on lane: Lane? = nil,
+        then react: (@Sendable (Caller) -> Void)? = nil,
+        line: Int = #line
+    ) async throws -> Caller {
+        let caller = newCaller(name, on: lane, then: react)
+        try await perform("\(caller.name)'s call", on: caller.lane, line: line) { [self] in
+            start(caller, refresh: refresh, isCancelled: isCancelled, priority: priority)
+        }
+        return caller
+    }
+
+    func calls(_ count: Int, refresh: Bool = false, line: Int = #line) async throws -> [Caller] {
+        var callers: [Caller] = []
+        for _ in 0..<count { callers.append(try await call(refresh: refresh, line: line)) }
+        return callers
+    }
+
+    /// Starts callers on as many threads, all at the same moment; each may do something else there before, at one moment too.
+    func callsAtOnce(
+        _ count: Int,
+        refresh: Bool = false,
+        after first: (@Sendable (ContractService) async -> Void)? = nil,
+        line: Int = #line
+    ) async throws -> [Caller] {
+        let callers = (0..<count).map { _ in newCaller(nil) }
+        let (startingLine, secondLine) = (StartingLine(count: count), StartingLine(count: count))
+        let started = Locked(0)
+        for caller in callers {
+            caller.lane.run { startingLine.wait() }
+            Task(executorPreference: caller.lane) { @Sendable [self] in
+                if let first, let service = service.withLock({ $0 }) {
+                    await first(service)
+                    secondLine.wait()
+                }
+                start(caller, refresh: refresh)
+                // A task that was started has run its first part when the lane comes to this.
+                caller.lane.run { [log] in
+                    started.withLock { $0 += 1 }
+                    log.check()
+                }
+            }
+        }
+        guard await wait(until: { started.withLock { $0 } == count }) else {
+            throw violation("\(count) calls from as many threads to return", "some block their threads", line)
+        }
+        return callers
+    }
+
+    /// Ends the wait of these callers and their load, all at the same moment, each on a thread of its own.
+    func cancelAndAnswerAtOnce(
+        _ callers: [Caller],
+        _ load: ControlledLoad,
+        _ result: Result<AccessToken, any Error>,
+        line: Int = #line
+    ) async throws {
+        let startingLine = StartingLine(count: callers.count + 1)
+        for caller in callers {
+            caller.lane.run {
+                startingLine.wait()
+                caller.cancel()
+            }
+        }
+        try await perform("the loader's callback", on: loaderLane, line: line) {
+            startingLine.wait()
+            load.answer(result)
+        }
+    }
+
+    /// Starts a caller where the present code runs: inside a handler, or inside a load.
+    func callInside(_ name: String, insideLoad: Bool = false, priority: TaskPriority? = nil) -> Caller {
+        let caller = newCaller(name)
+        start(caller, priority: priority, insideLoad: insideLoad)
+        return caller
+    }
+
+    private func start(
+        _ caller: Caller,
+        refresh: Bool = false,
+        isCancelled: Bool = false,
+        priority: TaskPriority? = nil,
+        insideLoad: Bool = false
+    ) {
+        guard let service = service.withLock({ $0 }) else { return }
+        switch refresh ? service.refresh ?? service.call : service.call {
+        case .handler(let retrieve):
+            caller.call(retrieve)
+        case .task(let token):
+            caller.call(token, isCancelled: isCancelled, priority: priority, insideLoad: insideLoad)
+        }
+    }
+
+    func cancel(_ caller: Caller, line: Int = #line) async throws {
+        try await perform("cancelling \(caller.name)", on: lane, line: line) { caller.cancel() }
+    }
+
+    func invalidate(_ token: AccessToken, line: Int = #line) async throws {
+        log.happened("\(log.name(token)) is rejected")
+        try await runAsync("invalidate", line) { await $0.invalidate?(token) }
+    }
+
+    /// Begins a sign-out; it may rightly wait for the load that is running, which the scenario answers later.
+    func signOut(line: Int = #line) async throws {
+        log.happened("sign-out")
+        guard let signOut = service.withLock({ $0?.signOut }) else { return }
+        let lane = Lane("sign-out")
+        try await perform("the closure signOut:", on: lane, line: line) {
+            Task(executorPreference: lane) { await signOut() }
+        }
+        await settle()
+    }
+
+    func signIn(_ token: AccessToken, line: Int = #line) async throws {
+        log.happened("sign-in with \(log.name(token))")
+        try await runAsync("signIn", line) { await $0.signIn?(token) }
+    }
+
+    func currentToken(line: Int = #line) async throws -> AccessToken? {
+        let token = Locked<AccessToken?>(nil)
+        try await runAsync("currentToken", line) { service in
+            let current = await service.currentToken?()
+            token.withLock { $0 = current }
+        }
+        return token.withLock { $0 }
+    }
+
+    /// Lets a load answer; returns when the subject has returned from its callback.
+    func answer(_ load: ControlledLoad, _ result: Result<AccessToken, any Error>, line: Int = #line) async throws {
+        try await perform("the loader's callback", on: loaderLane, line: line) { load.answer(result) }
+    }
+
+    /// Lets time pass; returns when the timers that came due have fired.
+    func advance(by seconds: Double, line: Int = #line) async throws {
+        log.happened("\(seconds) s pass")
+        try await perform("a timer of the fixture's clock", on: lane, line: line) { [fixture] in
+            fixture.clock.advance(by: seconds)
+        }
+    }
+
+    /// Lets go of the last reference to the service that the suite holds.
+    func dropService(line: Int = #line) async throws {
+        log.happened("the last reference to the service is dropped")
+        try await perform("the end of the service", on: lane, line: line) { [self] in
+            _ = service.withLock { $0.take() }
+        }
+    }
+
+    // MARK: Code of the subject
+
+    /// Runs code of the subject on a lane, and waits until the lane is free again.
+    func perform(
+        _ what: String,
+        on lane: Lane,
+        line: Int,
+        _ body: @escaping @Sendable () -> Void
+    ) async throws {
+        let isDone = Locked(false)
+        lane.run(body)
+        lane.run { [log] in
+            // The first part of a task that the body has started comes before this.
+            lane.run {
+                isDone.withLock { $0 = true }
+                log.check()
+            }
+        }
+        guard await wait(until: { isDone.withLock { $0 } }) else {
+            throw violation("\(what) to return", "the call blocks its thread; \(situation)", line)
+        }
+    }
+
+    private func runAsync(
+        _ closure: String,
+        _ line: Int,
+        _ body: @escaping @Sendable (ContractService) async -> Void
+    ) async throws {
+        guard let service = service.withLock({ $0 }) else { return }
+        let isDone = Locked(false)
+        Task(executorPreference: lane) { [log] in
+            await body(service)
+            isDone.withLock { $0 = true }
+            log.check()
+        }
+        guard await wait(until: { isDone.withLock { $0 } }) else {
+            throw violation("the closure \(closure): to return", "it does not; \(situation)", line)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import AccessTokenAdapters
+import Dispatch
+import Foundation
+
+/// One run of one clause: a new service, what surrounds it, and the words in which scenarios are written.
+///
+/// Code of the subject runs on lanes, never where the scenario runs.
+final class ClauseRun: Sendable {
+    /// What the suite found out before this clause is run.
+    struct Conditions: Sendable {
+        let timeLimit: Duration
+        /// The ids of clauses that the subject is known to break.
+        var broken: Set<String> = []
+    }
+
+    /// A clause that this one takes for granted does not hold.
+    struct NotJudged: Error {
+        let clause: String
+        let violation: ContractViolation?
+    }
+
+    /// The clause cannot be asked of this subject, and this is why.
+    struct Skipped: Error {
+        let reason: String
+    }
+
+    private struct State {
+        var callers = 0
+        var takenLoads = 0
+        var wasSilent = false
+    }
+
+    let clause: ContractClause
+    let subject: ContractSubject
+    let fixture: ContractFixture
+    /// Counts from 0: a clause with several rounds tries something else in each, or the same again.
+    let round: Int
+    let log = RunLog()
+
+    let conditions: Conditions
+    let service: Locked<ContractService?>
+    /// Where the service is called by nobody in particular.
+    let lane = Lane("calls")
+    /// Where the loader calls its callbacks.
+    let loaderLane = Lane("loader")
+    private let state = Locked(State())
+
+    var features: ContractFeatures { subject.features }
+
+    init(clause: ContractClause, subject: ContractSubject, round: Int, conditions: Conditions) {
+        self.clause = clause
+        self.subject = subject
+        self.round = round
+        self.conditions = conditions
+        fixture = ContractFixture(
+            loader: ControlledLoader(log: log),
+            // Of today, for subjects with a clock of their own; of whole seconds, so that sums of times are exact.
+            clock: ManualClock(now: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded())),
+            policy: clause.policy,
+            handlerQueue: DispatchQueue(label: "AccessTokenContract.handlers"),
+            onEvent: { [log] event in log.happened(event) }
+        )
+        DeliveryMark.set(on: fixture.handlerQueue)
+        service = Locked(nil)
+    }
+
+    /// Makes the service, and sees that it has all that its subject declares.
+    func begin() async throws {
+        try await perform("making the service", on: lane, line: clause.line) { [self] in
+            let new = subject.make(fixture)
+            service.withLock { $0 = new }
+        }
+        // A service that was not given its `signIn:` would be blamed for what it does not do then.
+        let missing = service.withLock { $0 }?.missing(for: features) ?? []
+        try expect(
+            missing.isEmpty,
+            "the ContractService of the subject to be made with \(missing.joined(separator: ", ")), as its features say",
+            observed: "it was made without",
+            line: clause.line
+        )
+        let unknown = subject.promises.subtracting(ServiceContract.conventions).sorted()
+        try expect(
+            unknown.isEmpty,
+            "the subject to promise conventions, which are \(ServiceContract.conventions.sorted())",
+            observed: "it promises \(unknown)",
+            line: clause.line
+        )
+    }
+
+    /// Lets go of the service and of what holds this run; the end of a service is code of the subject.
+    func end() {
+        fixture.loader.forgetHooks()
+        lane.run { [self] in _ = service.withLock { $0.take() } }
+    }
+
+    // MARK: What is taken for granted
+
+    /// Runs steps that are for another clause to judge: if they fail, this one is not judged.
+    func given<Value>(_ id: String, _ steps: () async throws -> Value) async throws -> Value {
+        try takeForGranted(id)
+        do {
+            return try await steps()
+        } catch let violation as ContractViolation {
+            throw NotJudged(clause: id, violation: violation)
+        }
+    }
+
+    /// Ends the run if the subject is known to break a clause without which this one says nothing.
+    func takeForGranted(_ id: String) throws {
+        if conditions.broken.contains(id), id != clause.id { throw NotJudged(clause: id, violation: nil) }
+    }
+
+    /// A new service with this token in its cache, brought by a load.
+    func cache(_ token: AccessToken, line: Int = #line) async throws {
+        try await given("L1") {
+            let caller = try await call(line: line)
+            try await answer(nextLoad(line: line), .success(token), line: line)
+            try await expect(caller, gets: token, line: line)
+        }
+    }
+
+    // MARK: Names and numbers
+
+    /// A token that lives for so many seconds from now; `nil` lives until it is rejected.
+    func token(_ name: String, life: Double? = 3600) -> AccessToken {
+        let expiration = life.map { fixture.clock.now.addingTimeInterval($0) }
+        let token = AccessToken(value: "secret-\(name)", expiration: expiration)
+        log.name(token, name)
+        return token
+    }
+
+    func newCaller(
+        _ name: String?,
+        on lane: Lane? = nil,
+        then react: (@Sendable (Caller) -> Void)? = nil
+    ) -> Caller {
+        let number = state.withLock { state in
+            state.callers += 1
+            return state.callers
+        }
+        return Caller(name: name ?? "caller \(number)", lane: lane, log: log, react: react)
+    }
+
+    /// How many loads the scenario has in hand already.
+    var takenLoads: Int {
+        get { state.withLock { $0.takenLoads } }
+        set { state.withLock { $0.takenLoads = newValue } }
+    }
+
+    /// All callers were waited for in vain: who asks for one of them need not wait again.
+    var wasSilent: Bool {
+        get { state.withLock { $0.wasSilent } }
+        set { state.withLock { $0.wasSilent = newValue } }
+    }
+
+    var openLoads: [ControlledLoad] { fixture.loader.loads.filter(\.isOpen) }
+}

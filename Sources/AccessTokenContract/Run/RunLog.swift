@@ -1,0 +1,101 @@
+import AccessTokenAdapters
+
+/// What happened in a run, line by line, and who waits for something to happen.
+///
+/// The suite waits for events, never for time: a time limit only ends a wait that a broken subject would make endless.
+package final class RunLog: Sendable {
+    private struct Wait {
+        let id: Int
+        let condition: @Sendable () -> Bool
+        let finish: OneShot<Bool>
+    }
+
+    private struct State {
+        var lines = 0
+        var first: [String] = []
+        var last: [String] = []
+        var events: [AccessTokenEvent] = []
+        var names: [(value: String, name: String)] = []
+        var waits: [Wait] = []
+        var lastWait = 0
+    }
+
+    /// A subject in an endless loop fills no memory: so many lines stay of the beginning, and as many of the end.
+    private static let longestPart = 60
+    private static let longestLine = 300
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    /// Grows with each line.
+    var lines: Int { state.withLock { $0.lines } }
+    var events: [AccessTokenEvent] { state.withLock { $0.events } }
+
+    package var trace: [String] {
+        state.withLock { state in
+            let left = state.lines - state.first.count - state.last.count
+            return state.first + (left > 0 ? ["… \(left) more …"] : []) + state.last
+        }
+    }
+
+    /// Gives a token a name, so that traces can speak of it without its value.
+    func name(_ token: AccessToken, _ name: String) {
+        state.withLock { $0.names.append((token.value, name)) }
+    }
+
+    func name(_ token: AccessToken) -> String {
+        state.withLock { state in state.names.last { $0.value == token.value }?.name ?? "a token of its own" }
+    }
+
+    package func happened(_ line: String) {
+        let line = line.count > Self.longestLine ? "\(line.prefix(Self.longestLine))…" : line
+        state.withLock { state in
+            state.lines += 1
+            if state.first.count < Self.longestPart {
+                state.first.append(line)
+            } else {
+                if state.last.count == Self.longestPart { state.last.removeFirst() }
+                state.last.append(line)
+            }
+        }
+        check()
+    }
+
+    func happened(_ event: AccessTokenEvent) {
+        state.withLock { state in
+            if state.events.count < 1000 { state.events.append(event) }
+        }
+        happened("event: \(event)")
+    }
+
+    /// Waits until `condition` holds, which is looked at after each change; says whether it does.
+    package func wait(_ limit: Duration, until condition: @escaping @Sendable () -> Bool) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let id = state.withLock { state in
+                state.lastWait += 1
+                let finish = OneShot<Bool>(abandoned: false) { continuation.resume(returning: $0) }
+                state.waits.append(Wait(id: state.lastWait, condition: condition, finish: finish))
+                return state.lastWait
+            }
+            check()
+            TimeLimit.start(limit) { [weak self] in
+                self?.state.withLock { state in state.waits.contains { $0.id == id } } ?? false
+            } then: { [weak self] in
+                self?.end(id, condition())
+            }
+        }
+    }
+
+    /// Looks at all conditions again: something changed that leaves no line in the trace.
+    package func check() {
+        for wait in state.withLock({ $0.waits }) where wait.condition() { end(wait.id, true) }
+    }
+
+    private func end(_ id: Int, _ holds: Bool) {
+        let wait = state.withLock { state in
+            state.waits.firstIndex { $0.id == id }.map { state.waits.remove(at: $0) }
+        }
+        wait?.finish(holds)
+    }
+}

@@ -1,0 +1,83 @@
+import AccessTokenAdapters
+import Dispatch
+import Foundation
+
+/// Sends a messenger through all that a subject may run on, again and again, until nothing happens any more.
+///
+/// The messenger goes through the handlers' queue, the pool of tasks at two priorities and the global queue. Where it cannot get through,
+/// the subject blocks something, and there is nothing to wait for.
+final class Settling: Sendable {
+    private enum Next {
+        case again, wait, rest
+    }
+
+    private struct State {
+        var lines: Int
+        var quietRounds = 0
+        var rounds = 0
+        var isOver = false
+    }
+
+    private let log: RunLog
+    private let handlerQueue: DispatchQueue
+    private let state: Locked<State>
+    private let start = ContinuousClock.now
+    private let quietTime = Settling.quietTime
+
+    init(log: RunLog, handlerQueue: DispatchQueue) {
+        self.log = log
+        self.handlerQueue = handlerQueue
+        state = Locked(State(lines: log.lines))
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let finish = OneShot(abandoned: ()) { continuation.resume() }
+            TimeLimit.start(.milliseconds(500)) { [self] in
+                !state.withLock { $0.isOver }
+            } then: {
+                finish(())
+            }
+            round(finish)
+        }
+    }
+
+    private func round(_ finish: OneShot<Void>) {
+        handlerQueue.async { [self] in
+            Task.detached(priority: .medium) { [self] in
+                Task.detached(priority: .low) { [self] in
+                    DispatchQueue.global(qos: .utility).async { [self] in
+                        switch next() {
+                        case .again: round(finish)
+                        case .wait: TimeLimit.after(milliseconds: 1) { self.round(finish) }
+                        case .rest:
+                            state.withLock { $0.isOver = true }
+                            finish(())
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func next() -> Next {
+        let lines = log.lines
+        return state.withLock { state in
+            state.rounds += 1
+            state.quietRounds = lines == state.lines ? state.quietRounds + 1 : 0
+            state.lines = lines
+            // A subject that never rests is not waited for.
+            if state.rounds == 500 { return .rest }
+            guard state.quietRounds >= 20 else { return .again }
+            return start.duration(to: .now) >= quietTime ? .rest : .wait
+        }
+    }
+
+    /// A thread of the subject that a busy machine has stopped goes on only after the turns of others.
+    private static var quietTime: Duration {
+        var load = 0.0
+        guard unsafe getloadavg(&load, 1) == 1 else { return .milliseconds(1) }
+        let excess = load / Double(ProcessInfo.processInfo.activeProcessorCount) - 1
+        return .milliseconds(1 + min(9, max(0, 2 * excess)))
+    }
+}

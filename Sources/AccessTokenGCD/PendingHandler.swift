@@ -1,0 +1,19 @@
+import AccessTokenCore
+
+/// A caller that waits for a token.
+package enum PendingHandler: Sendable {
+    /// To be called on the handlers' queue.
+    case queued(AccessTokenHandler)
+    /// To be called directly, since it only wakes a task, which has no business on the handlers' queue.
+    case direct(AccessTokenHandler)
+
+    /// Calls the handler if it is to be called on the handlers' queue, where this is.
+    func callQueued(_ result: Result<AccessToken, any Error>) {
+        if case .queued(let handler) = self { handler(result) }
+    }
+
+    /// Calls the handler if it is to be called directly.
+    func callDirect(_ result: Result<AccessToken, any Error>) {
+        if case .direct(let handler) = self { handler(result) }
+    }
+}

@@ -1,0 +1,60 @@
+import AccessTokenCore
+import Foundation
+
+/// Mutual exclusion for tasks, in the order in which they came.
+///
+/// A task that waits holds no thread.
+final class AsyncMutex: Sendable {
+    private enum Outcome {
+        case acquired
+        case busy
+        case cancelled
+    }
+
+    private let waitLimit: TimeInterval
+    private let clock: any AccessTokenClock
+    private let queue = TimedWaiters<Bool, Outcome>(false)
+
+    init(waitLimit: TimeInterval, clock: any AccessTokenClock) {
+        self.waitLimit = waitLimit
+        self.clock = clock
+    }
+
+    /// Waits until nobody else holds the mutex.
+    ///
+    /// Each call that returns needs an ``unlock()``.
+    ///
+    /// - Throws: ``CredentialStoreError/busy`` after the wait limit; `CancellationError` if the task is cancelled.
+    func lock() async throws {
+        let id = queue.makeID()
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                queue.wait(id, atMost: waitLimit, by: clock, timedOut: .busy) { isLocked in
+                    // A cancellation before this moment is seen here. A later one finds the waiter in the queue.
+                    if Task.isCancelled { return .cancelled }
+                    if isLocked { return nil }
+                    isLocked = true
+                    return .acquired
+                } then: {
+                    continuation.resume(returning: $0)
+                }
+            }
+        } onCancel: {
+            queue.end(id, with: .cancelled)
+        }
+        switch outcome {
+        case .acquired: return
+        case .busy: throw CredentialStoreError.busy
+        case .cancelled: throw CancellationError()
+        }
+    }
+
+    /// Hands the mutex to the task that has waited longest, or opens it.
+    func unlock() {
+        let next = queue.withLock { isLocked, waiters in
+            isLocked = !waiters.isEmpty
+            return isLocked ? waiters.removeFirst() : nil
+        }
+        next?.end(with: .acquired)
+    }
+}

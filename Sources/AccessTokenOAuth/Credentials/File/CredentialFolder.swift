@@ -1,0 +1,208 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The folder of a file store: what is in it, and who may.
+///
+/// The folder has mode 0700, and each file in it 0600. Whatever is not a folder or a file of this user, or can be used by
+/// others, is refused.
+struct CredentialFolder: Sendable {
+    static let recordName = "credential.json"
+    static let lockName = "credential.lock"
+    /// No credential is as long as this many bytes.
+    static let longestRecord = 16_777_216
+
+    /// Without a slash at the end, which would follow a symbolic link; `nil` if the URL is none of a folder here.
+    private let path: String?
+    let recordPlace: String
+    let place: String
+
+    init(_ url: URL) {
+        var path = unsafe url.withUnsafeFileSystemRepresentation { unsafe $0.map { unsafe String(cString: $0) } }
+        while let last = path?.last, last == "/", path?.count != 1 { path?.removeLast() }
+        self.path = url.isFileURL ? path : nil
+        place = self.path ?? url.absoluteString
+        recordPlace = "\(place)/\(Self.recordName)"
+    }
+
+    // MARK: The folder
+
+    /// The folder; `nil` if there is none.
+    func open() throws -> FileDescriptor? {
+        guard let path else {
+            throw CredentialStoreError.unavailable(
+                at: place,
+                "the URL is none of a folder on this machine; use URL(filePath:)"
+            )
+        }
+        do {
+            let folder = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+            let status = try folder.status()
+            try check(status, at: place, isRightKind: status.isFolder, kind: "folder", mode: "700")
+            return folder
+        } catch let failure as SystemCallFailure {
+            if failure.code == ENOENT { return nil }
+            throw error(for: failure, at: place, FileStatus.of(path), kind: "folder")
+        }
+    }
+
+    /// The folder, which is made if there is none.
+    func openOrMake() throws -> FileDescriptor {
+        // Somebody else may make it, or remove it again, at the same time.
+        for _ in 0..<8 {
+            if let folder = try open() { return folder }
+            if let path { try make(path) }
+        }
+        throw CredentialStoreError.unavailable(at: place, "the folder is removed as soon as it is made")
+    }
+
+    private func make(_ path: String) throws {
+        if unsafe mkdir(path, 0o700) != 0 {
+            let failure = SystemCallFailure("mkdir")
+            guard failure.code == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+                if failure.code == EEXIST { return }
+                throw CredentialStoreError.unavailable(at: place, "\(failure)")
+            }
+            try make(String(path[..<slash]))
+            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+                throw CredentialStoreError.unavailable(at: place, "\(SystemCallFailure("mkdir"))")
+            }
+        }
+        if path == self.path { excludeFromBackup() }
+        // The entry in the parent has to last as well, as far as the parent can be opened.
+        try? FileDescriptor.open("\(path)/..", O_RDONLY | O_DIRECTORY).flush()
+    }
+
+    // MARK: Its files
+
+    /// What the record's file holds; `nil` if there is none.
+    func record(in folder: borrowing FileDescriptor) throws -> Data? {
+        do {
+            let file = try FileDescriptor.open(Self.recordName, O_RDONLY, in: folder.number)
+            let status = try file.status()
+            try check(status, at: recordPlace, isRightKind: status.isFile, kind: "file", mode: "600")
+            guard let data = try file.contents(expecting: status.size, limit: Self.longestRecord) else {
+                throw CredentialStoreError.unreadable(at: recordPlace, "it has more than 16 MiB")
+            }
+            return data
+        } catch let failure as SystemCallFailure {
+            if failure.code == ENOENT { return nil }
+            let status = FileStatus.of(Self.recordName, in: folder.number)
+            throw error(for: failure, at: recordPlace, status, kind: "file")
+        }
+    }
+
+    /// The file that the lock is on; it is made once, and stays.
+    func lockFile(in folder: borrowing FileDescriptor) throws -> FileDescriptor {
+        let place = "\(place)/\(Self.lockName)"
+        do {
+            // Without the right to write, an exchange would bring what cannot be saved.
+            guard unsafe faccessat(folder.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
+                throw SystemCallFailure("access")
+            }
+            let file = try FileDescriptor.open(Self.lockName, O_RDWR | O_CREAT, in: folder.number)
+            let status = try file.status()
+            try check(status, at: place, isRightKind: status.isFile, kind: "file", mode: "600")
+            return file
+        } catch let failure as SystemCallFailure {
+            throw error(for: failure, at: place, FileStatus.of(Self.lockName, in: folder.number), kind: "file")
+        }
+    }
+
+    /// Puts a record in the place of the present one: after a power cut there is the one or the other, and whole.
+    ///
+    /// - Parameter temporaryName: must be nobody else's; a file of that name is what a process left that was killed.
+    func replaceRecord(
+        with data: Data,
+        by temporaryName: String,
+        in folder: borrowing FileDescriptor
+    ) throws {
+        do {
+            _ = unsafe unlinkat(folder.number, temporaryName, 0)
+            let file = try FileDescriptor.open(temporaryName, O_WRONLY | O_CREAT | O_EXCL, in: folder.number)
+            // A umask may have taken rights away from the owner.
+            guard fchmod(file.number, 0o600) == 0 else { throw SystemCallFailure("fchmod") }
+            try protect(temporaryName)
+            try file.append(data)
+            try file.flush()
+            guard unsafe renameat(folder.number, temporaryName, folder.number, Self.recordName) == 0 else {
+                throw SystemCallFailure("rename")
+            }
+            try folder.flush()
+        } catch {
+            _ = unsafe unlinkat(folder.number, temporaryName, 0)
+            throw CredentialStoreError.unavailable(at: recordPlace, "\(error)")
+        }
+    }
+
+    /// Whether the folder that was opened is the one that the path leads to now.
+    func isPresent(_ folder: borrowing FileDescriptor) -> Bool {
+        guard let path, let present = FileStatus.of(path), let opened = try? folder.status() else { return false }
+        return present.identity == opened.identity
+    }
+
+    // MARK: Who may
+
+    private func check(
+        _ status: FileStatus,
+        at place: String,
+        isRightKind: Bool,
+        kind: String,
+        mode: String
+    ) throws {
+        guard isRightKind else { throw CredentialStoreError.unreadable(at: place, "it is no \(kind)") }
+        guard status.owner == geteuid() else {
+            throw CredentialStoreError.insecure(
+                at: place,
+                "it belongs to user \(status.owner), and this process runs as \(geteuid())"
+            )
+        }
+        guard status.permissions & 0o077 == 0 else {
+            let octal = String(status.permissions, radix: 8)
+            throw CredentialStoreError.insecure(
+                at: place,
+                "other users have rights to it (mode \(octal)); run chmod \(mode) on it"
+            )
+        }
+    }
+
+    private func error(
+        for failure: SystemCallFailure,
+        at place: String,
+        _ status: FileStatus?,
+        kind: String
+    ) -> CredentialStoreError {
+        guard let status else { return .unavailable(at: place, "\(failure)") }
+        if status.isSymbolicLink { return .insecure(at: place, "it is a symbolic link, which is not followed") }
+        if kind == "folder", !status.isFolder { return .unreadable(at: place, "it is no folder") }
+        return .unavailable(at: place, "\(failure)")
+    }
+
+    // MARK: Apple platforms
+
+    /// A backup that is restored on a second device would put one refresh token on two.
+    private func excludeFromBackup() {
+        #if canImport(Darwin)
+        var url = URL(filePath: place, directoryHint: .isDirectory)
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        try? url.setResourceValues(values)
+        #endif
+    }
+
+    /// Before the first byte: after the first unlock the record can be read while the device is locked, and not before.
+    private func protect(_ name: String) throws {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+        try FileManager.default.setAttributes(
+            [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
+            ofItemAtPath: "\(place)/\(name)"
+        )
+        #endif
+    }
+}

@@ -1,0 +1,125 @@
+public import AccessTokenAsync
+public import AccessTokenCore
+public import Foundation
+
+/// Keeps a credential in a folder on disk, for all processes of one user on one machine.
+///
+/// ```swift
+/// let store = FileCredentialStore(folder: applicationSupport.appending(path: "com.example.app/session"))
+/// ```
+///
+/// The folder is made with mode 0700, and each file in it with 0600. A record is replaced as a whole and flushed to the
+/// disk before `update` returns. An app and its extensions share a folder of their app group. The folder has to be on a
+/// disk of this machine: locks on network file systems promise too little.
+///
+/// **Concurrency** One body runs at a time, in all processes that use the folder. Those that wait hold no thread, and
+/// are not served in the order in which they came. Have one store for a folder in a process, and a folder for each credential.
+///
+/// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run. A body that runs is
+/// its own task's matter, and is written all the same.
+///
+/// **Failure** ``CredentialStoreError``:
+/// - `unreadable`: the file is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
+/// - `insecure`: folder or file can be used by others, belongs to another user, or is a symbolic link.
+/// - `unavailable`: the disk is full, the folder cannot be written, or was removed while a body ran.
+/// - `superseded`: the lock's file was removed while a body ran. Nothing was written.
+public final class FileCredentialStore: CredentialStore {
+    private let folder: CredentialFolder
+    private let coder: StoredRecordCoder
+    private let waitLimit: TimeInterval
+    private let clock: any AccessTokenClock
+    /// So that one task of this process waits for the lock, and not each.
+    private let turn: AsyncMutex
+    /// What was in the folder when it was removed under a body, so that the body's credential can still be saved.
+    private let lost = Locked<StoredRecord?>(nil)
+
+    /// Creates a store; nothing is read or written yet.
+    ///
+    /// - Parameters:
+    ///   - folder: where the credential is, and nothing else. It is made if there is none, with the folders above it.
+    ///   - seal: keeps the credential unreadable on disk; `nil` leaves that to the permissions.
+    ///   - waitLimit: seconds after which an update that waits gives up.
+    ///   - clock: timers.
+    public init(
+        folder: URL,
+        seal: CredentialSeal? = nil,
+        waitLimit: TimeInterval = 120,
+        clock: any AccessTokenClock = SystemTaskClock()
+    ) {
+        self.folder = CredentialFolder(folder)
+        coder = StoredRecordCoder(place: self.folder.recordPlace, seal: seal)
+        self.waitLimit = waitLimit
+        self.clock = clock
+        turn = AsyncMutex(waitLimit: waitLimit, clock: clock)
+    }
+
+    /// Reads the record; see ``CredentialStore/load()``.
+    ///
+    /// It is read on no actor of the caller's.
+    @concurrent public func load() async throws -> CredentialRecord? {
+        guard let opened = try folder.open() else { return lost.withLock { $0?.record } }
+        return try read(in: opened)?.record
+    }
+
+    /// Runs `body` while nobody else is inside; see ``CredentialStore/update(_:)``.
+    ///
+    /// Disk and body are used on no actor of the caller's.
+    @discardableResult
+    @concurrent public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        try await withLock { lock in
+            let old = try read(in: lock.folder)
+            guard let new = StoredRecord.applying(try await body(old?.record), to: old) else { return old?.record }
+            do {
+                try write(new, with: lock)
+            } catch {
+                if !folder.isPresent(lock.folder) { lost.withLock { $0 = old } }
+                throw error
+            }
+            return new.record
+        }
+    }
+
+    /// Removes whatever is there, whether it can be read or not.
+    ///
+    /// It is for an app that was told ``CredentialStoreError/isUnreadable`` and lets its user sign in again.
+    @concurrent public func reset() async throws {
+        try await withLock { lock in
+            let version = ((try? read(in: lock.folder)) ?? .first).version
+            try write(StoredRecord(version: version, credential: nil), with: lock)
+        }
+    }
+
+    private func withLock<Result>(_ body: (FolderLock) async throws -> Result) async throws -> Result {
+        let start = ContinuousClock.now
+        try await turn.lock()
+        defer { turn.unlock() }
+        let waited = start.duration(to: .now) / .seconds(1)
+        let lock = try await FolderLock.acquire(folder, within: max(0, waitLimit - waited), by: clock)
+        defer { lock.release() }
+        return try await body(lock)
+    }
+
+    private func read(in opened: borrowing FileDescriptor) throws -> StoredRecord? {
+        guard let data = try folder.record(in: opened) else { return lost.withLock { $0 } }
+        return try coder.record(from: data)
+    }
+
+    private func write(_ record: StoredRecord, with lock: FolderLock) throws {
+        let data = try coder.data(of: record)
+        guard folder.isPresent(lock.folder) else {
+            throw CredentialStoreError.unavailable(at: folder.place, "the folder was removed or replaced while in use")
+        }
+        // Whoever has the lock of a newer file may write at this moment.
+        guard lock.isHeld else { throw CredentialStoreError.superseded }
+        try folder.replaceRecord(with: data, by: lock.temporaryName, in: lock.folder)
+        lost.withLock { $0 = nil }
+    }
+}
+
+extension FileCredentialStore: CustomStringConvertible, CustomReflectable {
+    /// Where the credential is; never a secret.
+    public var description: String { "FileCredentialStore(\(folder.place))" }
+
+    /// A mirror without seal and credential, so that `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["folder": folder.place], displayStyle: .class) }
+}

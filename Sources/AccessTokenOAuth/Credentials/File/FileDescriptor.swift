@@ -1,0 +1,141 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// An open file or folder, which is closed with the last use of this value.
+///
+/// No child process inherits it.
+struct FileDescriptor: ~Copyable, Sendable {
+    let number: Int32
+
+    private init(_ number: Int32) {
+        self.number = number
+    }
+
+    deinit {
+        _ = close(number)
+    }
+
+    /// Opens a file, and never what a symbolic link of that name leads to.
+    ///
+    /// - Parameters:
+    ///   - name: a path, or a name in `folder`.
+    ///   - folder: the number of an open folder.
+    static func open(
+        _ name: String,
+        _ flags: Int32,
+        in folder: Int32 = AT_FDCWD
+    ) throws(SystemCallFailure) -> FileDescriptor {
+        while true {
+            // A queue or a device of that name would hold the thread if it could.
+            let number = unsafe openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+            if number >= 0 { return FileDescriptor(number) }
+            guard errno == EINTR else { throw SystemCallFailure("open") }
+        }
+    }
+
+    func status() throws(SystemCallFailure) -> FileStatus {
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0 else { throw SystemCallFailure("fstat") }
+        return FileStatus(status)
+    }
+
+    /// All that is in the file, or `nil` if it is longer than `limit` bytes.
+    func contents(expecting size: Int, limit: Int) throws(SystemCallFailure) -> Data? {
+        // One byte more than expected, so that the first call tells that there is no more.
+        var bytes = Data(count: min(max(0, size), limit) + 1)
+        var count = 0
+        while true {
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe read(number, buffer.baseAddress?.advanced(by: count), buffer.count - count)
+            }
+            if got < 0 {
+                guard errno == EINTR else { throw SystemCallFailure("read") }
+                continue
+            }
+            count += got
+            guard count <= limit else { return nil }
+            if got == 0 || count < bytes.count { return bytes.prefix(count) }
+            bytes.count += 65_536
+        }
+    }
+
+    func append(_ bytes: Data) throws(SystemCallFailure) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe write(number, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw SystemCallFailure("write")
+            }
+        }
+    }
+
+    /// Returns when the bytes have reached the disk, as far as the system can tell.
+    func flush() throws(SystemCallFailure) {
+        #if canImport(Darwin)
+        // There, fsync leaves the bytes in the disk's own cache. Not every file system has the stronger call.
+        if fcntl(number, F_FULLFSYNC) == 0 { return }
+        #endif
+        while fsync(number) != 0 {
+            guard errno == EINTR else { throw SystemCallFailure("fsync") }
+        }
+    }
+}
+
+/// What the system says of a file, as far as it matters here.
+struct FileStatus: Sendable {
+    /// Tells whether two names or descriptors are one file.
+    struct Identity: Hashable, Sendable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    let identity: Identity
+    let owner: UInt32
+    let permissions: UInt32
+    let kind: UInt32
+    let size: Int
+
+    init(_ status: stat) {
+        identity = Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
+        owner = UInt32(status.st_uid)
+        permissions = UInt32(status.st_mode) & 0o7777
+        kind = UInt32(status.st_mode) & UInt32(S_IFMT)
+        size = Int(status.st_size)
+    }
+
+    var isFolder: Bool { kind == UInt32(S_IFDIR) }
+    var isFile: Bool { kind == UInt32(S_IFREG) }
+    var isSymbolicLink: Bool { kind == UInt32(S_IFLNK) }
+
+    /// What a name stands for, without following a symbolic link; `nil` if there is nothing, or nothing to be seen.
+    static func of(_ name: String, in folder: Int32 = AT_FDCWD) -> FileStatus? {
+        var status = stat()
+        guard unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        return FileStatus(status)
+    }
+}
+
+/// A call of the system that failed, with the system's words.
+struct SystemCallFailure: Error, CustomStringConvertible {
+    let call: String
+    let code: Int32
+
+    /// Takes the code of the last call that failed on this thread.
+    init(_ call: String) {
+        code = errno
+        self.call = call
+    }
+
+    var description: String {
+        "\(call): \(unsafe String(cString: strerror(code))) (errno \(code))"
+    }
+}

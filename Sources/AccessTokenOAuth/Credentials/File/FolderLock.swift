@@ -1,0 +1,102 @@
+import AccessTokenCore
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The exclusive right to a credential folder, between processes: a lock on a file that is never removed.
+///
+/// The system releases it when the process ends, however that ends. Waiting for it holds no thread.
+final class FolderLock: Sendable {
+    /// Seconds between two attempts, at first and at most: short beside an exchange, long beside an attempt.
+    private static let pauses = (first: 0.001, longest: 0.016)
+
+    let folder: FileDescriptor
+    private let file: FileDescriptor
+    private let identity: FileStatus.Identity
+    private let place: CredentialFolder
+
+    private init(_ place: CredentialFolder) throws {
+        self.place = place
+        folder = try place.openOrMake()
+        file = try place.lockFile(in: folder)
+        identity = try file.status().identity
+    }
+
+    /// Waits for the lock.
+    ///
+    /// - Parameter limit: seconds, after which it throws ``CredentialStoreError/busy``.
+    static func acquire(
+        _ place: CredentialFolder,
+        within limit: TimeInterval,
+        by clock: any AccessTokenClock
+    ) async throws -> FolderLock {
+        var left = limit
+        var pause = pauses.first
+        var lock = try FolderLock(place)
+        while true {
+            try Task.checkCancellation()
+            if try lock.tryToLock() {
+                if lock.isHeld { return lock }
+                // Folder or file were replaced after they had been opened; the lock is on what nobody uses any more.
+                lock = try FolderLock(place)
+            }
+            guard left > 0 else { throw CredentialStoreError.busy }
+            // Those who wait are not to try all at the same moment.
+            let length = min(left, pause * .random(in: 0.5...1))
+            try await clock.pause(for: length)
+            left -= length
+            pause = min(pauses.longest, pause * 2)
+        }
+    }
+
+    /// A child that was forked and shares the descriptor must not prolong the lock, so closing it is not enough.
+    func release() {
+        _ = flock(file.number, LOCK_UN)
+    }
+
+    /// Whether the lock that this process has is still the one that others wait for.
+    var isHeld: Bool {
+        place.isPresent(folder) && FileStatus.of(CredentialFolder.lockName, in: folder.number)?.identity == identity
+    }
+
+    /// A name that nobody uses who does not have this lock, not even a process that has lost it.
+    var temporaryName: String { "credential.\(identity.number).new" }
+
+    private func tryToLock() throws -> Bool {
+        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+            let failure = SystemCallFailure("flock")
+            if failure.code == EWOULDBLOCK { return false }
+            guard failure.code == EINTR else { throw CredentialStoreError.unavailable(at: place.place, "\(failure)") }
+        }
+        return true
+    }
+}
+
+extension AccessTokenClock {
+    /// Waits so many seconds, without a thread.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func pause(for seconds: TimeInterval) async throws {
+        let waiter = TimedWaiters<Void, Bool>(())
+        let id = waiter.makeID()
+        let hasElapsed = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiter.wait(id, atMost: seconds, by: self, timedOut: true) { _ in
+                    // A cancellation before this moment is seen here. A later one finds the waiter.
+                    Task.isCancelled ? false : nil
+                } then: {
+                    continuation.resume(returning: $0)
+                }
+            }
+        } onCancel: {
+            waiter.end(id, with: false)
+        }
+        guard hasElapsed else { throw CancellationError() }
+    }
+}

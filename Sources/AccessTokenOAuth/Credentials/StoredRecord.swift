@@ -1,0 +1,103 @@
+package import Foundation
+
+/// A record as stores write it down: JSON with a number for the format, and the version also when nobody is signed in.
+package struct StoredRecord: Hashable, Sendable {
+    /// One more with each replacement.
+    package let version: Int
+    /// `nil` after a removal: the version has to go on.
+    package let credential: Credential?
+
+    package init(version: Int, credential: Credential?) {
+        self.version = version
+        self.credential = credential
+    }
+
+    /// What a body gets to see.
+    package var record: CredentialRecord? {
+        credential.map { CredentialRecord(credential: $0, version: version) }
+    }
+
+    /// What becomes of a record, which may not exist yet; `nil` if there is nothing to write.
+    package static func applying(_ change: CredentialChange, to old: StoredRecord?) -> StoredRecord? {
+        switch change {
+        case .keep: nil
+        case .replace(let credential): StoredRecord(version: (old ?? .first).version + 1, credential: credential)
+        case .remove: old?.credential == nil ? nil : old.map { StoredRecord(version: $0.version, credential: nil) }
+        }
+    }
+
+    /// Stands for a record that does not exist yet.
+    ///
+    /// Its version is the time in seconds. If somebody deletes a store by hand, the versions of its successor are newer.
+    package static var first: StoredRecord {
+        StoredRecord(version: max(0, Int(Date.now.timeIntervalSinceReferenceDate)), credential: nil)
+    }
+}
+
+/// Writes records down and reads them again.
+package struct StoredRecordCoder: Sendable {
+    /// The JSON as it stands at rest.
+    ///
+    /// Later versions of the format have a greater number, and members of their own.
+    private struct Form: Codable {
+        var format = 1
+        let version: Int
+        var credential: Credential?
+        var sealed: Data?
+    }
+
+    /// Versions above are none of this package: adding one would end the process.
+    private static let versions = 0..<(Int.max / 2)
+
+    private let place: String
+    private let seal: CredentialSeal?
+
+    /// - Parameters:
+    ///   - place: what errors name.
+    ///   - seal: `nil` writes plaintext.
+    package init(place: String, seal: CredentialSeal?) {
+        self.place = place
+        self.seal = seal
+    }
+
+    package func data(of record: StoredRecord) throws(CredentialStoreError) -> Data {
+        do {
+            var form = Form(version: record.version, credential: record.credential)
+            if let seal, let credential = record.credential {
+                form.sealed = try seal.seal(JSONEncoder().encode(credential))
+                form.credential = nil
+            }
+            return try JSONEncoder().encode(form)
+        } catch {
+            // The error may be one of the app's, which could repeat what it was given.
+            throw .unavailable(at: place, "sealing the credential failed with an error of type \(type(of: error))")
+        }
+    }
+
+    package func record(from data: Data) throws(CredentialStoreError) -> StoredRecord {
+        guard !data.isEmpty else { throw .unreadable(at: place, "it is empty") }
+        // Foundation's decoding errors are not shown: they can repeat what stands there.
+        guard let form = try? JSONDecoder().decode(Form.self, from: data) else {
+            throw .unreadable(at: place, "it is damaged, or was not written by this package")
+        }
+        guard form.format == 1 else {
+            throw .unreadable(at: place, "it has format \(form.format), which a later version of this package wrote")
+        }
+        guard Self.versions.contains(form.version) else {
+            throw .unreadable(at: place, "its version, \(form.version), is impossible")
+        }
+        return StoredRecord(version: form.version, credential: try credential(of: form))
+    }
+
+    private func credential(of form: Form) throws(CredentialStoreError) -> Credential? {
+        guard let sealed = form.sealed else { return form.credential }
+        guard let seal else { throw .unreadable(at: place, "it is sealed, and this store was made without a seal") }
+        guard let plaintext = try? seal.open(sealed) else {
+            throw .unreadable(at: place, "its seal cannot be opened with the key of this process")
+        }
+        guard let credential = try? JSONDecoder().decode(Credential.self, from: plaintext) else {
+            throw .unreadable(at: place, "what was sealed is no credential")
+        }
+        return credential
+    }
+}

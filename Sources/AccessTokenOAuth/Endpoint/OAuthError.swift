@@ -1,0 +1,281 @@
+public import Foundation
+
+/// Why the token endpoint gave no token, and what to do next.
+///
+/// Ask ``requiresSignIn``, ``isTransient`` and ``isConfigurationMistake``. An error that is none of them was a reply
+/// that could not be understood, which another try is not likely to change.
+///
+/// No error prints a secret. The server's free text, which may repeat one, is only in ``serverExplanation``.
+///
+/// It is a struct over a private enum so that a later version can add an error without breaking a `switch`.
+public struct OAuthError: Error, Hashable, Sendable {
+    /// Free text, which no comparison looks at: two refusals with one code are the same error.
+    private struct Remark: Hashable, Sendable {
+        let text: String?
+        static func == (first: Remark, second: Remark) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    private enum Reason: Hashable, Sendable {
+        case refused(code: String, explanation: Remark)
+        case unavailable(status: Int, retryAfter: TimeInterval?)
+        case unreachable(code: Int, system: Remark)
+        case connectionLost(code: Int, system: Remark)
+        case timedOut
+        case notUnderstood(status: Int, what: String)
+        case redirected(status: Int)
+        case bodyTooLong
+        case insecureEndpoint
+        case invalidCodeVerifier
+        case assertionTimedOut
+    }
+
+    private let reason: Reason
+
+    // MARK: What the server says
+
+    /// The server refused, with a code of RFC 6749, section 5.2, and perhaps an explanation for people.
+    ///
+    /// The code must not have a secret in it. The explanation is shown by ``serverExplanation`` only.
+    public static func refused(_ code: String, explanation: String? = nil) -> OAuthError {
+        OAuthError(reason: .refused(code: code, explanation: Remark(text: explanation)))
+    }
+
+    /// The server cannot answer at present (429, 5xx); it may say after how many seconds to ask again.
+    public static func unavailable(status: Int, retryAfter: TimeInterval? = nil) -> OAuthError {
+        OAuthError(reason: .unavailable(status: status, retryAfter: retryAfter))
+    }
+
+    /// The reply is none of a token endpoint; `what` says why, and must not have a secret in it.
+    public static func notUnderstood(status: Int, _ what: String) -> OAuthError {
+        OAuthError(reason: .notUnderstood(status: status, what: what))
+    }
+
+    /// The server sent the request elsewhere, which is not followed: it would take the secrets with it.
+    public static func redirected(status: Int) -> OAuthError {
+        OAuthError(reason: .redirected(status: status))
+    }
+
+    /// The reply was longer than a megabyte, and was not read further.
+    public static let bodyTooLong = OAuthError(reason: .bodyTooLong)
+
+    // MARK: What the connection says
+
+    /// There is no usable connection to the server, and nothing of the request's body was sent.
+    ///
+    /// - Parameters:
+    ///   - code: that of the system's `URLError`.
+    ///   - system: what the system says about it, such as why a certificate is not trusted.
+    public static func unreachable(code: Int, system: String? = nil) -> OAuthError {
+        OAuthError(reason: .unreachable(code: code, system: Remark(text: system)))
+    }
+
+    /// The request was sent, and the connection brought no whole reply, or none in HTTP.
+    ///
+    /// - Parameters:
+    ///   - code: that of the system's `URLError`.
+    ///   - system: what the system says about it.
+    public static func connectionLost(code: Int, system: String? = nil) -> OAuthError {
+        OAuthError(reason: .connectionLost(code: code, system: Remark(text: system)))
+    }
+
+    /// The server did not reply within the endpoint's deadline.
+    public static let timedOut = OAuthError(reason: .timedOut)
+
+    // MARK: What was not sent
+
+    /// The endpoint is not `https`, nor on this machine: the request would have shown its secrets to everybody.
+    public static let insecureEndpoint = OAuthError(reason: .insecureEndpoint)
+
+    /// The code verifier is not of the form that RFC 7636, section 4.1, has.
+    public static let invalidCodeVerifier = OAuthError(reason: .invalidCodeVerifier)
+
+    /// The app did not make the client assertion within the endpoint's deadline.
+    public static let assertionTimedOut = OAuthError(reason: .assertionTimedOut)
+
+    // MARK: What to do next
+
+    /// The grant is no good any more: the user has to sign in again, and nothing else helps.
+    ///
+    /// The codes that mean this are `invalid_grant` (RFC 6749, section 5.2), and what GitHub and Slack send in its
+    /// place for a refresh token: `bad_refresh_token` and `invalid_refresh_token`.
+    public var requiresSignIn: Bool {
+        code.map(["invalid_grant", "bad_refresh_token", "invalid_refresh_token"].contains) ?? false
+    }
+
+    /// The same request may succeed later: after ``retryAfter`` if the server says, or after a while.
+    public var isTransient: Bool {
+        switch reason {
+        case .unreachable(let code, _): !Self.isUnusableURL(code)
+        case .unavailable, .connectionLost, .timedOut, .assertionTimedOut: true
+        default: false
+        }
+    }
+
+    /// The app or the server has to be configured otherwise; the grant is still good.
+    public var isConfigurationMistake: Bool {
+        switch reason {
+        case .refused: !requiresSignIn
+        case .unreachable(let code, _): Self.isUnusableURL(code)
+        case .redirected, .insecureEndpoint, .invalidCodeVerifier: true
+        default: false
+        }
+    }
+
+    /// Whether the server may have carried out the request and spent the refresh token, although no token came.
+    ///
+    /// To send such a request again is right once: it succeeds if the token is unspent, or in the server's period of
+    /// grace. A second time only looks like theft.
+    ///
+    /// A status tells who answered. 502, 504 and what reverse proxies add above 511 come from a proxy that had passed
+    /// the request on. So may 503 without `Retry-After`. Not carried out: 408, 429, 500 and the others up to 511, which
+    /// the server itself sends in place of an answer, and 503 with `Retry-After`, which says when to ask instead.
+    public var mayHaveBeenCarriedOut: Bool {
+        switch reason {
+        case .connectionLost, .timedOut, .bodyTooLong: true
+        case .notUnderstood(let status, _): (200...299).contains(status)
+        case .unavailable(502, _), .unavailable(504, _), .unavailable(503, nil): true
+        case .unavailable(let status, _): status > 511
+        default: false
+        }
+    }
+
+    /// The server's code, such as `invalid_client`.
+    public var code: String? {
+        guard case .refused(let code, _) = reason else { return nil }
+        return code
+    }
+
+    /// The server's own words (`error_description`) for the people who build the app; up to 200 characters.
+    ///
+    /// A server may repeat in them what was sent to it. What is recognised of that is hidden; another spelling of a secret
+    /// is not. Show the text to a person, and do not log it.
+    public var serverExplanation: String? {
+        guard case .refused(_, let explanation) = reason else { return nil }
+        return explanation.text
+    }
+
+    /// For how many seconds the server asked not to be asked again (RFC 9110, section 10.2.3); at most a day.
+    public var retryAfter: TimeInterval? {
+        guard case .unavailable(_, let seconds) = reason else { return nil }
+        return seconds
+    }
+
+    /// Lets a pattern match any error, as a case would: `catch OAuthError.timedOut`.
+    public static func ~= (pattern: OAuthError, error: any Error) -> Bool {
+        pattern == error as? OAuthError
+    }
+}
+
+extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+    /// What happened, to what, and what to do next.
+    public var description: String {
+        switch reason {
+        case .refused(let code, _):
+            "No token: the token endpoint refused with \(code). " + Self.advice(for: code)
+        case .unavailable(let status, let seconds):
+            "No token: the token endpoint cannot answer at present (\(status)). "
+                + (seconds.map { "Try again after \($0) s." } ?? "Try again later.")
+        case .unreachable(let code, let system) where Self.isUnusableURL(code):
+            "No token: the system takes no such URL for the endpoint (\(Self.text(code, system))); nothing was sent. "
+                + "Configure the URL, and on Apple platforms App Transport Security for plain HTTP."
+        case .unreachable(let code, let system):
+            "No token: no connection to the token endpoint (\(Self.text(code, system))); nothing was sent. "
+                + "Try again later."
+        case .connectionLost(let code, let system):
+            "No token: the request was sent, and no whole reply came (\(Self.text(code, system))). Try once again."
+        case .timedOut:
+            "No token: the token endpoint did not reply within the deadline. Try again later; a late reply "
+                + "is kept by an OAuthLoader."
+        case .notUnderstood(let status, let what):
+            "No token: the token endpoint's reply (\(status)) was not understood: \(what). Look at what answers there."
+        case .redirected(let status):
+            "No token: the token endpoint redirects (\(status)), which is not followed. Configure its present URL."
+        case .bodyTooLong:
+            "No token: the token endpoint's reply is longer than a megabyte. Look at what answers there."
+        case .insecureEndpoint:
+            "No token: the endpoint's URL is not https. Use https, or allow plain HTTP where nobody can listen."
+        case .invalidCodeVerifier:
+            "No token: the code verifier must be 43 to 128 letters, digits, '-', '.', '_' or '~'."
+        case .assertionTimedOut:
+            "No token: the app made no client assertion within the deadline; nothing was sent. Look at what makes it."
+        }
+    }
+
+    /// The same as `description`, for code that shows `localizedDescription`.
+    public var errorDescription: String? { description }
+
+    /// The same as `description`: debuggers and test failures print no secrets either.
+    public var debugDescription: String { description }
+
+    /// A mirror without the server's free text, so that `dump` prints no secret.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description], displayStyle: .struct)
+    }
+
+    private static func text(_ code: Int, _ system: Remark) -> String {
+        let known = URLError.Code.text(code)
+        return system.text.map { known.contains(":") ? known : "\(known): \($0)" } ?? known
+    }
+
+    /// A URL that the system does not even try, now or later.
+    private static func isUnusableURL(_ code: Int) -> Bool {
+        let codes: [URLError.Code] = [.badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection]
+        return codes.contains { $0.rawValue == code }
+    }
+
+    private static func advice(for code: String) -> String {
+        switch code {
+        case "invalid_grant": "The refresh token or code is no good any more: sign in again."
+        case "invalid_client": "Check the client's identifier, secret and method of authentication."
+        case "unauthorized_client", "unsupported_grant_type": "Check which grants the client is registered for."
+        case "invalid_scope": "Ask for no scope, or for none that was not granted."
+        default: "The grant is kept; check the request against the server's documentation."
+        }
+    }
+}
+
+extension OAuthError {
+    /// - Parameter hasSentBody: whether anything of the body has left this process. It decides what the server can know:
+    ///   the system's codes do not tell a broken reply from a broken connection.
+    init(failedExchange error: any Error, hasSentBody: Bool) {
+        guard !(error is HTTPBody.TooLong) else {
+            self = .bodyTooLong
+            return
+        }
+        let code = (error as? URLError)?.code ?? .unknown
+        let system = (error as? URLError).map { TokenReplyReader.printable($0.localizedDescription) }
+        if !hasSentBody {
+            self = .unreachable(code: code.rawValue, system: system)
+        } else if code == .timedOut {
+            self = .timedOut
+        } else {
+            self = .connectionLost(code: code.rawValue, system: system)
+        }
+    }
+}
+
+extension URLError.Code {
+    /// The code and what it means, where that tells somebody where to look; Foundation for Linux has numbers only.
+    static func text(_ number: Int) -> String {
+        // Where the codes are a struct, every number is one.
+        let code: URLError.Code? = URLError.Code(rawValue: number)
+        return code?.meaning.map { "URLError \(number): \($0)" } ?? "URLError \(number)"
+    }
+
+    private var meaning: String? {
+        switch self {
+        case .cannotFindHost, .dnsLookupFailed: "no host of that name was found"
+        case .cannotConnectToHost: "nothing answers at that host and port"
+        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: "this device has no network"
+        case .networkConnectionLost: "it broke before the reply was whole"
+        case .secureConnectionFailed: "no TLS connection could be made"
+        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: "the server's certificate is not trusted"
+        case .serverCertificateHasBadDate: "the server's certificate has expired"
+        case .serverCertificateNotYetValid: "the server's certificate is not valid yet"
+        case .appTransportSecurityRequiresSecureConnection: "App Transport Security wants https"
+        case .badURL, .unsupportedURL: "it is no URL of a server"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,50 @@
+public import AccessTokenCore
+
+/// What the token endpoint hands out (RFC 6749, section 5.1).
+///
+/// It never prints a secret.
+public struct TokenResponse: Hashable, Sendable {
+    /// The access token, with its expiration by the local clock if the server named a lifetime.
+    public let accessToken: AccessToken
+
+    /// The refresh token to use from now on; `nil` means that the one that was sent, if one was, stays good.
+    public let refreshToken: String?
+
+    /// What the access token is good for, in the server's words; `nil` means what was asked for.
+    public let scope: String?
+
+    /// The response's other members, such as `id_token` and those of a vendor; text as it is, anything else as its JSON.
+    public let otherMembers: [String: String]
+
+    /// The ID token of OpenID Connect, if there is one; it is not validated here.
+    public var idToken: String? { otherMembers["id_token"] }
+
+    /// Creates a response, for doubles of a server in tests.
+    public init(
+        accessToken: AccessToken,
+        refreshToken: String? = nil,
+        scope: String? = nil,
+        otherMembers: [String: String] = [:]
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.scope = scope
+        self.otherMembers = otherMembers
+    }
+}
+
+extension TokenResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What there is, and never a secret.
+    public var description: String {
+        "TokenResponse(\(accessToken), refreshToken: \(refreshToken == nil ? "none" : "<hidden>"), "
+            + "scope: \(scope ?? "as asked for"))"
+    }
+
+    /// The same as `description`: debuggers and test failures print no secrets either.
+    public var debugDescription: String { description }
+
+    /// A mirror without the refresh token and the other members, so that `dump` prints no secret.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["accessToken": accessToken, "scope": scope as Any], displayStyle: .struct)
+    }
+}

@@ -1,0 +1,207 @@
+import AccessTokenCore
+import AccessTokenOAuth
+import Foundation
+
+extension StoreContract {
+    static let keeping = [
+        StoreClause(
+            "K1",
+            .critical,
+            "hand out the credential that an update has stored, with all of its members",
+            intent: "a store that does not do this signs the user out",
+            remedy: "encode the whole Credential, which is Codable"
+        ) { run in
+            let opening = try await run.open()
+            let credential = Credential(
+                accessToken: AccessToken(value: "s3cret é\"\\\n", expiration: Date(timeIntervalSinceNow: 3_600.25)),
+                refreshToken: "s3cret-refresh-of all members/+=",
+                scope: "read write",
+                obtained: Date(timeIntervalSinceNow: -0.5),
+                otherMembers: ["id_token": String(repeating: "ü.", count: 5_000), "empty": ""]
+            )
+            try await run.update(opening, .replace(credential))
+            let record = try await run.load(opening)
+            let difference = record?.credential.difference(from: credential) ?? "there is no record"
+            try run.expect(difference.isEmpty, "load to bring the same credential", observed: difference)
+            try await run.update(opening, .replace(Credential(refreshToken: nil)))
+            let bare = try await run.load(opening)
+            let rest = bare?.credential.difference(from: Credential(refreshToken: nil)) ?? "there is no record"
+            try run.expect(rest.isEmpty, "load to bring a credential without any member", observed: rest)
+        },
+
+        StoreClause(
+            "K2",
+            .critical,
+            "hand out to every other opening what an update has stored, at once",
+            intent: "a process that sends a spent refresh token looks like a thief, and the server signs the user out",
+            remedy: "write before update returns, and read at each load",
+            resembles: "oidc-agent #406: a rotation that did not reach the disk",
+            needs: .openings
+        ) { run in
+            let first = try await run.open()
+            let second = try await run.open()
+            _ = try await run.load(second)
+            try await run.update(first, .replace(run.credential("A")))
+            try run.expect(try await run.load(second), is: "A", from: "load by \(second.name), which was there before")
+            try run.expect(try await run.load(first), is: "A", from: "load by \(first.name)")
+            try await run.update(second, .replace(run.credential("B")))
+            try run.expect(try await run.load(first), is: "B", from: "the next load by \(first.name)")
+            let third = try await run.open()
+            try run.expect(try await run.load(third), is: "B", from: "load by \(third.name), which is new")
+        },
+
+        StoreClause(
+            "K3",
+            .critical,
+            "be empty before the first update and after a removal",
+            intent: "a credential that comes back after a sign-out is the field's most common security bug",
+            remedy: "return nil from load and from update, and pass nil to the body"
+        ) { run in
+            let opening = try await run.open()
+            for round in ["before the first update", "after a removal"] {
+                let record = try await run.load(opening)
+                try run.expect(record == nil, "load to bring no record \(round)", observed: run.text(record))
+                let call = run.start("who looks", opening, .success(.keep))
+                let returned = try await run.record(of: call)
+                try run.expect(returned == nil, "update to return no record \(round)", observed: run.text(returned))
+                let seen = call.seen.compactMap(\.self).first
+                try run.expect(seen == nil, "the body to see no record \(round)", observed: run.text(seen))
+                try await run.update(opening, .replace(run.credential("A")))
+                let removed = try await run.update(opening, .remove)
+                try run.expect(
+                    removed == nil,
+                    "update to return no record when it removes",
+                    observed: run.text(removed)
+                )
+            }
+            try await run.update(opening, .remove)
+        },
+
+        StoreClause(
+            "K4",
+            .serious,
+            "return from update the record as it is afterwards",
+            intent: "whoever saves a rotated token has to know whether the store took it",
+            remedy: "return the record that was written, or that was kept"
+        ) { run in
+            let opening = try await run.open()
+            for name in ["A", "B"] {
+                let returned = try await run.update(opening, .replace(run.credential(name)))
+                try run.expect(returned, is: name, from: "update")
+                let kept = try await run.update(opening, .keep)
+                let loaded = try await run.load(opening)
+                try run.expect(
+                    returned?.version == loaded?.version && kept?.version == loaded?.version,
+                    "update to return the version that load brings",
+                    observed: "\(run.text(returned)), then \(run.text(kept)), then \(run.text(loaded)) by load"
+                )
+                try run.expect(kept, is: name, from: "update that keeps")
+            }
+        },
+
+        StoreClause(
+            "K5",
+            .critical,
+            "take the credential of a new session after a removal",
+            intent: "a user who signs in again would stay signed out",
+            remedy: "treat what a removal has left like an empty store"
+        ) { run in
+            let opening = try await run.open()
+            try await run.update(opening, .replace(run.credential("A")))
+            try await run.update(opening, .remove)
+            try await run.update(opening, .replace(run.credential("B")))
+            try run.expect(try await run.load(opening), is: "B", from: "load")
+        },
+    ]
+
+    static let versions = [
+        StoreClause(
+            "V1",
+            .critical,
+            "count the version up by one with each replacement",
+            intent: "by the version a late reply knows whether it may still be saved",
+            remedy: "write the version beside the credential, in the same step"
+        ) { run in
+            let opening = try await run.open()
+            var last = try await run.update(opening, .replace(run.credential("A")))
+            for name in ["B", "B", "C"] {
+                let next = try await run.update(opening, .replace(run.credential(name)))
+                try run.expect(
+                    next?.version == (last?.version ?? 0) + 1,
+                    "version \((last?.version ?? 0) + 1)",
+                    observed: run.text(next)
+                )
+                last = next
+            }
+        },
+
+        StoreClause(
+            "V2",
+            .critical,
+            "leave the version as it is when a body keeps",
+            intent: "a late reply would be thrown away for a change that was none, and with it the rotated token",
+            remedy: "write nothing when the body says keep"
+        ) { run in
+            let opening = try await run.open()
+            let before = try await run.update(opening, .replace(run.credential("A")))
+            try await run.update(opening, .keep)
+            let after = try await run.load(opening)
+            try run.expect(after?.version == before?.version, run.text(before), observed: run.text(after))
+        },
+
+        StoreClause(
+            "V3",
+            .critical,
+            "never let the version go back, not even by a removal",
+            intent: "a late reply of a former session would take the place of the new session's credential",
+            remedy: "keep the version when the credential is removed",
+            resembles: "a file that is deleted at sign-out: its versions begin again at 1"
+        ) { run in
+            let opening = try await run.open()
+            try await run.update(opening, .replace(run.credential("A")))
+            let before = try await run.update(opening, .replace(run.credential("B")))
+            try await run.update(opening, .remove)
+            let after = try await run.update(opening, .replace(run.credential("C")))
+            let (old, new) = (before?.version ?? 0, after?.version ?? 0)
+            try run.expect(new > old, "a version above \(old)", observed: run.text(after))
+        },
+    ]
+
+    static let ending = [
+        StoreClause(
+            "H1",
+            .critical,
+            "show no secret in its description, its debug description and its dump",
+            intent: "a refresh token in a log is a session for everybody who reads the log",
+            remedy: "give the store a description and a mirror of its own"
+        ) { run in
+            let opening = try await run.open()
+            try await run.update(opening, .replace(run.credential("A")))
+            _ = try await run.load(opening)
+            var text = "\(opening.store)|" + String(reflecting: opening.store) + "|"
+            dump(opening.store, to: &text)
+            try run.expect(!text.contains("s3cret"), "no secret", observed: "a token stands in it")
+        }
+    ]
+}
+
+extension Credential {
+    /// In which members it differs; dates may have been rounded to a millisecond.
+    fileprivate func difference(from other: Credential) -> String {
+        func areEqual(_ one: Date?, _ other: Date?) -> Bool {
+            guard let one, let other else { return one == nil && other == nil }
+            // A store that keeps lifetimes by a clock of its own looks at that clock twice.
+            return abs(one.timeIntervalSince(other)) < 1
+        }
+        let members = [
+            ("accessToken", accessToken?.value == other.accessToken?.value),
+            ("expiration", areEqual(accessToken?.expiration, other.accessToken?.expiration)),
+            ("refreshToken", refreshToken == other.refreshToken),
+            ("scope", scope == other.scope),
+            ("obtained", areEqual(obtained, other.obtained)),
+            ("otherMembers", otherMembers == other.otherMembers),
+        ]
+        let names = members.filter { !$0.1 }.map(\.0)
+        return names.isEmpty ? "" : "another \(names.joined(separator: ", another "))"
+    }
+}

@@ -1,0 +1,172 @@
+import AccessTokenCore
+import AccessTokenOAuth
+
+extension StoreContract {
+    static let reading = [
+        StoreClause(
+            "R1",
+            .serious,
+            "answer load while a body runs, with the record as it was before",
+            intent: "the start of an app must not wait for a slow server",
+            remedy: "read without the exclusion, and replace the record in one step"
+        ) { run in
+            let opening = try await run.open()
+            try await run.update(opening, .replace(run.credential("A")))
+            let holder = run.start("the holder", opening, .success(.replace(run.credential("B"))), isHeld: true)
+            try await run.waitUntilInside(holder)
+            try run.expect(try await run.load(opening), is: "A", from: "load during the body")
+            try await run.record(of: holder)
+            try run.expect(try await run.load(opening), is: "B", from: "load after it")
+        },
+
+        StoreClause(
+            "R2",
+            .critical,
+            "never hand out half of a record, nor an older one than before",
+            intent: "a record that is half written signs the user out",
+            remedy: "write elsewhere, and put it in place in one step",
+            resembles: "aws-cli #9632 and botocore #3213: JSON that is corrupt, since it is written in place"
+        ) { run in
+            let opening = try await run.open()
+            try await run.update(opening, .replace(run.credential("0")))
+            let isOver = Locked(false)
+            let wrong = Locked<String?>(nil)
+            let reader = Lane("the reader")
+            let reading = Task.detached(executorPreference: reader) {
+                var last = 0
+                while !isOver.withLock({ $0 }), wrong.withLock({ $0 }) == nil {
+                    do {
+                        let record = try await opening.store.load()
+                        let name = record?.credential.refreshToken?.split(separator: "-").last.map(String.init) ?? ""
+                        if record?.credential.accessToken != run.credential(name).accessToken {
+                            wrong.withLock { $0 = "\(run.text(record)) with another one's access token" }
+                        }
+                        if let version = record?.version, version < last {
+                            wrong.withLock { $0 = "version \(version) after \(last)" }
+                        }
+                        last = record?.version ?? last
+                    } catch {
+                        wrong.withLock { $0 = "\(type(of: error)): \(error)" }
+                    }
+                    await Task.yield()
+                }
+            }
+            for number in 1...50 { try await run.update(opening, .replace(run.credential("\(number)"))) }
+            isOver.withLock { $0 = true }
+            await reading.value
+            let observed = wrong.withLock { $0 }
+            try run.expect(observed == nil, "whole records, each as new as the one before", observed: observed ?? "")
+        },
+    ]
+
+    static let waiting = [
+        StoreClause(
+            "W1",
+            .serious,
+            "tell an update that waits for longer than the limit that the store is busy",
+            intent: "a peer that hangs must not hang everybody else for good",
+            remedy: "give the wait for the exclusion an end, and throw CredentialStoreError.busy",
+            needs: .waitLimit,
+            waitLimit: 0.2
+        ) { run in
+            let opening = try await run.open()
+            let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
+            try await run.waitUntilInside(holder)
+            let waiter = run.start("the waiter", opening, .success(.keep))
+            guard await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
+                throw run.violation("the waiter to be told that the store is busy", "it waits on", #line)
+            }
+            try run.expect(run.isBusy(result), "CredentialStoreError.busy", observed: run.text(result))
+            try await run.record(of: holder)
+        },
+
+        StoreClause(
+            "W2",
+            .critical,
+            "not run the body of an update that was told so",
+            intent: "a body that runs without anybody knowing exchanges the refresh token",
+            remedy: "take the update out of the queue before its error is thrown",
+            needs: .waitLimit,
+            waitLimit: 0.2
+        ) { run in
+            let opening = try await run.open()
+            let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
+            try await run.waitUntilInside(holder)
+            let waiter = run.start("the waiter", opening, .success(.replace(run.credential("A"))))
+            _ = await run.wait { waiter.result != nil }
+            try await run.record(of: holder)
+            await run.giveTime()
+            guard let result = waiter.result, case .failure = result else { return }
+            try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")
+            let record = try await run.load(opening)
+            try run.expect(record == nil, "no record", observed: run.text(record))
+        },
+
+        StoreClause(
+            "W3",
+            .critical,
+            "hold no thread while two hundred updates wait",
+            intent: "the pool of tasks has one thread for each core: the holder itself could not go on",
+            remedy: "suspend the task: try for the lock, sleep, try again"
+        ) { run in
+            let opening = try await run.open()
+            let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
+            try await run.waitUntilInside(holder)
+            // A pool with one thread, and not that of the process, which others need.
+            let pool = Lane("a pool with one thread")
+            let waiters = (1...200).map { number in
+                run.start("waiter \(number)", opening, .success(.keep), inPool: pool)
+            }
+            let hasRun = Locked(false)
+            Task.detached(executorPreference: pool) {
+                hasRun.withLock { $0 = true }
+                run.log.check()
+            }
+            let isFree = await run.wait { hasRun.withLock { $0 } }
+            holder.exit.open()
+            try run.expect(isFree, "a task of somebody else to run", observed: "the thread is blocked")
+            // All of them have to be out of the place, which goes away with the run; E5 judges whether they get in.
+            _ = await run.wait { waiters.allSatisfy { $0.result != nil } }
+        },
+
+        StoreClause(
+            "X1",
+            .critical,
+            "write what a body stores although its task is cancelled meanwhile",
+            intent: "the server rotated the refresh token when it answered, whether or not anybody listens",
+            remedy: "do not look at the task's cancellation once the body runs",
+            resembles: "ktor PR #5193: a cancellation loses the rotated token"
+        ) { run in
+            let opening = try await run.open()
+            let call = run.start("who is cancelled", opening, .success(.replace(run.credential("A"))), isHeld: true)
+            try await run.waitUntilInside(call)
+            call.cancel()
+            _ = try await run.result(of: call)
+            try run.expect(try await run.load(opening), is: "A", from: "load")
+        },
+
+        StoreClause(
+            "X2",
+            .minor,
+            "end the wait of a cancelled task at once, with CancellationError, and without its body",
+            intent: "a process that is asked to end must not wait for another one's exchange",
+            remedy: "wait in a cancellation handler",
+            isConvention: true
+        ) { run in
+            let opening = try await run.open()
+            let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
+            try await run.waitUntilInside(holder)
+            let waiter = run.start("the waiter", opening, .success(.keep))
+            await run.giveTime()
+            waiter.cancel()
+            guard await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
+                throw run.violation("the waiter to end at once", "it waits on", #line)
+            }
+            guard case .failure(let error) = result, run.subject.errors(error) is CancellationError else {
+                throw run.violation("CancellationError", run.text(result), #line)
+            }
+            try await run.record(of: holder)
+            try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")
+        },
+    ]
+}

@@ -1,0 +1,2 @@
+@_exported import AccessTokenContract
+@_exported import AccessTokenOAuth

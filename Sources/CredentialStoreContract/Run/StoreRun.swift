@@ -1,0 +1,269 @@
+import AccessTokenContract
+import AccessTokenCore
+import AccessTokenOAuth
+import Foundation
+
+/// One run of one clause: a new place, its openings, and the words in which scenarios are written.
+///
+/// Code of the subject runs on lanes, never where the scenario runs.
+final class StoreRun: Sendable {
+    /// An opening of the store, with the name that traces give it.
+    struct Opening: Sendable {
+        let name: String
+        let store: any CredentialStore
+    }
+
+    private struct State {
+        var openings = 0
+        var calls: [UpdateCall] = []
+        var inside: [String] = []
+        var overlap: String?
+    }
+
+    let clause: StoreClause
+    let subject: StoreSubject
+    let fixture: StoreFixture
+    let log = RunLog()
+    private let timeLimit: Duration
+    private let state = Locked(State())
+
+    init(clause: StoreClause, subject: StoreSubject, timeLimit: Duration) {
+        self.clause = clause
+        self.subject = subject
+        self.timeLimit = timeLimit
+        let name = "contract" + UUID().uuidString.lowercased().filter { $0 != "-" }
+        fixture = StoreFixture(
+            name: name,
+            folder: FileManager.default.temporaryDirectory.appending(path: name),
+            waitLimit: clause.waitLimit
+        )
+    }
+
+    /// Lets go of everybody who is inside, and removes what a store has left on disk.
+    func end() {
+        for call in state.withLock({ $0.calls }) {
+            call.exit.open()
+            call.cancel()
+        }
+        try? FileManager.default.removeItem(at: fixture.folder)
+    }
+
+    func checkPromises() throws {
+        let unknown = subject.promises.subtracting(StoreContract.conventions).sorted()
+        try expect(
+            unknown.isEmpty,
+            "the subject to promise conventions, which are \(StoreContract.conventions.sorted())",
+            observed: "it promises \(unknown)",
+            line: clause.wording.line
+        )
+    }
+
+    // MARK: Openings
+
+    func open(line: Int = #line) async throws -> Opening {
+        let number = state.withLock { state in
+            state.openings += 1
+            return state.openings
+        }
+        let name = "opening \(number)"
+        let (open, fixture) = (subject.open, fixture)
+        let store = try await value(of: "\(name) of the store", line) { try await open(fixture) }
+        return Opening(name: name, store: store)
+    }
+
+    func load(_ opening: Opening, line: Int = #line) async throws -> CredentialRecord? {
+        let store = opening.store
+        let record = try await value(of: "load by \(opening.name)", line) { try await store.load() }
+        log.happened("load by \(opening.name) brings \(text(record))")
+        return record
+    }
+
+    // MARK: Updates
+
+    /// Starts an update, which does what the change says as soon as it is inside, or when the scenario lets it.
+    ///
+    /// - Parameter pool: where the call runs together with others, and its body is not held; `nil` gives it a lane of its own.
+    func start(
+        _ name: String,
+        _ opening: Opening,
+        _ change: Result<CredentialChange, BodyError>,
+        isHeld: Bool = false,
+        inPool pool: Lane? = nil
+    ) -> UpdateCall {
+        let call = UpdateCall(name: name)
+        state.withLock { $0.calls.append(call) }
+        log.happened("\(name) updates by \(opening.name)")
+        if !isHeld { call.exit.open() }
+        let lane = pool ?? Lane(name)
+        let task = Task.detached(executorPreference: lane) { [self] in
+            let result: Result<CredentialRecord?, any Error>
+            do {
+                result = .success(
+                    try await opening.store.update { record in
+                        self.enters(call, record)
+                        defer { self.leaves(call) }
+                        // A store that blocks the thread of the pool leaves none on which to go on.
+                        if pool != nil { return try change.get() }
+                        await call.exit.pass()
+                        // Whoever may come in beside it gets the time to.
+                        for _ in 0..<3 { await Task.yield() }
+                        return try change.get()
+                    }
+                )
+            } catch {
+                result = .failure(error)
+            }
+            call.ends(result)
+            log.happened("\(name) ends with \(text(result))")
+        }
+        call.runs(in: task)
+        return call
+    }
+
+    /// An update from beginning to end, which must succeed.
+    @discardableResult
+    func update(
+        _ opening: Opening,
+        _ change: CredentialChange,
+        line: Int = #line
+    ) async throws -> CredentialRecord? {
+        try await record(of: start("somebody", opening, .success(change)), line: line)
+    }
+
+    /// Waits until the body of a call runs.
+    func waitUntilInside(_ call: UpdateCall, line: Int = #line) async throws {
+        guard await wait(until: { !call.seen.isEmpty || call.result != nil }), !call.seen.isEmpty else {
+            throw violation("\(call.name) to get inside", situation(of: call), line)
+        }
+    }
+
+    /// The record that an update returns, which must succeed.
+    @discardableResult
+    func record(of call: UpdateCall, line: Int = #line) async throws -> CredentialRecord? {
+        switch try await result(of: call, line: line) {
+        case .success(let record): return record
+        case .failure(let error):
+            throw violation("\(call.name) to succeed", text(Result<CredentialRecord?, any Error>.failure(error)), line)
+        }
+    }
+
+    /// Lets the body go on, and waits for the end of the call.
+    func result(of call: UpdateCall, line: Int = #line) async throws -> Result<CredentialRecord?, any Error> {
+        call.exit.open()
+        guard await wait(until: { call.result != nil }), let result = call.result else {
+            throw violation("\(call.name) to end", situation(of: call), line)
+        }
+        return result
+    }
+
+    private func enters(_ call: UpdateCall, _ record: CredentialRecord?) {
+        state.withLock { state in
+            if let other = state.inside.first {
+                state.overlap = state.overlap ?? "\(call.name) is inside with \(other)"
+            }
+            state.inside.append(call.name)
+        }
+        call.sees(record)
+        log.happened("\(call.name) is inside and sees \(text(record))")
+    }
+
+    private func leaves(_ call: UpdateCall) {
+        state.withLock { state in state.inside.removeAll { $0 == call.name } }
+        log.happened("\(call.name) leaves")
+    }
+
+    // MARK: Expectations
+
+    func expect(_ holds: Bool, _ expected: String, observed: String, line: Int = #line) throws {
+        if !holds { throw violation(expected, observed, line) }
+    }
+
+    func expect(_ record: CredentialRecord?, is name: String, from source: String, line: Int = #line) throws {
+        try expect(
+            record?.credential.refreshToken == credential(name).refreshToken,
+            "\(source) to bring credential \(name)",
+            observed: text(record),
+            line: line
+        )
+    }
+
+    func expectOneAtATime(line: Int = #line) throws {
+        let overlap = state.withLock { $0.overlap }
+        try expect(overlap == nil, "one body at a time", observed: overlap ?? "", line: line)
+    }
+
+    /// Gives what must not happen some time to happen: nobody can wait for that.
+    func giveTime() async {
+        for _ in 0..<3 {
+            await withCheckedContinuation { continuation in
+                let next = OneShot(abandoned: ()) { continuation.resume() }
+                TimeLimit.after(milliseconds: 15) {
+                    // Behind all that waits for a thread, unless the subject blocks the threads.
+                    Task.detached { next(()) }
+                    TimeLimit.after(milliseconds: 300) { next(()) }
+                }
+            }
+        }
+    }
+
+    func wait(until condition: @escaping @Sendable () -> Bool) async -> Bool {
+        await log.wait(timeLimit, until: condition)
+    }
+
+    func violation(_ expected: String, _ observed: String, _ line: Int) -> ContractViolation {
+        ContractViolation(clause: clause.wording, expected: expected, observed: observed, trace: log.trace, line: line)
+    }
+
+    func isBusy(_ result: Result<CredentialRecord?, any Error>) -> Bool {
+        guard case .failure(let error) = result else { return false }
+        return subject.errors(error) as? CredentialStoreError == .busy
+    }
+
+    // MARK: Words
+
+    /// A credential that reports call by its name; its tokens are secrets.
+    func credential(_ name: String) -> Credential {
+        Credential(accessToken: AccessToken(value: "s3cret-access-\(name)"), refreshToken: "s3cret-refresh-\(name)")
+    }
+
+    func text(_ record: CredentialRecord?) -> String {
+        guard let record else { return "no record" }
+        let name = record.credential.refreshToken.map { token in
+            token.hasPrefix("s3cret-refresh-") ? String(token.dropFirst("s3cret-refresh-".count)) : "of nobody"
+        }
+        return "credential \(name ?? "without a refresh token"), version \(record.version)"
+    }
+
+    func text(_ result: Result<CredentialRecord?, any Error>) -> String {
+        switch result {
+        case .success(let record): text(record)
+        case .failure(let error): error is BodyError ? "the body's error" : "\(type(of: error)): \(error)"
+        }
+    }
+
+    private func situation(of call: UpdateCall) -> String {
+        if let result = call.result { return "it ends with \(text(result))" }
+        return call.seen.isEmpty ? "it waits" : "it is inside, or does not return after its body"
+    }
+
+    private func value<Value: Sendable>(
+        of what: String,
+        _ line: Int,
+        _ call: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let result = Locked<Result<Value, any Error>?>(nil)
+        let lane = Lane("call")
+        Task.detached(executorPreference: lane) { [log] in
+            let ended: Result<Value, any Error>
+            do { ended = .success(try await call()) } catch { ended = .failure(error) }
+            result.withLock { $0 = ended }
+            log.check()
+        }
+        guard await wait(until: { result.withLock { $0 != nil } }), let ended = result.withLock({ $0 }) else {
+            throw violation("\(what) to return", "it does not", line)
+        }
+        do { return try ended.get() } catch {
+            throw violation("\(what) to succeed", "\(type(of: error)): \(error)", line)
+        }
+    }
+}

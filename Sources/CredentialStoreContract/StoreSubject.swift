@@ -1,0 +1,85 @@
+public import AccessTokenOAuth
+public import Foundation
+
+/// A kind of credential store that the contract is verified on: how to open it, and what it declares.
+///
+/// ```swift
+/// let subject = StoreSubject("the store in a folder", features: [.openings, .waitLimit]) { fixture in
+///     FileCredentialStore(folder: fixture.folder, waitLimit: fixture.waitLimit)
+/// }
+/// ```
+public struct StoreSubject: Sendable {
+    /// What reports call it.
+    public let name: String
+
+    /// What it can do beyond keeping a credential for one opening.
+    public let features: StoreFeatures
+
+    /// The ids of the conventions that it promises to follow.
+    public let promises: Set<String>
+
+    let errors: @Sendable (any Error) -> any Error
+    let open: @Sendable (StoreFixture) async throws -> any CredentialStore
+
+    /// Creates a subject.
+    ///
+    /// - Parameters:
+    ///   - name: what reports call it.
+    ///   - features: what it can do; clauses that need more are skipped, visibly.
+    ///   - promises: the ids of the conventions that the store promises, such as `X2`; breaking any other convention is
+    ///     advice and no defect. ``StoreContract/conventions`` are all of them.
+    ///   - errors: says what an error of the store stands for in the contract's words, if the store has error types of
+    ///     its own: `CredentialStoreError.busy`, or `CancellationError`.
+    ///   - open: opens the store of a fixture, which is empty at first; with the feature ``StoreFeatures/openings``
+    ///     called several times for one fixture.
+    public init(
+        _ name: String,
+        features: StoreFeatures = [],
+        promises: Set<String> = [],
+        errors: @escaping @Sendable (any Error) -> any Error = { $0 },
+        open: @escaping @Sendable (StoreFixture) async throws -> any CredentialStore
+    ) {
+        self.name = name
+        self.features = features
+        self.promises = promises
+        self.errors = errors
+        self.open = open
+    }
+}
+
+/// Where a store is to be for one scenario.
+public struct StoreFixture: Sendable {
+    /// A name that no other scenario has, of letters and digits: a key, a row, an account.
+    public let name: String
+
+    /// A folder that does not exist yet and is removed after the scenario.
+    public let folder: URL
+
+    /// Seconds after which an update that waits is to be told that the store is busy.
+    public let waitLimit: TimeInterval
+}
+
+/// What a store can do beyond keeping a credential for one opening; a clause is only run on subjects that have it.
+public struct StoreFeatures: OptionSet, Hashable, Sendable {
+    /// The features as bits.
+    public let rawValue: Int
+
+    /// Creates a set from its bits.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// Several openings of one place are one store, as in several processes.
+    public static let openings = StoreFeatures(rawValue: 1 << 0)
+    /// The fixture's wait limit is observed.
+    public static let waitLimit = StoreFeatures(rawValue: 1 << 1)
+
+    private static let names: [(StoreFeatures, String)] = [(.openings, "openings"), (.waitLimit, "waitLimit")]
+}
+
+extension StoreFeatures: CustomStringConvertible {
+    /// The names of the features, separated by commas.
+    public var description: String {
+        Self.names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+}

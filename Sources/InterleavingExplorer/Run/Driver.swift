@@ -1,0 +1,367 @@
+import Synchronization
+
+/// Runs the steps of one schedule, from point to point.
+///
+/// Between two steps, and at each preemption point inside of one, it asks the chooser what runs next. Where that is not
+/// the step itself, the thread of the step is held, and another one goes on.
+final class Driver: @unchecked Sendable {  // Only the thread that has been handed the right to run touches it.
+    let run: ScenarioRun
+    private(set) var drive = Drive()
+    private var chooser: any Chooser
+    private let threads: StepThreads
+    private let places: LockedPlaces
+    private let pulse: Pulse
+    private let main = StepThread()
+    private let state: Protected<State>
+    /// The frame of the choice whose consequences run now.
+    private var frame: Int?
+    /// What runs now, and how many had become ready when it began.
+    private var running = (arrival: 0, start: 0)
+    private var isOver = false
+    private var drains = 0
+    /// Whether a task may find itself cancelled by another one.
+    private let watchesCancellation: Bool
+    private let permanent: [(name: String, holds: @Sendable () -> Bool)]
+
+    /// What any thread may ask or change.
+    private struct State: Sendable {
+        var running: StepThread
+        /// The threads that run, if more than one had to: the schedule is given up then.
+        var strays = 0
+        var hasCollided = false
+        /// Where the step was held that was let go last.
+        var lastPlace: Int?
+    }
+
+    /// What a run was like, as far as the search must know.
+    struct Drive: Sendable {
+        var frames: [Frame] = []
+        /// What ran from point to point, in order.
+        var events: [Event] = []
+        var steps = 0
+        /// Whether there were more candidates at some moment than a digit can tell apart.
+        var isTruncated = false
+        /// Whether the subject itself has cancelled a task.
+        var hasSubjectCancelled = false
+        /// Whether the run was given up because it can show nothing new.
+        var isPruned = false
+        /// Whether the run has failed before everything had happened.
+        var hasEndedEarly = false
+        var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
+
+        mutating func mix(_ value: Int) {
+            fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3
+        }
+    }
+
+    private enum Choice {
+        case goOn
+        case take(Candidate)
+        case over
+    }
+
+    init(_ run: ScenarioRun, by chooser: any Chooser) {
+        self.run = run
+        self.chooser = chooser
+        threads = run.surroundings.threads
+        places = run.surroundings.places
+        pulse = run.surroundings.pulse
+        watchesCancellation = run.watchesCancellation
+        state = Protected(State(running: main))
+        permanent = run.script.withLock { $0.permanent }
+        main.bindToCallingThread()
+    }
+
+    /// Runs until nothing can run any more, or the run has failed; returns the chooser as it is then.
+    func runToEnd() -> any Chooser {
+        loop(on: main)
+        if state.withLock({ $0.hasCollided }) { drive.isPruned = true }
+        return chooser
+    }
+
+    // MARK: From step to step
+
+    /// Takes one candidate after the other, until the right to run was handed to another thread.
+    func loop(on thread: StepThread) {
+        while true {
+            if state.withLock({ $0.hasCollided }) {
+                return arrive(thread)
+            }
+            switch choose(at: nil, isLocked: false) {
+            case .goOn: continue
+            case .take(let candidate):
+                if case .rest(let held) = candidate.work {
+                    if thread !== main { threads.add(thread) }
+                    resume(held)
+                    guard thread === main else { return }
+                    _ = thread.waitForOrder()
+                } else {
+                    execute(candidate)
+                }
+            case .over:
+                if let held = run.board.withLock({ $0.takeHeld() }) {
+                    if thread !== main { threads.add(thread) }
+                    resume(held)
+                    guard thread === main else { return }
+                    _ = thread.waitForOrder()
+                } else if thread === main {
+                    return
+                } else {
+                    threads.add(thread)
+                    willRun(on: main)
+                    return main.hand(.goOn)
+                }
+            }
+        }
+    }
+
+    /// Runs a candidate to the end of its step.
+    func execute(_ candidate: Candidate) {
+        run.run(candidate)
+        guard !state.withLock({ $0.hasCollided }) else { return }
+        endStretch()
+        run.board.withLock { board in
+            // Nobody can tell whether blocks are left. After a drain that did nothing it takes another step.
+            if case .drain = candidate.work, !board.isEventful {
+                return
+            }
+            drains = 0
+            board.offerDrains()
+        }
+        guard !isOver else { return }
+        for condition in permanent where !condition.holds() {
+            run.board.withLock { $0.fail(.brokenInvariant, "“\(condition.name)” does not hold") }
+        }
+    }
+
+    /// Notes who runs from now on.
+    func willRun(on thread: StepThread) {
+        state.withLock { $0.running = thread }
+    }
+
+    private func resume(_ held: HeldStep) {
+        run.board.withLock { board in
+            board.isStepping = true
+            board.stretch = held.stretch
+        }
+        willRun(on: held.thread)
+        held.thread.hand(.goOn)
+    }
+
+    // MARK: Inside a step
+
+    /// Lets the chooser hold the running step here.
+    @inline(never)
+    func point() {
+        guard !isOver, !state.withLock({ $0.hasCollided }) else { return }
+        let isWorthIt = run.board.withLock { board in
+            board.settle()
+            // Where nothing has happened yet, the others could have gone before the stretch began.
+            return !board.stretch.footprint.isEmpty || !board.fresh.isEmpty
+                || board.canBeCancelled(board.stretch.footprint.lineage)
+        }
+        guard isWorthIt else { return }
+        let isLocked = !places.isEmpty && places.contains(LockedPlaces.here())
+        if !isLocked { endStretch() }
+        let goesOn = run.board.withLock { board in
+            let arrival = board.nextArrival()
+            if !isLocked { board.stretch.isRest = true }
+            let rank = board.stretch.job == nil ? -arrival : board.stretch.participant
+            return Candidate.Key(rank: rank, arrival: arrival)
+        }
+        guard case .take(let candidate) = choose(at: goesOn, isLocked: isLocked) else { return }
+        hold(goesOn, at: LockedPlaces.here(), for: candidate)
+    }
+
+    private func hold(_ goesOn: Candidate.Key, at place: Int, for candidate: Candidate) {
+        let thread = state.withLock { $0.running }
+        run.board.withLock { board in
+            let held = Candidate(
+                work: .rest(HeldStep(thread: thread, stretch: board.stretch)),
+                participant: board.stretch.participant,
+                label: .text("goes on"),
+                key: goesOn
+            )
+            board.ready.insert(held, at: 0)
+            board.isStepping = false
+        }
+        if case .rest(let other) = candidate.work {
+            resume(other)
+        } else {
+            threads.run(candidate, for: self)
+        }
+        var last = (beats: -1, times: 0)
+        thread.waitForOrder {
+            let beats = pulse.beats.load(ordering: .relaxed)
+            let isAsleep = state.withLock { $0.running }.isAsleep
+            let isStuck = isAsleep && !pulse.isWaiting.load(ordering: .sequentiallyConsistent)
+            last = isStuck && beats == last.beats ? (beats, last.times + 1) : (beats, 0)
+            return last.times >= 3 && letGo(thread, heldAt: place)
+        }
+    }
+
+    /// Lets a step go that the running thread seems to wait for, since the step holds a lock; the schedule is given up.
+    private func letGo(_ thread: StepThread, heldAt place: Int) -> Bool {
+        let isLast = run.board.withLock { board in
+            guard let first = board.firstHeld, first.thread === thread else { return false }
+            return board.takeHeld() != nil
+        }
+        guard isLast else { return false }
+        state.withLock { state in
+            state.strays += state.hasCollided ? 1 : 2
+            state.hasCollided = true
+            state.lastPlace = place
+        }
+        run.board.withLock { $0.isAbandoned = true }
+        return true
+    }
+
+    /// Comes back from a step of a schedule that was given up; the last one to do so ends the run.
+    private func arrive(_ thread: StepThread) {
+        let (strays, place) = state.withLock { state in
+            state.strays -= 1
+            defer { state.lastPlace = nil }
+            return (state.strays, state.lastPlace)
+        }
+        // The first to come back is the one that was waiting, or the one it waited for: that place has a lock.
+        if let place { places.add(place) }
+        guard strays > 0 else {
+            if let held = run.board.withLock({ $0.takeHeld() }) {
+                state.withLock { $0.strays = 1 }
+                if thread !== main { threads.add(thread) }
+                resume(held)
+                if thread === main { _ = thread.waitForOrder() }
+                return
+            }
+            if thread !== main {
+                threads.add(thread)
+                willRun(on: main)
+                main.hand(.goOn)
+            }
+            return
+        }
+        if thread === main {
+            _ = thread.waitForOrder()
+        } else {
+            threads.add(thread)
+        }
+    }
+
+    private func endStretch() {
+        pulse.beats.add(1, ordering: .relaxed)
+        let (footprint, isAlone, known) = run.board.withLock { board in
+            let (footprint, isPrivate) = board.endStretch()
+            drive.hasSubjectCancelled = board.hasSubjectCancelled
+            return (footprint, isPrivate || !watchesCancellation && board.isNobodyHeld, board.known)
+        }
+        chooser.stepEnded(footprint, known: known)
+        drive.events.append(
+            Event(arrival: running.arrival, start: running.start, frame: frame, footprint: footprint)
+        )
+        if let frame {
+            drive.frames[frame].footprint = footprint
+            if footprint.isEmpty, isAlone, !run.board.withLock({ $0.canBeCancelled(footprint.lineage) }) {
+                drive.frames[frame].isLocal = true
+            }
+        }
+        frame = nil
+    }
+
+    // MARK: The choice
+
+    /// Decides what runs next; `goesOn` stands for the step that is at a point, if one is.
+    ///
+    /// Where it has a lock, it is only to say so, and the stretch does not end there.
+    private func choose(at goesOn: Candidate.Key?, isLocked: Bool) -> Choice {
+        guard !isOver else { return goesOn == nil ? .over : .goOn }
+        guard
+            let count = run.board.withLock({ board in
+                board.failure == nil ? board.candidateCount + (isLocked ? board.fresh.count : 0) : nil
+            })
+        else { return over(goesOn) }
+        if let escape = run.escapes.first {
+            run.board.withLock { $0.fail(.escape, escape) }
+            return over(goesOn)
+        }
+        if goesOn == nil, count == 0 {
+            if drains < SuspendedQueue.longestChain, run.board.withLock({ $0.offerDrains() }) {
+                drains += 1
+                return .goOn
+            }
+            return run.waitsForNothing() ? .goOn : over(nil)
+        }
+        if let goesOn, count == 0 {
+            running = (goesOn.arrival, run.board.withLock { $0.arrivals })
+            return .goOn
+        }
+        if goesOn == nil { drive.steps += 1 }
+        guard drive.steps <= run.explorer.maximumSteps else {
+            run.board.withLock { $0.fail(.livelock, "still going on after \(run.explorer.maximumSteps) steps") }
+            return over(goesOn)
+        }
+        let own = goesOn.map { [$0] } ?? []
+        let width = min(count + own.count, Schedule.radix)
+        drive.isTruncated = drive.isTruncated || count + own.count > width
+        drive.mix(width)
+        let (keys, known, start, hasTimers) = run.board.withLock { board in
+            let keys = own + board.keys(width - own.count) + (isLocked ? board.fresh.map { $0.key } : [])
+            return (Array(keys.prefix(width)), board.known, board.arrivals, board.hasTimersToFire)
+        }
+        var choice: Int
+        switch chooser.choose(among: keys, fingerprint: drive.fingerprint) {
+        case .take(let position):
+            choice = position
+        case .diverge:
+            let message = "the choices do not fit at step \(drive.steps)"
+            run.board.withLock { $0.fail(.divergedReplay, message) }
+            return over(goesOn)
+        case .prune:
+            drive.isPruned = true
+            return over(goesOn)
+        }
+        if isLocked, choice != 0 {
+            guard chooser.isFree else {
+                drive.isPruned = true
+                return over(goesOn)
+            }
+            choice = 0
+        }
+        if width > 1 {
+            if !isLocked { frame = drive.frames.count }
+            drive.frames.append(
+                Frame(
+                    digit: UInt8(choice),
+                    arrivals: keys.map { $0.arrival },
+                    asleep: chooser.asleep,
+                    known: known,
+                    fingerprint: drive.fingerprint,
+                    hasTimers: hasTimers,
+                    isLocked: isLocked
+                )
+            )
+            run.surroundings.crumbs.add(UInt8(choice))
+        }
+        if !isLocked { running = (keys[choice].arrival, start) }
+        if choice < own.count {
+            return .goOn
+        }
+        if goesOn != nil { drive.steps += 1 }
+        let candidate = run.board.withLock { board -> Candidate? in
+            guard choice - own.count < board.candidateCount else { return nil }
+            return board.take(choice - own.count, of: width, isAhead: !own.isEmpty, number: drive.steps)
+        }
+        guard let candidate else {
+            // A thread outside of control has taken it away meanwhile: this run says nothing, and the search is not complete.
+            drive.isTruncated = true
+            drive.isPruned = true
+            return over(goesOn)
+        }
+        drive.mix(candidate.participant)
+        return .take(candidate)
+    }
+
+    private func over(_ goesOn: Candidate.Key?) -> Choice {
+        isOver = true
+        return goesOn == nil ? .over : .goOn
+    }
+}

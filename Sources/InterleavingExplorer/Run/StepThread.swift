@@ -1,0 +1,210 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+
+/// A thread on which steps run while others are held.
+///
+/// Only one thread of an exploration runs at any time. It hands the right to run to the next one.
+final class StepThread: Sendable {
+    enum Order: Sendable {
+        /// Run this candidate, and what comes after it.
+        case run(Driver, Candidate)
+        /// Go on behind the point at which you are held, or return from the run.
+        case goOn
+        /// The exploration is over.
+        case end
+    }
+
+    private let order = Protected<Order?>(nil)
+    private let signal = DispatchSemaphore(value: 0)
+    private let system = Protected<SystemThread?>(nil)
+
+    /// Says that the calling thread is meant.
+    func bindToCallingThread() {
+        system.withLock { $0 = SystemThread() }
+    }
+
+    /// Whether the thread sleeps, or waits for something; `false` if that cannot be told.
+    var isAsleep: Bool {
+        system.withLock { $0 }?.isAsleep ?? false
+    }
+
+    func hand(_ order: Order) {
+        self.order.withLock { $0 = order }
+        signal.signal()
+    }
+
+    func waitForOrder() -> Order {
+        signal.wait()
+        return takeOrder()
+    }
+
+    /// Waits for the next order, and asks now and then whether there is a reason not to wait any longer.
+    func waitForOrder(orUntil isEnough: () -> Bool) {
+        while signal.wait(timeout: .now() + .milliseconds(5)) == .timedOut {
+            if isEnough() { return }
+        }
+        _ = takeOrder()
+    }
+
+    private func takeOrder() -> Order {
+        order.withLock { order in
+            defer { order = nil }
+            return order ?? .end
+        }
+    }
+}
+
+/// A thread as the operating system knows it.
+private struct SystemThread: Sendable {
+    #if canImport(Darwin)
+    private let port: mach_port_t
+
+    init() {
+        port = pthread_mach_thread_np(pthread_self())
+    }
+
+    var isAsleep: Bool {
+        var info = thread_basic_info()
+        var count = mach_msg_type_number_t(MemoryLayout<thread_basic_info>.size / MemoryLayout<natural_t>.size)
+        let status = unsafe withUnsafeMutablePointer(to: &info) { pointer in
+            unsafe pointer.withMemoryRebound(to: integer_t.self, capacity: Int(count)) { words in
+                unsafe thread_info(port, thread_flavor_t(THREAD_BASIC_INFO), words, &count)
+            }
+        }
+        return status == KERN_SUCCESS && info.run_state == TH_STATE_WAITING
+    }
+    #else
+    /// Of the thread's file in `/proc`, such as `123/task/456`.
+    private let path: String
+
+    init() {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let length = unsafe buffer.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return 0 }
+            return unsafe readlink("/proc/thread-self", base, bytes.count)
+        }
+        path = length > 0 ? "/proc/" + String(decoding: buffer.prefix(length), as: UTF8.self) + "/stat" : ""
+    }
+
+    var isAsleep: Bool {
+        let file = unsafe open(path, O_RDONLY)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var buffer = [UInt8](repeating: 0, count: 128)
+        let length = unsafe buffer.withUnsafeMutableBytes { bytes in
+            unsafe read(file, bytes.baseAddress, bytes.count)
+        }
+        // "456 (the name, which may hold anything) S …"
+        guard length > 0, let end = buffer.prefix(length).lastIndex(of: UInt8(ascii: ")")), end + 2 < length else {
+            return false
+        }
+        return buffer[end + 2] == UInt8(ascii: "S") || buffer[end + 2] == UInt8(ascii: "D")
+    }
+    #endif
+}
+
+/// The threads of an exploration on which no step is held.
+final class StepThreads: Sendable {
+    private let idle = Protected<[StepThread]>([])
+
+    /// Lets an idle thread, or a new one, run a candidate.
+    func run(_ candidate: Candidate, for driver: Driver) {
+        let known = idle.withLock { $0.popLast() }
+        let thread = known ?? StepThread()
+        driver.willRun(on: thread)
+        thread.hand(.run(driver, candidate))
+        guard known == nil else { return }
+        // A serial queue has a thread even if the subjects keep all those of the global queues busy.
+        DispatchQueue(label: "InterleavingExplorer step").async {
+            thread.bindToCallingThread()
+            while case .run(let driver, let candidate) = thread.waitForOrder() {
+                ActiveRuns.joining(driver.run) {
+                    driver.execute(candidate)
+                    driver.loop(on: thread)
+                }
+            }
+        }
+    }
+
+    func add(_ thread: StepThread) {
+        idle.withLock { $0.append(thread) }
+    }
+
+    /// Ends all of them; no step is held any more.
+    func end() {
+        let threads = idle.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        for thread in threads { thread.hand(.end) }
+    }
+}
+
+/// What the threads of an exploration tell each other while one of them runs.
+final class Pulse: Sendable {
+    /// Counts stretches: whether anything goes on can be seen from any thread.
+    let beats = Atomic<Int>(0)
+    /// Whether the running thread waits for something by the explorer's own will.
+    let isWaiting = Atomic<Bool>(false)
+    /// Whether the caller has been told something else already, so that the search is to end.
+    let isAbandoned = Atomic<Bool>(false)
+
+    func waiting<Result>(_ body: () -> Result) -> Result {
+        isWaiting.store(true, ordering: .sequentiallyConsistent)
+        defer { isWaiting.store(false, ordering: .sequentiallyConsistent) }
+        return body()
+    }
+}
+
+/// The places in a subject's code at which a step must not be held, since it has a lock there that others need.
+final class LockedPlaces: Sendable {
+    private let places = Protected<Set<Int>>([])
+
+    var count: Int {
+        places.withLock { $0.count }
+    }
+
+    var isEmpty: Bool {
+        count == 0
+    }
+
+    func add(_ place: Int) {
+        places.withLock { _ = $0.insert(place) }
+    }
+
+    func contains(_ place: Int) -> Bool {
+        places.withLock { $0.contains(place) }
+    }
+
+    /// The code that calls the caller, by its return addresses.
+    @inline(never)
+    static func here() -> Int {
+        guard let function = unsafe backtrace else { return 0 }
+        var addresses = [UInt](repeating: 0, count: 18)
+        let count = unsafe addresses.withUnsafeMutableBytes { bytes in
+            unsafe function(bytes.baseAddress, Int32(bytes.count / MemoryLayout<UInt>.size))
+        }
+        var hasher = Hasher()
+        // This function and its caller come first.
+        for address in addresses.prefix(Int(count)).dropFirst(2) { hasher.combine(address) }
+        return hasher.finalize()
+    }
+
+    private typealias Backtrace = @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32
+
+    /// The C library's; without it all points are one place.
+    private static let backtrace: Backtrace? = {
+        guard let symbol = unsafe RuntimeSymbol.address(of: "backtrace") else { return nil }
+        return unsafe unsafeBitCast(symbol, to: Backtrace.self)
+    }()
+}

@@ -1,0 +1,47 @@
+public import Foundation
+
+/// What the server does with a request in place of a proper answer.
+///
+/// It is a struct over a private enum so that a later version can add a fault without breaking a `switch`.
+public struct AuthorizationServerFault: Hashable, Sendable {
+    /// The requests that a fault is for.
+    public enum Place: Hashable, Sendable {
+        /// Requests for a token.
+        case tokenEndpoint
+        /// Requests for the resource.
+        case resource
+    }
+
+    enum Kind: Hashable {
+        case slow(TimeInterval)
+        case silent
+        case cut
+        case lost
+        case unauthorized
+        case unavailable(retryAfter: Int?)
+    }
+
+    let kind: Kind
+
+    /// The request is carried out at once, and the reply comes so many seconds later.
+    public static func slow(_ seconds: TimeInterval) -> AuthorizationServerFault {
+        AuthorizationServerFault(kind: .slow(seconds))
+    }
+
+    /// The request is read and not carried out, and no reply comes until the client leaves or the server stops.
+    public static let silent = AuthorizationServerFault(kind: .silent)
+
+    /// The request is carried out, and the reply ends in the middle of its body.
+    public static let cut = AuthorizationServerFault(kind: .cut)
+
+    /// The request is carried out, and the connection closes without a reply.
+    public static let lost = AuthorizationServerFault(kind: .lost)
+
+    /// The request is not carried out: 401, as for a client or a token that the server does not know.
+    public static let unauthorized = AuthorizationServerFault(kind: .unauthorized)
+
+    /// The request is not carried out: 503, perhaps with `Retry-After` in seconds.
+    public static func unavailable(retryAfter: Int? = nil) -> AuthorizationServerFault {
+        AuthorizationServerFault(kind: .unavailable(retryAfter: retryAfter))
+    }
+}

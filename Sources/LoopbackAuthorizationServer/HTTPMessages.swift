@@ -1,0 +1,173 @@
+import Foundation
+
+/// One request as it came over the wire.
+struct HTTPRequest: Hashable, Sendable {
+    let method: String
+    /// The target without its query.
+    let path: String
+    /// Field names in lower case; a field that came twice has both values.
+    let fields: [String: [String]]
+    let body: [UInt8]
+
+    /// The value of a field that came exactly once.
+    subscript(field name: String) -> String? {
+        guard let values = fields[name], values.count == 1 else { return nil }
+        return values[0]
+    }
+}
+
+/// Puts a request together from the bytes of a connection, in whatever pieces they come.
+///
+/// Pure, so that any garbage can be thrown at it. It is strict: what it does not know is malformed.
+struct HTTPRequestReader {
+    /// What the bytes so far amount to.
+    enum Progress: Hashable {
+        case incomplete
+        case complete(HTTPRequest)
+        case malformed
+    }
+
+    private static let headLimit = 16 * 1024
+    private static let bodyLimit = 64 * 1024
+    private static let tokenCharacters = Set("!#$%&'*+-.^_`|~".utf8)
+
+    private var bytes: [UInt8] = []
+    private var head: (request: HTTPRequest, bodyStart: Int, bodyLength: Int)?
+
+    mutating func append(_ more: [UInt8]) -> Progress {
+        bytes += more
+        if head == nil {
+            guard let end = endOfHead() else {
+                return bytes.count > Self.headLimit ? .malformed : .incomplete
+            }
+            guard end <= Self.headLimit, let request = Self.request(fromHead: bytes[..<end]),
+                let length = Self.bodyLength(of: request)
+            else { return .malformed }
+            head = (request, end + 4, length)
+        }
+        guard let head else { return .incomplete }
+        let end = head.bodyStart + head.bodyLength
+        guard bytes.count >= end else { return .incomplete }
+        return .complete(
+            HTTPRequest(
+                method: head.request.method,
+                path: head.request.path,
+                fields: head.request.fields,
+                body: Array(bytes[head.bodyStart..<end])
+            )
+        )
+    }
+
+    private func endOfHead() -> Int? {
+        guard bytes.count >= 4 else { return nil }
+        return (0...(bytes.count - 4)).first { start in
+            bytes[start] == 13 && bytes[start + 1] == 10 && bytes[start + 2] == 13 && bytes[start + 3] == 10
+        }
+    }
+
+    /// `nil` is a length that the server does not accept, or a body without one.
+    private static func bodyLength(of request: HTTPRequest) -> Int? {
+        guard request.fields["transfer-encoding"] == nil else { return nil }
+        guard request.fields["content-length"] != nil else { return 0 }
+        guard let text = request[field: "content-length"], text.utf8.allSatisfy(isDigit),
+            let length = Int(text), length <= bodyLimit
+        else { return nil }
+        return length
+    }
+
+    private static func request(fromHead head: ArraySlice<UInt8>) -> HTTPRequest? {
+        var lines: [String] = []
+        for line in head.split(separator: 10, omittingEmptySubsequences: false) {
+            // The last line's CR belongs to the empty line that ends the head.
+            let text = line.last == 13 ? line.dropLast() : line
+            guard text.allSatisfy({ $0 == 9 || (32...126).contains($0) }) else { return nil }
+            lines.append(String(decoding: text, as: UTF8.self))
+        }
+        guard let first = lines.first else { return nil }
+        let words = first.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 3, isToken(words[0]), words[1].hasPrefix("/"),
+            words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0"
+        else { return nil }
+
+        var fields: [String: [String]] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":"), isToken(line[..<colon]) else { return nil }
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            let trimmed = value.reversed().drop { $0 == " " || $0 == "\t" }.reversed()
+            fields[line[..<colon].lowercased(), default: []].append(String(trimmed))
+        }
+        let path = words[1].prefix { $0 != "?" }
+        return HTTPRequest(method: String(words[0]), path: String(path), fields: fields, body: [])
+    }
+
+    private static func isToken(_ text: Substring) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                isDigit(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                    || tokenCharacters.contains(byte)
+            }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte)
+    }
+}
+
+/// One answer; every connection is closed after it.
+struct HTTPResponse: Sendable {
+    /// How much of the answer reaches the client, and when.
+    enum Delivery: Sendable {
+        case whole
+        case late(by: TimeInterval)
+        case half
+        case none
+        case never
+    }
+
+    let status: Int
+    var challenge: String?
+    var retryAfter: Int?
+    let json: String
+    var delivery = Delivery.whole
+
+    /// An answer that must not be stored: all of them speak of tokens (RFC 6749, section 5.1).
+    init(_ status: Int, json: String, challenge: String? = nil) {
+        self.status = status
+        self.challenge = challenge
+        self.json = json
+    }
+
+    /// What RFC 6749, section 5.2, calls an error response.
+    static func failure(_ status: Int, _ code: String) -> HTTPResponse {
+        HTTPResponse(status, json: #"{"error":"\#(code)"}"#)
+    }
+
+    var bytes: [UInt8] {
+        var head = [
+            "HTTP/1.1 \(status) \(reason)",
+            "Content-Type: application/json",
+            "Content-Length: \(json.utf8.count)",
+            "Cache-Control: no-store",
+            "Connection: close",
+        ]
+        if let challenge {
+            head.append("WWW-Authenticate: \(challenge)")
+        }
+        if let retryAfter {
+            head.append("Retry-After: \(retryAfter)")
+        }
+        return Array((head.joined(separator: "\r\n") + "\r\n\r\n" + json).utf8)
+    }
+
+    private var reason: String {
+        switch status {
+        case 200: "OK"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 503: "Service Unavailable"
+        default: "Unknown"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// What a sign-in, or a rotation, hands to the client.
+public struct TokenPair: Hashable, Sendable, CustomStringConvertible {
+    /// The value of the access token.
+    public let accessToken: String
+    /// The value of the refresh token, which is good for one use.
+    public let refreshToken: String
+    /// For how many seconds the access token is good, as the server announces it.
+    public let lifetime: Int
+    /// The access token's name.
+    public let accessName: TokenName
+    /// The refresh token's name.
+    public let refreshName: TokenName
+
+    /// Names the tokens and keeps their values.
+    public var description: String {
+        "\(accessName), \(refreshName)"
+    }
+}
+
+/// A short name that stands for a token, so that people never see its value.
+///
+/// `A1` and `R1` come with a sign-in, `A2` and `R2` with the first rotation.
+public struct TokenName: Hashable, Sendable, CustomStringConvertible {
+    /// Whether it is an access token or a refresh token.
+    public let kind: TokenKind
+    /// The sign-in from which the token descends, counted from 1.
+    public let family: Int
+    /// 1 at sign-in, and one more with each rotation.
+    public let generation: Int
+
+    /// `A1`, `R1` and so on; the family is not in it.
+    public var description: String {
+        switch kind {
+        case .access: "A\(generation)"
+        case .refresh: "R\(generation)"
+        }
+    }
+}
+
+/// The two tokens of a pair.
+public enum TokenKind: Hashable, Sendable {
+    /// For the resource.
+    case access
+    /// For the token endpoint.
+    case refresh
+}

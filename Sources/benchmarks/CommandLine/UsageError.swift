@@ -1,4 +1,0 @@
-/// Arguments that make no sense.
-struct UsageError: Error, CustomStringConvertible {
-    let description: String
-}

@@ -1,0 +1,100 @@
+import ConsoleSupport
+
+/// What the arguments ask for.
+struct Options: Sendable {
+    static let roundLimits = 1...1000
+    /// Each caller has a connection, and this process holds both ends of it.
+    static let callerLimits = 1...400
+
+    static let processLimits = 2...32
+
+    var rounds = 5
+    var callers = 100
+    var setUps = SetUp.allCases
+    /// `nil` runs the set-ups of one process.
+    var processes: Int?
+    var isMermaid = false
+    var isHelp = false
+
+    /// - Parameter arguments: those after the program's name.
+    init(_ arguments: [String]) throws(UsageError) {
+        var chosen: [SetUp] = []
+        var rest = Arguments(arguments)
+        while let option = try rest.next() {
+            switch option {
+            case "--rounds": rounds = try rest.number(in: Self.roundLimits)
+            case "--callers": callers = try rest.number(in: Self.callerLimits)
+            case "--set-up":
+                guard let setUp = SetUp(rawValue: try rest.value()) else { throw Self.unknownSetUp }
+                chosen.append(setUp)
+            case "--processes": processes = try rest.number(in: Self.processLimits)
+            case "--mermaid": isMermaid = true
+            case "--help", "-h": isHelp = true
+            default: throw .unknown(option)
+            }
+        }
+        if let processes {
+            guard chosen.isEmpty else { throw Self.setUpOfOneProcess }
+            guard callers >= processes else { throw .notInRange("--callers", processes...Self.callerLimits.upperBound) }
+        }
+        if !chosen.isEmpty { setUps = SetUp.allCases.filter(chosen.contains) }
+    }
+
+    static let unknownSetUp = UsageError(
+        "--set-up takes one of \(SetUp.allCases.map(\.rawValue).joined(separator: ", "))"
+    )
+
+    static let setUpOfOneProcess = UsageError(
+        "--set-up does not go with --processes, which has set-ups of its own"
+    )
+
+    static var help: String {
+        """
+        usage: token-tour [--rounds N] [--callers N] [--set-up NAME]... [--mermaid]
+               token-tour --processes N [--rounds N] [--callers N] [--mermaid]
+
+        Many callers meet an expired access token at the same moment. The authorization server is a
+        real one, on the loopback address. It rotates refresh tokens. When a refresh token is used
+        twice, the server revokes the whole session, as RFC 9700 recommends. Each caller gets a token
+        and requests a resource; after a 401 the caller invalidates that token and tries once more.
+        The table shows which set-up's callers were served and which user was signed out.
+
+          --rounds N     rounds of each set-up, \(limits(roundLimits)) (default 5)
+          --callers N    callers in each round, \(limits(callerLimits)) (default 100)
+          --set-up NAME  only this set-up; can be repeated
+          --processes N  callers in N processes that share one credential on disk,
+                         \(limits(processLimits)); each process has one service
+          --mermaid      print a Markdown page, with the diagrams in Mermaid
+          --help         print this text
+
+        set-ups:
+        \(setUps)
+
+        set-ups of --processes:
+        \(ProcessSetUp.allCases.map { "  \($0.rawValue.padded(to: 16))\($0.summary)" }.joined(separator: "\n"))
+
+        A lost session is followed by a new sign-in. A kept session goes on into the next round.
+
+        The diagrams show the last round of the first naive set-up and of the last other one, as
+        recorded. Equal steps are one line, where the first of them happened; ×100 is their number.
+        A1 is the first access token of a session, R1 its first refresh token. "store" is where the
+        credential is kept: our set-ups lock it, read it, and write it once for each load.
+
+        exit status:
+          0    no set-up of this package lost a session or left a caller unserved
+          1    one did
+          64   the arguments make no sense
+          71   the system gave the server no socket
+          74   standard output could not be written
+          130  stopped by Ctrl-C
+        """
+    }
+
+    private static var setUps: String {
+        SetUp.allCases.map { "  \($0.rawValue.padded(to: 16))\($0.summary)" }.joined(separator: "\n")
+    }
+
+    private static func limits(_ range: ClosedRange<Int>) -> String {
+        "\(range.lowerBound) to \(range.upperBound)"
+    }
+}

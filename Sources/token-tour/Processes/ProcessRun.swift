@@ -1,0 +1,111 @@
+import AccessTokenOAuth
+import Foundation
+import LoopbackAuthorizationServer
+
+/// Runs the rounds of a set-up of several processes.
+struct ProcessRun: Sendable {
+    let setUp: ProcessSetUp
+    let rounds: Int
+    let processes: Int
+    /// In all processes together.
+    let callers: Int
+    /// The tour itself, for its other processes.
+    var program = Bundle.main.executableURL
+
+    /// - Throws: `SocketError` if the server gets no socket, `CancellationError` between two rounds.
+    func run(onRound: (Int) -> Void) async throws -> SetUpResult {
+        // To write to a process that has ended must not end this one.
+        signal(SIGPIPE, SIG_IGN)
+        let server = try TourServer(recorder: RoundRecorder())
+        defer { server.stop() }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "token-tour-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = setUp.store(in: folder)
+        let crowd = try (0..<processes).map { number in
+            // The first ones have one caller more if the callers cannot be shared out evenly.
+            let share = callers / processes + (number < callers % processes ? 1 : 0)
+            let worker = TourWorker(setUp: setUp, folder: folder, server: server, callers: share)
+            return try TourProcess(worker, program)
+        }
+        defer { for process in crowd { process.end() } }
+
+        var outcome = RollCall.Outcome()
+        var wallTime = Duration.zero
+        for round in 1...rounds {
+            try Task.checkCancellation()
+            onRound(round)
+            try await server.beginRound { token, refreshToken in
+                let credential = Credential(accessToken: token, refreshToken: refreshToken)
+                try await store.update { _ in .replace(credential) }
+            }
+            wallTime += await ContinuousClock().measure {
+                for process in crowd { process.begin() }
+                for process in crowd { outcome += await process.outcome() }
+            }
+        }
+        let tally = server.tally
+        return SetUpResult(
+            setUp: setUp,
+            rounds: rounds,
+            loads: tally.tokenRequests,
+            reuses: tally.reuses,
+            signIns: tally.signIns,
+            sessionsLost: tally.revokedFamilies,
+            callers: outcome,
+            wallTime: wallTime,
+            lastRound: []
+        )
+    }
+}
+
+/// A process of the tour, as the process that started it sees it.
+final class TourProcess: Sendable {
+    private let process = Process()
+    private let input = Pipe()
+    private let callers: Int
+    private let lines: AsyncStream<String>
+
+    init(_ worker: TourWorker, _ program: URL?) throws {
+        callers = worker.callers
+        let output = Pipe()
+        process.executableURL = program
+        process.arguments = worker.arguments
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        // A thread, since reading blocks.
+        let (lines, yield) = AsyncStream.makeStream(of: String.self)
+        self.lines = lines
+        Thread.detachNewThread {
+            var text = Data()
+            while case let part = output.fileHandleForReading.availableData, !part.isEmpty {
+                text += part
+                while let end = text.firstIndex(of: UInt8(ascii: "\n")) {
+                    yield.yield(String(decoding: text[..<end], as: UTF8.self))
+                    text = Data(text[text.index(after: end)...])
+                }
+            }
+            yield.finish()
+        }
+    }
+
+    /// Lets its callers call.
+    func begin() {
+        try? input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+    }
+
+    /// How the round went for its callers; waits until they are answered.
+    func outcome() async -> RollCall.Outcome {
+        guard let line = await lines.first(where: { _ in true }),
+            let outcome = try? JSONDecoder().decode(RollCall.Outcome.self, from: Data(line.utf8))
+        else { return RollCall.Outcome(reasons: ["the process has ended": callers]) }
+        return outcome
+    }
+
+    /// Lets it end, and waits for that.
+    func end() {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+}

@@ -1,0 +1,20 @@
+import AccessTokenContract
+import Testing
+
+@Suite("Designs of others", .timeLimit(.minutes(30)))
+struct ForeignDesignTests {
+    static let all: [ForeignDesign] = [
+        .sharedTask, .leader, .lockedRequest, .lockedErrors, .weakInterceptor, .stickyError, .preloading, .lateSession,
+        .forcedRefresh, .twoSteps,
+    ]
+
+    @Test(arguments: all)
+    func `break exactly these clauses, and one less when repaired`(_ design: ForeignDesign) async {
+        for _ in 1...runs {
+            let report = await ServiceContract.verify(design.subject(false))
+            #expect(report.brokenIDs == design.broken, "\(report)")
+            let repaired = await ServiceContract.verify(design.subject(true))
+            #expect(repaired.brokenIDs == design.broken.filter { $0 != design.repairs }, "\(repaired)")
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import AccessTokenContract
+import Dispatch
+import Foundation
+import Testing
+
+@Suite("The suite ends and reports, whatever the subject does", .timeLimit(.minutes(5)))
+struct HostileSubjectTests {
+    /// Of the closures that a subject hands over, and what they do to the thread that calls them.
+    enum Place: String, CaseIterable, Sendable {
+        case make, retrieve, invalidate, signIn, signOut, currentToken, cancel
+    }
+
+    private static let limit = Duration.seconds(1)
+
+    /// The actor, with a closure that blocks its thread for good.
+    private static func blocking(_ place: Place) -> ContractSubject {
+        let features: ContractFeatures = [
+            .invalidation, .signIn, .signOut, .currentToken, .cancellation, .asyncCallers,
+        ]
+        return ContractSubject("blocks in \(place)", features: features) { fixture in
+            let service = AsyncAccessTokenService(loader: fixture.loader, clock: fixture.clock)
+            let block: @Sendable (Place) -> Void = { here in
+                if here == place { DispatchSemaphore(value: 0).wait() }
+            }
+            block(.make)
+            return .awaiting {
+                block(.retrieve)
+                return try await withTaskCancellationHandler {
+                    try await service.token()
+                } onCancel: {
+                    block(.cancel)
+                }
+            } invalidate: { token in
+                block(.invalidate)
+                service.invalidate(token)
+            } signIn: { token in
+                block(.signIn)
+                service.signIn(token)
+            } signOut: {
+                block(.signOut)
+                await service.signOut()
+            } currentToken: {
+                block(.currentToken)
+                return service.currentToken
+            }
+        }
+    }
+
+    @Test(arguments: zip(Place.allCases, ["L1", "L1", "I1", "O2", "O3", "D9", "X1"]))
+    func `also if it blocks a thread`(in place: Place, breaking id: String) async throws {
+        let report = await ServiceContract.verify(Self.blocking(place), timeLimit: Self.limit)
+        #expect(report.brokenIDs.contains(id), "\(report)")
+        let violation = try #require(report.violations.first { $0.clause.id == id })
+        #expect(violation.observed.contains("blocks its thread") || violation.observed.contains("does not"))
+    }
+
+    @Test func `and what cannot load costs one time limit`() async {
+        let clauses = Locked(0)
+        let subject = ContractSubject("dead") { _ in
+            clauses.withLock { $0 += 1 }
+            return .retrieving { _ in }
+        }
+        let report = await ServiceContract.verify(subject, timeLimit: Self.limit)
+        #expect(report.brokenIDs == ["L1"])
+        #expect(report.notJudged.count == ServiceContract.clauses.count - 1 - report.skipped)
+        #expect(clauses.withLock { $0 } == 1)
+    }
+
+    @Test func `in a bounded trace`() async throws {
+        let clause = try #require(ServiceContract.clauses.first { $0.id == "S1" })
+        let subject = ContractSubject("storms") { fixture in
+            .retrieving { handler in
+                for _ in 0..<2_000 { fixture.loader.load(replacing: nil) { _ in } }
+                fixture.loader.load(replacing: nil, then: handler)
+            }
+        }
+        guard case .broken(let violation) = await clause.verify(subject, timeLimit: Self.limit) else {
+            Issue.record("S1 must be broken")
+            return
+        }
+        #expect(violation.trace.count < 150)
+        #expect(violation.trace.contains { $0.hasSuffix("more …") })
+    }
+
+    @Test func `and says before each clause that it is running`() async {
+        let lines = Locked<[String]>([])
+        let clauses = ServiceContract.clauses.filter { ["L1", "C1"].contains($0.id) }
+        let subject = ContractSubject("the actor") { .async(AsyncAccessTokenService(loader: $0.loader)) }
+        _ = await ServiceContract.verify(subject, clauses: clauses) { progress in
+            lines.withLock { $0.append("\(progress.clause.id) \(progress.outcome == nil ? "begins" : "ends")") }
+        }
+        #expect(lines.withLock { $0 } == ["L1 begins", "L1 ends", "C1 begins", "C1 ends"])
+    }
+
+    #if os(Linux) || os(macOS)
+    @Test func `also if it blocks all threads of the pool`() async {
+        // In a process of its own: the other tests need the pool.
+        await #expect(processExitsWith: .exitCode(7)) {
+            let subject = ContractSubject("blocks the pool") { fixture in
+                .awaiting {
+                    for _ in 0..<64 { Task.detached { HostileSubjectTests.waitForEver() } }
+                    return await Task.detached { AccessToken(value: "never") }.value
+                }
+            }
+            _ = await ServiceContract.verify(subject, timeLimit: .milliseconds(50)) { progress in
+                guard case .broken = progress.outcome, progress.clause.id == "L1" else { return }
+                // Nothing that is awaited comes back to a pool without threads.
+                exit(7)
+            }
+        }
+    }
+
+    static func waitForEver() {
+        DispatchSemaphore(value: 0).wait()
+    }
+
+    @Test func `so that a crash can be read after the end of its process`() async throws {
+        let result = try #require(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let clauses = ServiceContract.clauses.filter { ["L1", "D7"].contains($0.id) }
+                _ = await ServiceContract.verify(
+                    ContinuationTwin.subject(isRepaired: false),
+                    clauses: clauses,
+                    onProgress: ContractProgress.standardError
+                )
+            }
+        )
+        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(text.contains("a continuation: L1 kept"))
+        #expect(text.contains("a continuation: D7 is running"))
+        #expect(!text.contains("D7 kept"))
+    }
+    #endif
+
+    @Test func `and the same subject does not crash when it is repaired`() async {
+        let clauses = ServiceContract.clauses.filter { ["L1", "D1", "D7", "D8"].contains($0.id) }
+        let subject = ContinuationTwin.subject(isRepaired: true)
+        let report = await ServiceContract.verify(subject, clauses: clauses)
+        // It caches nothing, and shares nothing: these clauses do not ask.
+        #expect(report.isKept, "\(report)")
+    }
+}
+
+extension ContractReport {
+    fileprivate var skipped: Int {
+        rows.count { row in
+            if case .skipped = row.outcome { true } else { false }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import TestSupport
+import Testing
+
+@testable import AccessTokenCore
+
+@Suite("The waiters of a service")
+struct WaiterListTests {
+    private func contents(_ list: WaiterList<String>) -> [String] {
+        var contents: [String] = []
+        list.forEach { contents.append($0) }
+        return contents
+    }
+
+    @Test("keep the order in which they came, and get numbers one after the other")
+    func order() {
+        var list = WaiterList<String>()
+        #expect([list.append("a"), list.append("b"), list.append("c")].map(\.number) == [1, 2, 3])
+        #expect(list.count == 3)
+        #expect(contents(list) == ["a", "b", "c"])
+    }
+
+    @Test("lose only the one whose number is taken, and only once")
+    func take() {
+        var list = WaiterList<String>()
+        for waiter in ["a", "b", "c"] { _ = list.append(waiter) }
+        #expect(list.take(WaiterID(number: 2)) == "b")
+        #expect(list.take(WaiterID(number: 2)) == nil)
+        #expect(list.count == 2)
+        #expect(contents(list) == ["a", "c"])
+        #expect(list.append("d").number == 4)
+        #expect(list.take(WaiterID(number: 3)) == "c")
+    }
+
+    @Test("have no place for a number that nobody was given", arguments: [0, -1, 4, Int.max, -Int.max])
+    func unknownNumber(number: Int) {
+        var list = WaiterList<String>()
+        for waiter in ["a", "b", "c"] { _ = list.append(waiter) }
+        #expect(list.take(WaiterID(number: number)) == nil)
+        #expect(list.count == 3)
+    }
+
+    @Test("are all taken at once, and no number of theirs takes one who comes later")
+    func takeAll() {
+        var list = WaiterList<String>()
+        for waiter in ["a", "b", "c"] { _ = list.append(waiter) }
+        _ = list.take(WaiterID(number: 1))
+        #expect(contents(list.takeAll()) == ["b", "c"])
+        #expect(list.count == 0)
+        #expect(contents(list) == [])
+        #expect(list.append("d").number == 4)
+        for ticket in 1...3 { #expect(list.take(WaiterID(number: ticket)) == nil) }
+        #expect(list.take(WaiterID(number: 4)) == "d")
+    }
+
+    @Test("can be ten thousand, of whom every third leaves")
+    func tenThousand() {
+        var list = WaiterList<Int>()
+        let ids = (0..<10_000).map { list.append($0) }
+        for number in stride(from: 0, to: 10_000, by: 3) { #expect(list.take(ids[number]) == number) }
+        #expect(list.count == 6666)
+        var rest: [Int] = []
+        list.takeAll().forEach { rest.append($0) }
+        #expect(rest == (0..<10_000).filter { !$0.isMultiple(of: 3) })
+    }
+
+    @Test("take up memory for those who are there, however many have come and gone", arguments: [0, 1, 100])
+    func memory(staying: Int) {
+        var list = WaiterList<Int>()
+        let stay = (0..<staying).map { list.append($0) }
+        var most = 0
+        for number in 0..<10_000 {
+            let id = list.append(staying + number)
+            #expect(list.take(id) == staying + number)
+            most = max(most, list.older.count + list.recent.count)
+        }
+        #expect(most <= 2 * staying + 34)
+        var rest: [Int] = []
+        list.forEach { rest.append($0) }
+        #expect(rest == Array(0..<staying))
+        for (number, id) in stay.enumerated().reversed() { #expect(list.take(id) == number) }
+        #expect(list.count == 0)
+    }
+
+    @Test("answer to their numbers as a dictionary would, in any order of coming and going")
+    func model() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<200 {
+            var list = WaiterList<Int>()
+            var model: [(id: WaiterID, waiter: Int)] = []
+            for waiter in 0..<300 {
+                switch Int.random(in: 0..<20, using: &random) {
+                case 0:
+                    var taken: [Int] = []
+                    list.takeAll().forEach { taken.append($0) }
+                    #expect(taken == model.map(\.waiter))
+                    model = []
+                case 1...9:
+                    guard let index = model.indices.randomElement(using: &random) else { continue }
+                    let leaving = model.remove(at: index)
+                    #expect(list.take(leaving.id) == leaving.waiter)
+                    #expect(list.take(leaving.id) == nil)
+                default: model.append((list.append(waiter), waiter))
+                }
+                #expect(list.count == model.count)
+            }
+        }
+    }
+
+    @Test("let go of one who leaves at once")
+    func releasesTaken() {
+        final class Caller: Sendable {}
+        var list = WaiterList<Caller>()
+        var caller: Caller? = Caller()
+        let witness = WeakReference(caller)
+        let id = caller.map { list.append($0) }
+        caller = nil
+        #expect(witness.object != nil)
+        _ = id.flatMap { list.take($0) }
+        #expect(witness.object == nil)
+    }
+}

@@ -1,0 +1,350 @@
+import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+
+@Suite("The store in a folder", .timeLimit(.minutes(2)))
+struct FileCredentialStoreTests {
+    private let first = Credential(refreshToken: "RT1 s3cret")
+    private let second = Credential(refreshToken: "RT2 s3cret")
+    private let place = TemporaryFolder()
+
+    private func store(_ seal: CredentialSeal? = nil, waitLimit: TimeInterval = 60) -> FileCredentialStore {
+        FileCredentialStore(folder: place.session, seal: seal, waitLimit: waitLimit)
+    }
+
+    /// A store with the first credential in it.
+    private func filledStore() async throws -> FileCredentialStore {
+        let store = store()
+        try await store.update { _ in .replace(first) }
+        return store
+    }
+
+    // MARK: What lasts
+
+    @Test func `another opening finds what the first one wrote, with all of its members`() async throws {
+        let credential = Credential(
+            accessToken: AccessToken(value: "AT", expiration: Date(timeIntervalSince1970: 1_800_000_000.25)),
+            refreshToken: "RT",
+            scope: "read write",
+            obtained: Date(timeIntervalSince1970: 1_799_990_000.125),
+            otherMembers: ["id_token": "é\u{0}\n\"👩‍👩‍👧"]
+        )
+        #expect(try await store().load() == nil)
+        let written = try await store().update { _ in .replace(credential) }
+        #expect(try await store().load() == written)
+        #expect(written?.credential == credential)
+    }
+
+    @Test func `versions go on over a removal, and over a folder that somebody has deleted`() async throws {
+        let before = try #require(try await filledStore().load()?.version)
+        #expect(try await store().update { _ in .remove } == nil)
+        #expect(try await store().load() == nil)
+        #expect(try await store().update { _ in .replace(second) }?.version == before + 1)
+        try place.remove()
+        // So long as nobody rotates a token more than once in a second, for as long as the session lives.
+        #expect(try #require(try await store().update { _ in .replace(first) }?.version) >= before)
+    }
+
+    @Test func `folder and files are the user's alone, also with folders above that do not exist`() async throws {
+        let deep = place.session.appending(path: "a/b/c/d/e/f/g/h/i/j/")
+        try await FileCredentialStore(folder: deep).update { _ in .replace(first) }
+        #expect(try place.mode("session/a/b/c/d/e/f/g/h/i/j") == 0o700)
+        _ = try await filledStore()
+        #expect(try place.mode("session") == 0o700)
+        #expect(try place.mode("session/credential.json") == 0o600)
+        #expect(try place.mode("session/credential.lock") == 0o600)
+        #expect(try place.names == ["a", "credential.json", "credential.lock"])
+    }
+
+    // MARK: What is refused
+
+    @Test(arguments: [
+        ("session", 0o750), ("session", 0o701), ("session/credential.json", 0o640),
+        ("session/credential.json", 0o604), ("session/credential.lock", 0o666),
+    ])
+    func `what others have rights to is not touched`(_ name: String, _ mode: Int) async throws {
+        let store = try await filledStore()
+        try place.setMode(name, mode)
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in .replace(second) }
+        }
+        #expect(error?.isInsecure == true)
+        #expect(error?.description.contains("chmod") == true)
+        #expect(error?.place?.hasSuffix(name) == true)
+        if !name.hasSuffix("lock") {
+            await #expect(throws: CredentialStoreError.self) { try await store.load() }
+        }
+        try place.setMode(name, name == "session" ? 0o700 : 0o600)
+        #expect(try await store.credential == first)
+    }
+
+    @Test(arguments: ["session", "session/credential.json", "session/credential.lock"])
+    func `a symbolic link is not followed`(_ name: String) async throws {
+        let store = try await filledStore()
+        try place.replaceByLink(name)
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in .replace(second) }
+        }
+        #expect(error?.isInsecure == true)
+        #expect(error?.description.contains("symbolic link") == true)
+    }
+
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can give a file away"),
+        arguments: ["session", "session/credential.json"]
+    )
+    func `what belongs to somebody else is not touched`(_ name: String) async throws {
+        let store = try await filledStore()
+        try place.giveAway(name)
+        let error = await #expect(throws: CredentialStoreError.self) { try await store.load() }
+        #expect(error?.isInsecure == true)
+    }
+
+    @Test func `a URL that is none of a folder is an error`() async throws {
+        let url = try #require(URL(string: "https://example.org/session"))
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await FileCredentialStore(folder: url).load()
+        }
+        #expect(error?.place == "https://example.org/session")
+    }
+
+    @Test func `a file in the place of the folder is an error, and so is a folder in the place of the file`()
+        async throws
+    {
+        try Data().write(to: place.session)
+        await #expect(throws: CredentialStoreError.self) { try await store().update { _ in .keep } }
+        try FileManager.default.removeItem(at: place.session)
+        let record = place.session.appending(path: "credential.json")
+        try FileManager.default.createDirectory(
+            at: record,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        try place.setMode("session", 0o700)
+        let error = await #expect(throws: CredentialStoreError.self) { try await store().load() }
+        #expect(error?.isUnreadable == true)
+    }
+
+    // MARK: What cannot be read
+
+    @Test(arguments: [
+        "", "{", "null", "s3cret", #"{"format":1,"version":3,"credential":{"refreshTo"#, #"{"format":2,"version":3}"#,
+        #"{"format":1,"version":9223372036854775807}"#, #"{"format":1,"version":-1}"#,
+        #"{"format":1,"version":3,"sealed":"AAAA"}"#, #"{"format":1,"version":3,"credential":"s3cret"}"#,
+    ])
+    func `a damaged file is an error that names it, and is left as it is`(_ text: String) async throws {
+        let store = try await filledStore()
+        try place.write(text)
+        for attempt in 0..<2 {
+            let error = await #expect(throws: CredentialStoreError.self) {
+                if attempt == 0 { _ = try await store.load() } else { try await store.update { _ in .replace(second) } }
+            }
+            #expect(error?.isUnreadable == true)
+            #expect(error?.place == place.session.appending(path: "credential.json").path)
+            #expect(error.map { everythingShown(by: $0).contains("s3cret") } == false)
+        }
+        #expect(try place.text == text)
+        try await store.reset()
+        #expect(try await store.load() == nil)
+        #expect(try await store.update { _ in .replace(second) }?.credential == second)
+    }
+
+    @Test func `any prefix of a record is an error, and none is a sign-out`() async throws {
+        let store = try await filledStore()
+        let whole = try place.text
+        for length in 0..<whole.count {
+            try place.write(String(whole.prefix(length)))
+            await #expect(throws: CredentialStoreError.self) { try await store.load() }
+        }
+    }
+
+    // MARK: What is sealed
+
+    private static func seal(_ key: UInt8) -> CredentialSeal {
+        struct WrongKey: Error {}
+        return CredentialSeal {
+            Data([key] + $0.map { $0 ^ key })
+        } open: {
+            guard $0.first == key else { throw WrongKey() }
+            return Data($0.dropFirst().map { $0 ^ key })
+        }
+    }
+
+    @Test func `a sealed credential is not in the file, and is read with its key`() async throws {
+        let sealed = store(Self.seal(0x5A))
+        try await sealed.update { _ in .replace(first) }
+        #expect(try !place.text.contains("RT1"))
+        #expect(try await store(Self.seal(0x5A)).load()?.credential == first)
+    }
+
+    @Test(arguments: [0x33, nil] as [UInt8?])
+    func `a wrong key is an error, and signs nobody out`(_ key: UInt8?) async throws {
+        let sealed = store(Self.seal(0x5A))
+        try await sealed.update { _ in .replace(first) }
+        let stranger = store(key.map(Self.seal))
+        let error = await #expect(throws: CredentialStoreError.self) { try await stranger.load() }
+        #expect(error?.isUnreadable == true)
+        for change in [CredentialChange.remove, .replace(second), .keep] {
+            await #expect(throws: CredentialStoreError.self) { try await stranger.update { _ in change } }
+        }
+        #expect(try await sealed.load()?.credential == first)
+    }
+
+    @Test func `what was stored without a seal is read, and sealed with the next replacement`() async throws {
+        _ = try await filledStore()
+        let sealed = store(Self.seal(0x5A))
+        #expect(try await sealed.credential == first)
+        try await sealed.update { _ in .replace(second) }
+        #expect(try !place.text.contains("RT2"))
+        #expect(try await sealed.credential == second)
+    }
+
+    @Test func `what cannot be sealed is not written, and its error says nothing of it`() async throws {
+        struct Talkative: Error { let data: Data }
+        let store = store(
+            CredentialSeal {
+                throw Talkative(data: $0)
+            } open: {
+                $0
+            }
+        )
+        let error = await #expect(throws: CredentialStoreError.self) { try await store.update { _ in .replace(first) } }
+        #expect(error.map { everythingShown(by: $0) }?.contains("s3cret") == false)
+        #expect(try await store.load() == nil)
+    }
+
+    // MARK: What happens under a body
+
+    @Test func `a lock file that was replaced is noticed: nothing is written, and the next update does it`()
+        async throws
+    {
+        let store = try await filledStore()
+        await #expect(throws: CredentialStoreError.superseded) {
+            try await store.update { _ in
+                try place.removeItem("session/credential.lock")
+                try await self.store().update { _ in .replace(second) }
+                return .replace(first)
+            }
+        }
+        #expect(try await store.credential == second)
+        try await store.update { _ in .replace(first) }
+        #expect(try await store.credential == first)
+    }
+
+    @Test func `a folder that is removed under a body is an error, and the next update finds what was there`()
+        async throws
+    {
+        let store = try await filledStore()
+        let version = try #require(try await store.version)
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in
+                try place.remove()
+                return .replace(second)
+            }
+        }
+        #expect(error?.isTransient == true)
+        #expect(error?.place == place.session.path)
+        #expect(try await store.load() == CredentialRecord(credential: first, version: version))
+        let saved = try await store.update { record in record?.version == version ? .replace(second) : .keep }
+        #expect(saved == CredentialRecord(credential: second, version: version + 1))
+        #expect(try await self.store().load() == saved)
+    }
+
+    @Test func `what a killed process has left is no obstacle, and does not stay`() async throws {
+        let store = try await filledStore()
+        let lock = try FileManager.default.attributesOfItem(atPath: place.path("session/credential.lock"))
+        let number = try #require(lock[.systemFileNumber] as? Int)
+        try Data("half of a rec".utf8).write(to: place.session.appending(path: "credential.\(number).new"))
+        try await store.update { _ in .replace(second) }
+        #expect(try await store.credential == second)
+        #expect(try place.names == ["credential.json", "credential.lock"])
+    }
+
+    @Test func `the lock's file stays, whatever is done`() async throws {
+        let store = try await filledStore()
+        func number() throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: place.path("session/credential.lock"))[.systemFileNumber]
+                as? Int
+        }
+        let before = try number()
+        try await store.update { _ in .remove }
+        try await store.reset()
+        #expect(try number() == before)
+    }
+
+    @Test func `who waits for another opening is busy after its limit, by its clock`() async throws {
+        let clock = ManualClock()
+        let waiting = FileCredentialStore(folder: place.session, waitLimit: 10, clock: clock)
+        let store = try await filledStore()
+        let (isInside, mayLeave) = (Event(), Event())
+        async let holder = store.update { _ in
+            isInside.happen()
+            await mayLeave.wait()
+            return .keep
+        }
+        await isInside.wait()
+        let waiter = Task { try await waiting.update { _ in .remove } }
+        // Each attempt sets the next timer.
+        let ticking = Task {
+            while !Task.isCancelled {
+                await yieldUntil { clock.pendingTimers > 0 || Task.isCancelled }
+                clock.advance(by: 1)
+            }
+        }
+        await #expect(throws: CredentialStoreError.busy) { try await waiter.value }
+        ticking.cancel()
+        mayLeave.happen()
+        #expect(try await holder?.credential == first)
+    }
+
+    @Test func `it prints where it is, and no secret`() async throws {
+        let store = try await filledStore()
+        let shown = everythingShown(by: store)
+        #expect(shown.contains(place.session.path))
+        #expect(!shown.contains("s3cret"))
+    }
+
+    // MARK: With a loader
+
+    @Test func `what the server issued while the folder was removed is saved at the next load`() async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let store = store()
+        let removal = FolderRemoval(base: store, place: place)
+        let loader = OAuthLoader(endpoint: server.endpoint, store: removal)
+        try await loader.signIn(Credential(refreshToken: server.signIn().refreshToken))
+        removal.removals.withLock { $0 = 1 }
+        let token = try await loader.load(replacing: nil)
+        #expect(try await store.credential?.accessToken == token)
+        #expect(server.tally.tokenRequests == 1)
+    }
+}
+
+/// Removes the folder under the next bodies.
+private final class FolderRemoval: CredentialStore {
+    let removals = Locked(0)
+    private let base: FileCredentialStore
+    private let place: TemporaryFolder
+
+    init(base: FileCredentialStore, place: TemporaryFolder) {
+        self.base = base
+        self.place = place
+    }
+
+    func load() async throws -> CredentialRecord? { try await base.load() }
+
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        try await base.update { record in
+            let change = try await body(record)
+            let removes = removals.withLock { removals in
+                removals -= 1
+                return removals >= 0
+            }
+            if removes { try place.remove() }
+            return change
+        }
+    }
+}

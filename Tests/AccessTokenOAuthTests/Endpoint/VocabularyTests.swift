@@ -1,0 +1,131 @@
+import AccessTokenOAuth
+import Foundation
+import Testing
+
+@Suite("Grants, clients and errors", .timeLimit(.minutes(2)))
+struct VocabularyTests {
+    private static let verifier = "dBjftJeZ4CVP-mBqSNz.~_KAAAAAAAAAAAAAAAAAAAA"
+
+    private func bodySent(_ grant: TokenGrant, _ authentication: ClientAuthentication) async throws -> String {
+        try await withServer { connection, _ in
+            connection.reply(200, #"{"access_token":"A","token_type":"Bearer"}"#)
+        } _: { server in
+            _ = try await TokenEndpoint(try server.url, authentication: authentication).exchange(grant)
+            return try #require(server.requests.first).body
+        }
+    }
+
+    @Test func `a code is exchanged with its verifier`() async throws {
+        let grant = try TokenGrant.authorizationCode("c+1", redirectURI: "app:/x?y", codeVerifier: Self.verifier)
+        #expect(
+            try await bodySent(grant, .none(clientID: "app"))
+                == "grant_type=authorization_code&code=c%2B1&redirect_uri=app%3A%2Fx%3Fy&code_verifier=\(Self.verifier)"
+                + "&client_id=app"
+        )
+    }
+
+    @Test(arguments: ["", "short", String(repeating: "a", count: 42), String(repeating: "a", count: 129)])
+    func `a verifier of a wrong length is refused before anything is sent`(verifier: String) {
+        #expect(throws: OAuthError.invalidCodeVerifier) {
+            try TokenGrant.authorizationCode("c", redirectURI: nil, codeVerifier: verifier)
+        }
+    }
+
+    @Test func `a verifier with other characters is refused`() {
+        #expect(throws: OAuthError.invalidCodeVerifier) {
+            try TokenGrant.authorizationCode(
+                "c",
+                redirectURI: nil,
+                codeVerifier: "+" + String(repeating: "a", count: 50)
+            )
+        }
+    }
+
+    @Test func `the client's own grant asks for a scope only if it is told to`() async throws {
+        let client = ClientAuthentication.postBody(clientID: "app", secret: "s s")
+        #expect(
+            try await bodySent(.clientCredentials(), client)
+                == "grant_type=client_credentials&client_id=app&client_secret=s+s"
+        )
+        #expect(
+            try await bodySent(.clientCredentials(scope: "read write"), client)
+                == "grant_type=client_credentials&scope=read+write&client_id=app&client_secret=s+s"
+        )
+    }
+
+    @Test func `an extension grant sends its parameters in their order, and leaves out empty ones`() async throws {
+        let grant = TokenGrant.extensionGrant(
+            "urn:ietf:params:oauth:grant-type:token-exchange",
+            parameters: ["subject_token": "S", "audience": "a", "audience": "b", "resource": ""]
+        )
+        #expect(
+            try await bodySent(grant.adding(["more": "m"]), .none(clientID: "app"))
+                == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token=S&audience=a"
+                + "&audience=b&more=m&client_id=app"
+        )
+    }
+
+    @Test func `an assertion is made for each request`() async throws {
+        let made = Locked(0)
+        let client = ClientAuthentication.assertion(clientID: nil) {
+            made.withLock { made in
+                made += 1
+                return "jwt\(made)"
+            }
+        }
+        for number in 1...2 {
+            #expect(
+                try await bodySent(.clientCredentials(), client)
+                    == "grant_type=client_credentials&client_assertion_type="
+                    + "urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&client_assertion=jwt\(number)"
+            )
+        }
+    }
+
+    @Test func `an assertion that cannot be made fails with its own error, and nothing is sent`() async throws {
+        struct NoKey: Error, Equatable {}
+        try await withServer { connection, _ in
+            connection.reply(500, "")
+        } _: { server in
+            let endpoint = TokenEndpoint(
+                try server.url,
+                authentication: .assertion(clientID: "app") { throw NoKey() }
+            )
+            await #expect(throws: NoKey()) { try await endpoint.exchange(.clientCredentials()) }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func `nothing prints a secret`() throws {
+        let token = AccessToken(value: "s3cret")
+        let shown: [any Sendable] = [
+            ClientAuthentication.basic(clientID: "app", secret: "s3cret"),
+            ClientAuthentication.basicRaw(clientID: "app", secret: "s3cret"),
+            ClientAuthentication.postBody(clientID: "app", secret: "s3cret"),
+            TokenGrant.refreshToken("s3cret"),
+            try TokenGrant.authorizationCode("s3cret", redirectURI: nil, codeVerifier: Self.verifier + "s3cret"),
+            TokenGrant.extensionGrant("x", parameters: ["assertion": "s3cret"]),
+            TokenResponse(accessToken: token, refreshToken: "s3cret"),
+        ]
+        for value in shown { #expect(!everythingShown(by: value).contains("s3cret")) }
+        for value in shown { #expect(!everythingShown(by: [value]).contains("s3cret")) }
+    }
+
+    @Test func `each error says what to do next, in one of four ways`() {
+        let errors: [(OAuthError, String)] = [
+            (.refused("invalid_grant"), "sign in again"), (.refused("invalid_client"), "identifier, secret"),
+            (.refused("other", explanation: "why"), "refused with other"), (.redirected(status: 307), "present URL"),
+            (.unavailable(status: 503, retryAfter: 2), "after 2.0 s"), (.unavailable(status: 500), "later"),
+            (.unreachable(code: -1004), "nothing answers at that host and port); nothing was sent"),
+            (.unreachable(code: -1003), "URLError -1003: no host of that name"),
+            (.connectionLost(code: -1), "once again"), (.unreachable(code: -1, system: "no trust"), "-1: no trust)"),
+            (.timedOut, "later"), (.notUnderstood(status: 200, "it is not JSON"), "it is not JSON"),
+            (.bodyTooLong, "megabyte"), (.insecureEndpoint, "https"), (.invalidCodeVerifier, "43"),
+        ]
+        for (error, text) in errors {
+            #expect("\(error)".contains(text))
+            #expect(error.localizedDescription == error.description)
+            #expect([error.requiresSignIn, error.isTransient, error.isConfigurationMistake].count { $0 } <= 1)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import AccessTokenOAuth
+import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Faults of the loopback server", .timeLimit(.minutes(2)))
+struct LoopbackFaultTests {
+    private func withServer(
+        deadline: TimeInterval = 30,
+        _ body: (RotatingAuthorizationServer, MemoryCredentialStore, OAuthLoader) async throws -> Void
+    ) async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
+        let endpoint = TokenEndpoint(
+            server.tokenEndpoint,
+            authentication: .none(clientID: RotatingAuthorizationServer.clientID),
+            revocationURL: server.revocationEndpoint,
+            deadline: deadline
+        )
+        try await body(server, store, OAuthLoader(endpoint: endpoint, store: store))
+    }
+
+    @Test(arguments: [.cut, .lost] as [AuthorizationServerFault])
+    func `a reply that does not arrive was carried out, and sending again is a reuse`(fault: AuthorizationServerFault)
+        async throws
+    {
+        try await withServer { (server, store, loader) async throws in
+            server.fail(fault)
+            let error = await #expect(throws: OAuthError.self) { try await loader.load(replacing: nil) }
+            #expect(error?.mayHaveBeenCarriedOut == true)
+            #expect(server.tally.reuses == 0)
+            await #expect(throws: OAuthError.refused("invalid_grant")) { try await loader.load(replacing: nil) }
+            #expect(server.tally.reuses == 1)
+            #expect(server.tally.revokedFamilies == 1)
+            #expect(server.isRevoked(family: 1))
+        }
+    }
+
+    @Test func `401 and 503 are not carried out, and then the server answers as usual`() async throws {
+        try await withServer { (server, store, loader) async throws in
+            server.fail(.unauthorized, .unavailable(retryAfter: 7), .unavailable())
+            await #expect(throws: OAuthError.refused("invalid_client")) { try await loader.load(replacing: nil) }
+            await #expect(throws: OAuthError.unavailable(status: 503, retryAfter: 7)) {
+                try await loader.load(replacing: nil)
+            }
+            await #expect(throws: OAuthError.unavailable(status: 503)) { try await loader.load(replacing: nil) }
+            _ = try await loader.load(replacing: nil)
+            #expect(server.tally.tokenRequests == 4)
+            #expect(server.tally.reuses == 0)
+        }
+    }
+
+    @Test func `a slow reply is a reply, and a silent server is left`() async throws {
+        try await withServer(deadline: 1) { (server, store, loader) async throws in
+            server.fail(.slow(0.05), .silent)
+            let token = try await loader.load(replacing: nil)
+            await #expect(throws: OAuthError.timedOut) { try await loader.load(replacing: token) }
+            #expect(server.tally.tokenRequests == 2)
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `the resource fails when it is told to`(kind: SessionKind) async throws {
+        try await withServer { (server, store, loader) async throws in
+            let session = kind.session(AsyncAccessTokenService(loader: loader), origins: [server.resource])
+            server.fail(.unavailable(), .unauthorized, .cut, at: .resource)
+            #expect(try await session.data(for: URLRequest(url: server.resource)).1.status == 503)
+            // The one after the 401 is cut.
+            await #expect(throws: URLError.self) { try await session.data(for: URLRequest(url: server.resource)) }
+            #expect(try await session.data(for: URLRequest(url: server.resource)).1.status == 200)
+            #expect(server.tally.tokenRequests == 2)
+        }
+    }
+
+    @Test func `a session that signs out is revoked`() async throws {
+        try await withServer { (server, store, loader) async throws in
+            _ = try await loader.load(replacing: nil)
+            await loader.signOut()
+            #expect(server.isRevoked(family: 1))
+            #expect(server.tally.revokedFamilies == 1)
+            #expect(server.tally.reuses == 0)
+        }
+    }
+}

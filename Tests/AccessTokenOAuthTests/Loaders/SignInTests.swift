@@ -1,0 +1,122 @@
+import AccessTokenAdapters
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+
+@Suite("Signing in to loader and service by one call", .timeLimit(.minutes(2)))
+struct SignInTests {
+    /// A service of either kind, with the calls that differ.
+    private struct Subject: Sendable {
+        let tokens: any AsyncAccessTokenProviding
+        let signIn: @Sendable (OAuthLoader, Credential) async throws -> Void
+    }
+
+    private func subject(_ kind: SessionKind, _ loader: OAuthLoader) -> Subject {
+        switch kind {
+        case .async:
+            let service = AsyncAccessTokenService(loader: loader)
+            return Subject(tokens: service) { try await $0.signIn($1, to: service) }
+        case .callback:
+            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
+            return Subject(tokens: service) { try await $0.signIn($1, to: service) }
+        }
+    }
+
+    private func withSubject(
+        _ kind: SessionKind,
+        _ credential: Credential?,
+        _ body: (ScriptedServer, TroubledStore, OAuthLoader, Subject) async throws -> Void
+    ) async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
+        } _: { server in
+            let store = TroubledStore(credential)
+            let url = try server.url
+            let loader = OAuthLoader(endpoint: TokenEndpoint(url, authentication: .none(clientID: "app")), store: store)
+            try await body(server, store, loader, subject(kind, loader))
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `after a sign-out a credential with an access token is used at once`(kind: SessionKind) async throws {
+        try await withSubject(kind, nil) { (server, store, loader, subject) async throws in
+            await subject.tokens.signOut()
+            await #expect(throws: AccessTokenError.signedOut) { try await subject.tokens.token() }
+            let token = AccessToken(value: "NEW")
+            try await subject.signIn(loader, Credential(accessToken: token, refreshToken: "RT"))
+            #expect(try await subject.tokens.token() == token)
+            #expect(try await store.refreshToken == "RT")
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `after a sign-out a credential with a refresh token alone is exchanged by the next call`(kind: SessionKind)
+        async throws
+    {
+        try await withSubject(kind, nil) { (server, store, loader, subject) async throws in
+            await subject.tokens.signOut()
+            try await subject.signIn(loader, Credential(refreshToken: "RT"))
+            #expect(try await subject.tokens.token().value == "A1")
+            #expect(server.requests.map(\.body) == ["grant_type=refresh_token&refresh_token=RT&client_id=app"])
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `a session that is renewed uses nothing of the earlier one`(kind: SessionKind) async throws {
+        let start = Credential(accessToken: AccessToken(value: "OLD"), refreshToken: "OLD-RT")
+        try await withSubject(kind, start) { (server, _, loader, subject) async throws in
+            #expect(try await subject.tokens.token().value == "OLD")
+            try await subject.signIn(loader, Credential(refreshToken: "RT"))
+            #expect(try await subject.tokens.token().value == "A1")
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `a store that fails leaves the service as it was`(kind: SessionKind) async throws {
+        try await withSubject(kind, nil) { (_, store, loader, subject) async throws in
+            await subject.tokens.signOut()
+            store.fail(1)
+            await #expect(throws: TroubledStore.Trouble()) {
+                try await subject.signIn(loader, Credential(accessToken: AccessToken(value: "A"), refreshToken: "RT"))
+            }
+            await #expect(throws: AccessTokenError.signedOut) { try await subject.tokens.token() }
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `an app that starts with a stored credential only makes a service`(kind: SessionKind) async throws {
+        let stored = Credential(accessToken: AccessToken(value: "STORED"), refreshToken: "RT0")
+        try await withSubject(kind, stored) { (server, _, _, subject) async throws in
+            #expect(try await subject.tokens.token().value == "STORED")
+            #expect(server.requests.isEmpty)
+            await subject.tokens.invalidate(AccessToken(value: "STORED"))
+            #expect(try await subject.tokens.token().value == "A1")
+        }
+    }
+
+    @Test func `callback code has the same`() async throws {
+        try await withSubject(.callback, nil) { (_, store, loader, _) async throws in
+            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
+            let isSignedIn = Event()
+            signInAsLegacyCode(loader, service) { result in
+                if case .success = result { isSignedIn.happen() }
+            }
+            #expect(await isSignedIn.happens())
+            #expect(try await store.refreshToken == "RT")
+            #expect(service.currentToken == AccessToken(value: "NEW"))
+        }
+    }
+
+    private func signInAsLegacyCode(
+        _ loader: OAuthLoader,
+        _ service: AccessTokenService,
+        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        let credential = Credential(accessToken: AccessToken(value: "NEW"), refreshToken: "RT")
+        loader.signIn(credential, to: service, then: handler)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+
+/// Two of everything on one folder, as two processes have it.
+@Suite("Two processes on one folder", .timeLimit(.minutes(2)))
+struct TwoProcessesTests {
+    private struct Opening {
+        let store: FileCredentialStore
+        let service: AsyncAccessTokenService
+
+        init(_ place: TemporaryFolder, _ server: RotatingAuthorizationServer) {
+            store = FileCredentialStore(folder: place.session)
+            service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: server.endpoint, store: store))
+        }
+    }
+
+    private let place = TemporaryFolder()
+
+    private func signIn(to server: RotatingAuthorizationServer) async throws -> (Opening, Opening) {
+        let openings = (Opening(place, server), Opening(place, server))
+        try await openings.0.store.update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
+        return openings
+    }
+
+    @Test func `with fifty callers each, they exchange once`() async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let (one, other) = try await signIn(to: server)
+        let tokens = try await withThrowingTaskGroup(of: AccessToken.self) { group in
+            for _ in 0..<50 {
+                group.addTask { try await one.service.token() }
+                group.addTask { try await other.service.token() }
+            }
+            return try await group.reduce(into: Set<AccessToken>()) { $0.insert($1) }
+        }
+        #expect(tokens.count == 1)
+        #expect(server.tally.tokenRequests == 1)
+    }
+
+    @Test func `a rejected token costs one exchange, and the slower one adopts`() async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let (one, other) = try await signIn(to: server)
+        let first = try await one.service.token()
+        #expect(try await other.service.token() == first)
+        one.service.invalidate(first)
+        let second = try await one.service.token()
+        other.service.invalidate(first)
+        #expect(try await other.service.token() == second)
+        #expect(server.tally.tokenRequests == 2)
+    }
+
+    @Test func `a sign-out reaches the other at its next load, which asks no server`() async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let (one, other) = try await signIn(to: server)
+        let token = try await one.service.token()
+        #expect(try await other.service.token() == token)
+        await one.service.signOut()
+        #expect(
+            try await other.service.token() == token,
+            "what is cached is handed out until it expires or is rejected"
+        )
+        other.service.invalidate(token)
+        await #expect(throws: AccessTokenError.signedOut) { try await other.service.token() }
+        #expect(server.tally.tokenRequests == 1)
+    }
+
+    @Test func `a session that the other begins is found at the next call`() async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let (one, other) = (Opening(place, server), Opening(place, server))
+        await #expect(throws: AccessTokenError.signedOut) { try await other.service.token() }
+        try await one.store.update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
+        #expect(try await one.service.token() == other.service.token())
+        #expect(server.tally.tokenRequests == 1)
+    }
+}

@@ -1,6 +1,0 @@
-/// All that a value shows of itself: description, debug description and dump.
-func everythingShown(by value: some Any) -> String {
-    var text = "\(value)|" + String(reflecting: value) + "|"
-    dump(value, to: &text)
-    return text
-}

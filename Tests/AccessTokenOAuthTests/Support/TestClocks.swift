@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+
+/// A clock whose timers are due at once.
+struct InstantClock: AccessTokenClock {
+    let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        Task { action() }
+        return AccessTokenTimer {}
+    }
+}
+
+/// A clock that a test sets forward.
+protocol SteppedClock: AccessTokenClock {
+    var pendingTimers: Int { get }
+    func advance(by seconds: TimeInterval)
+}
+
+extension ManualClock: SteppedClock {}
+
+extension OAuthLoader {
+    /// Runs a load until its deadline has passed; the server has its request then, and has not answered.
+    func timeOut(replacing old: AccessToken?, at server: ScriptedServer, by clock: some SteppedClock) async {
+        let requests = server.requests.count
+        let load = Task { try await self.load(replacing: old) }
+        await yieldUntil { clock.pendingTimers == 1 && server.requests.count == requests + 1 }
+        clock.advance(by: TokenEndpoint.usualDeadline)
+        await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+    }
+}
+
+/// A clock that runs something once, at the next look at it.
+final class HookedClock: SteppedClock {
+    private let base = ManualClock()
+    private let hook = Locked<(@Sendable () -> Void)?>(nil)
+
+    var now: Date {
+        hook.withLock { $0.take() }?()
+        return base.now
+    }
+
+    var pendingTimers: Int { base.pendingTimers }
+
+    func atNextLook(_ action: @escaping @Sendable () -> Void) { hook.withLock { $0 = action } }
+    func advance(by seconds: TimeInterval) { base.advance(by: seconds) }
+
+    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        base.schedule(after: delay, action)
+    }
+}
+
+/// A clock whose timers are due when a test says so.
+final class HeldClock: AccessTokenClock {
+    let hasScheduled = Event()
+    private let released = Event()
+
+    var now: Date { .now }
+
+    func release() { released.happen() }
+
+    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        hasScheduled.happen()
+        Task { [released] in
+            await released.wait()
+            action()
+        }
+        return AccessTokenTimer {}
+    }
+}

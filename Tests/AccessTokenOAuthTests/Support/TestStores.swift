@@ -1,0 +1,126 @@
+import Foundation
+
+@testable import AccessTokenOAuth
+
+/// A store in memory that can be told to fail, and that tells what was written.
+final class TroubledStore: CredentialStore {
+    struct Trouble: Error, Hashable {}
+
+    private struct State {
+        var failuresBeforeWriting = 0
+        var failuresAfterWriting = 0
+        var changes: [CredentialChange] = []
+    }
+
+    let base: MemoryCredentialStore
+    private let state = Locked(State())
+    private let onReplace: (@Sendable (Credential) async -> Void)?
+
+    init(_ credential: Credential?, onReplace: (@Sendable (Credential) async -> Void)? = nil) {
+        base = MemoryCredentialStore(credential)
+        self.onReplace = onReplace
+    }
+
+    /// What bodies asked for, other than to keep.
+    var changes: [CredentialChange] { state.withLock { $0.changes } }
+
+    var credential: Credential? {
+        get async throws { try await base.load()?.credential }
+    }
+
+    func fail(_ count: Int) { state.withLock { $0.failuresBeforeWriting = count } }
+    func failAfterWriting(_ count: Int) { state.withLock { $0.failuresAfterWriting = count } }
+
+    func load() async throws -> CredentialRecord? {
+        try await base.load()
+    }
+
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        let record = try await base.update { record in
+            let change = try await body(record)
+            guard change != .keep else { return change }
+            state.withLock { $0.changes.append(change) }
+            if case .replace(let credential) = change { await onReplace?(credential) }
+            let fails = state.withLock { state in
+                state.failuresBeforeWriting -= 1
+                return state.failuresBeforeWriting >= 0
+            }
+            if fails { throw Trouble() }
+            return change
+        }
+        let fails = state.withLock { state in
+            state.failuresAfterWriting -= 1
+            return state.failuresAfterWriting >= 0
+        }
+        if fails { throw Trouble() }
+        return record
+    }
+}
+
+/// A store that lets go of the exclusion some time before its update returns, as one on a file or a database does.
+final class SlowReturnStore: CredentialStore {
+    let base: MemoryCredentialStore
+    private let afterNext = Locked<(@Sendable () async throws -> Void)?>(nil)
+
+    init(_ credential: Credential?) { base = MemoryCredentialStore(credential) }
+
+    /// What is thrown there is the error of the update, which has written all the same.
+    func afterNextUpdate(_ action: @escaping @Sendable () async throws -> Void) { afterNext.withLock { $0 = action } }
+
+    func load() async throws -> CredentialRecord? { try await base.load() }
+
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        let action = afterNext.withLock { $0.take() }
+        let record = try await base.update(body)
+        try await action?()
+        return record
+    }
+}
+
+/// A store whose exclusion can be lost, as a lease can: only the version keeps a late body from doing harm.
+final class LeaseStore: CredentialStore {
+    private let record: Locked<CredentialRecord?>
+
+    init(_ credential: Credential) {
+        record = Locked(CredentialRecord(credential: credential, version: 1))
+    }
+
+    /// What a peer writes while somebody else believes to be alone.
+    func writeAsPeer(_ credential: Credential?) {
+        record.withLock { record in
+            let version = (record?.version ?? 0) + 1
+            record = credential.map { CredentialRecord(credential: $0, version: version) }
+        }
+    }
+
+    func load() async throws -> CredentialRecord? { record.withLock { $0 } }
+
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        let base = record.withLock { $0 }
+        let change = try await body(base)
+        return record.withLock { record in
+            guard record?.version == base?.version else { return record }
+            switch change {
+            case .keep: break
+            case .replace(let credential):
+                record = CredentialRecord(credential: credential, version: (base?.version ?? 0) + 1)
+            case .remove: record = nil
+            }
+            return record
+        }
+    }
+}
+
+extension CredentialStore {
+    var credential: Credential? {
+        get async throws { try await load()?.credential }
+    }
+
+    var refreshToken: String? {
+        get async throws { try await load()?.credential.refreshToken }
+    }
+
+    var version: Int? {
+        get async throws { try await load()?.version }
+    }
+}

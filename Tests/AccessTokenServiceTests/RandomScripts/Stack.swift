@@ -1,0 +1,141 @@
+import AccessTokenAdapters
+import AccessTokenCore
+import Foundation
+import TestSupport
+
+/// A service with its adapters, as a codebase in the middle of its migration has them.
+enum Stack: String, CaseIterable, Sendable {
+    case queue = "the queue service"
+    case actor = "the actor"
+    case queueAsyncLoader = "the queue service with an async loader"
+    case actorCallbackLoader = "the actor with a callback loader"
+    case queueBehindAdapters = "the queue service behind two adapters"
+    case actorBehindAdapters = "the actor behind two adapters"
+    case queueBehindOthers = "the queue service behind a service of others"
+    case actorBehindOthers = "the actor behind a service of others"
+
+    /// Between the caller and the service is one that the adapters do not know: calls reach it in tasks.
+    var isForeign: Bool { self == .queueBehindOthers || self == .actorBehindOthers }
+
+    /// An adapter answers a caller that is cancelled already; the services look for a token first.
+    var isReachedWhenCancelled: Bool { [.queue, .actor, .queueAsyncLoader, .actorCallbackLoader].contains(self) }
+
+    /// With an inline executor, what a loader answers has arrived when the call that answers returns.
+    var canBeInline: Bool { [.queue, .actor, .queueBehindAdapters, .actorBehindAdapters].contains(self) }
+
+    /// The loader has callbacks, so that it can answer twice.
+    var answersTwice: Bool { ![.queueAsyncLoader, .actor, .actorBehindAdapters, .actorBehindOthers].contains(self) }
+
+    /// What a script calls.
+    struct Doors: Sendable {
+        let callback: any AccessTokenProviding
+        let async: any AsyncAccessTokenProviding
+        let signIn: @Sendable (AccessToken?) -> Void
+        let currentToken: @Sendable () -> AccessToken?
+    }
+
+    func make(
+        _ loader: ScriptedLoader,
+        _ clock: ScriptClock,
+        _ onEvent: (@Sendable (AccessTokenEvent) -> Void)?,
+        executor: (any TaskExecutor)?,
+        policy: AccessTokenPolicy
+    ) -> Doors {
+        func queue(_ loader: any AccessTokenLoader) -> AccessTokenService {
+            AccessTokenService(loader: loader, policy: policy, clock: clock, onEvent: onEvent)
+        }
+        func actor(_ loader: any AsyncAccessTokenLoader) -> AsyncAccessTokenService {
+            AsyncAccessTokenService(
+                loader: loader,
+                policy: policy,
+                clock: clock,
+                executor: executor,
+                onEvent: onEvent
+            )
+        }
+        switch self {
+        case .queue:
+            let service = queue(loader)
+            return doors(service, callback: service, async: service)
+        case .actor:
+            let service = actor(loader)
+            return doors(service, callback: CallbackServiceAdapter(of: service), async: service)
+        case .queueAsyncLoader:
+            let service = queue(CallbackLoaderAdapter(of: loader, executor: executor))
+            return doors(service, callback: service, async: service)
+        case .actorCallbackLoader:
+            let service = actor(AsyncLoaderAdapter(of: loader, onEvent: onEvent))
+            return doors(service, callback: CallbackServiceAdapter(of: service), async: service)
+        case .queueBehindAdapters:
+            let service = queue(loader)
+            let callback = CallbackServiceAdapter(of: AsyncServiceAdapter(of: service))
+            return doors(service, callback: callback, async: AsyncServiceAdapter(of: callback))
+        case .actorBehindAdapters:
+            let service = actor(loader)
+            let async = AsyncServiceAdapter(of: CallbackServiceAdapter(of: service))
+            return doors(service, callback: CallbackServiceAdapter(of: async), async: async)
+        case .queueBehindOthers:
+            let service = queue(loader)
+            let async = AsyncServiceAdapter(of: CallbackServiceOfOthers(base: service))
+            let callback = CallbackServiceAdapter(of: AsyncServiceOfOthers(base: async))
+            return doors(service, callback: callback, async: async)
+        case .actorBehindOthers:
+            let service = actor(loader)
+            let callback = CallbackServiceAdapter(of: AsyncServiceOfOthers(base: service))
+            return doors(service, callback: callback, async: AsyncServiceAdapter(of: callback))
+        }
+    }
+
+    private func doors(
+        _ service: AccessTokenService,
+        callback: any AccessTokenProviding,
+        async: any AsyncAccessTokenProviding
+    ) -> Doors {
+        Doors(callback: callback, async: async) {
+            if let token = $0 { service.signIn(token) } else { service.signIn() }
+        } currentToken: {
+            service.currentToken
+        }
+    }
+
+    private func doors(
+        _ service: AsyncAccessTokenService,
+        callback: any AccessTokenProviding,
+        async: any AsyncAccessTokenProviding
+    ) -> Doors {
+        Doors(callback: callback, async: async) {
+            if let token = $0 { service.signIn(token) } else { service.signIn() }
+        } currentToken: {
+            service.currentToken
+        }
+    }
+}
+
+/// Runs what a task has to do at once, on the thread that resumes or starts the task.
+final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        unsafe UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+    }
+}
+
+/// Hides its base from the adapters.
+private struct AsyncServiceOfOthers: AsyncAccessTokenProviding {
+    let base: any AsyncAccessTokenProviding
+
+    func token() async throws -> AccessToken { try await base.token() }
+    func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
+    func signOut() async { await base.signOut() }
+}
+
+/// Hides its base from the adapters.
+private final class CallbackServiceOfOthers: AccessTokenProviding {
+    private let base: any AccessTokenProviding
+
+    init(base: any AccessTokenProviding) { self.base = base }
+
+    func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+        base.callFromLegacyCode(then: handler)
+    }
+    func invalidate(_ rejected: AccessToken) { base.invalidate(rejected) }
+    func signOut(then done: @escaping @Sendable () -> Void) { base.signOutFromLegacyCode(then: done) }
+}

@@ -1,0 +1,252 @@
+import AccessTokenContract
+import TestSupport
+import Testing
+
+@Suite("A request with a token", .timeLimit(.minutes(3)))
+struct WithTokenTests {
+    struct Reply: Equatable, Sendable {
+        let status: Int
+        let token: String
+    }
+
+    struct Offline: Error {}
+
+    /// Replies with one status after the other, and then with the last one again and again.
+    private final class Server: Sendable {
+        private let tokens = Locked<[String]>([])
+
+        /// The values of the tokens that were sent.
+        var sent: [String] { tokens.withLock { $0 } }
+
+        @discardableResult
+        func take(_ token: AccessToken, statuses: [Int] = [200]) -> Reply {
+            let count = tokens.withLock { tokens in
+                tokens.append(token.value)
+                return tokens.count
+            }
+            return Reply(status: statuses[min(count, statuses.count) - 1], token: token.value)
+        }
+    }
+
+    let loader = ControlledLoader()
+    private let server = Server()
+
+    init() {
+        loader.insideLoad { load in load.answer(.success(AccessToken(value: "T\(load.number)"))) }
+        loader.duringLoad { load in load.answer(.success(AccessToken(value: "T\(load.number)"))) }
+    }
+
+    // MARK: Async
+
+    @Test(arguments: [([200], 200, ["T1"]), ([401, 200], 200, ["T1", "T2"]), ([401, 401], 401, ["T1", "T2"])])
+    func `is sent once more after a rejection, and no more often`(statuses: [Int], last: Int, tokens: [String])
+        async throws
+    {
+        let service = AsyncAccessTokenService(loader: loader, clock: ManualClock())
+        let reply = try await service.withToken(isRejected: { $0.status == 401 }) { token in
+            server.take(token, statuses: statuses)
+        }
+        #expect(reply == Reply(status: last, token: tokens.last ?? ""))
+        #expect(server.sent == tokens)
+        #expect(service.currentToken?.value == tokens.last, "a second rejection is not about the token's age")
+    }
+
+    @Test func `that throws tokenRejected is sent once more, and the second time the error is the caller's`() async {
+        let service = AsyncAccessTokenService(loader: loader, clock: ManualClock())
+        await #expect(throws: AccessTokenError.tokenRejected) {
+            try await service.withToken { token in
+                server.take(token)
+                throw AccessTokenError.tokenRejected
+            }
+        }
+        #expect(server.sent == ["T1", "T2"])
+    }
+
+    @Test func `that throws something else is not sent again`() async {
+        let service = AsyncAccessTokenService(loader: loader, clock: ManualClock())
+        await #expect(throws: Offline.self) {
+            try await service.withToken { token in
+                server.take(token)
+                throw Offline()
+            }
+        }
+        #expect(server.sent == ["T1"])
+        #expect(service.currentToken?.value == "T1")
+    }
+
+    @Test @MainActor func `runs where the caller does, and may return what is not Sendable`() async throws {
+        final class View {}
+        let service = AsyncAccessTokenService(loader: loader, clock: ManualClock())
+        var count = 0
+        let view = try await service.withToken { _ in
+            MainActor.assertIsolated()
+            count += 1
+            return View()
+        }
+        #expect(count == 1)
+        withExtendedLifetime(view) {}
+    }
+
+    @Test func `of fifty callers who are all rejected causes one load`() async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: ManualClock())
+        _ = try await service.token()
+        let everybodySent = Event()
+        try await withThrowingTaskGroup(of: Reply.self) { group in
+            for _ in 0..<50 {
+                group.addTask { [server] in
+                    try await service.withToken(isRejected: { $0.status == 401 }) { token in
+                        server.take(token)
+                        if server.sent.count == 50 { everybodySent.happen() }
+                        await everybodySent.wait()
+                        return Reply(status: token.value == "T1" ? 401 : 200, token: token.value)
+                    }
+                }
+            }
+            for try await reply in group { #expect(reply == Reply(status: 200, token: "T2")) }
+        }
+        #expect(loader.loads.count == 2)
+    }
+
+    // MARK: Callbacks
+
+    private func answer<Value: Sendable>(
+        _ call: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in call { continuation.resume(with: $0) } }
+    }
+
+    @Test(arguments: [([200], 200, ["T1"]), ([401, 200], 200, ["T1", "T2"]), ([401, 401], 401, ["T1", "T2"])])
+    func `by callbacks is sent once more after a rejection too`(statuses: [Int], last: Int, tokens: [String])
+        async throws
+    {
+        let service = AccessTokenService(loader: loader, clock: ManualClock())
+        let reply: Reply = try await answer { handler in
+            service.withToken(isRejected: { (reply: Reply) in reply.status == 401 }) { [server] token, reply in
+                reply(.success(server.take(token, statuses: statuses)))
+            } then: {
+                handler($0)
+            }
+        }
+        #expect(reply == Reply(status: last, token: tokens.last ?? ""))
+        #expect(server.sent == tokens)
+        #expect(service.currentToken?.value == tokens.last)
+    }
+
+    @Test func `by callbacks may fail with tokenRejected`() async {
+        let service = AccessTokenService(loader: loader, clock: ManualClock())
+        await #expect(throws: AccessTokenError.tokenRejected) {
+            try await answer { (handler: @escaping @Sendable (Result<Reply, any Error>) -> Void) in
+                service.withToken { [server] token, reply in
+                    server.take(token)
+                    reply(.failure(AccessTokenError.tokenRejected))
+                } then: {
+                    handler($0)
+                }
+            }
+        }
+        #expect(server.sent == ["T1", "T2"])
+    }
+
+    @Test func `whose callback is dropped ends with an error that says so`() async {
+        let service = AccessTokenService(loader: loader, clock: ManualClock())
+        await #expect(throws: AccessTokenError.requestAbandoned) {
+            try await answer { (handler: @escaping @Sendable (Result<Reply, any Error>) -> Void) in
+                service.withToken { _, _ in
+                } then: {
+                    handler($0)
+                }
+            }
+        }
+    }
+
+    @Test func `that is cancelled is answered at once, and not sent again`() async throws {
+        let service = AccessTokenService(loader: loader, clock: ManualClock())
+        let pending = Locked<(@Sendable (Result<Reply, any Error>) -> Void)?>(nil)
+        let isSent = Event()
+        let retrieval = Locked(AccessTokenRetrieval.answered)
+        let call = Task { () -> Reply in
+            try await answer { handler in
+                let isRejected: @Sendable (Reply) -> Bool = { $0.status == 401 }
+                let cancel = service.withToken(isRejected: isRejected) { [server] token, reply in
+                    server.take(token)
+                    pending.withLock { $0 = reply }
+                    isSent.happen()
+                } then: {
+                    handler($0)
+                }
+                retrieval.withLock { $0 = cancel }
+            }
+        }
+        await isSent.wait()
+        retrieval.withLock { $0 }.cancel()
+        await #expect(throws: CancellationError.self) { try await call.valueInTime }
+        pending.withLock { $0 }?(.success(Reply(status: 401, token: "T1")))
+        #expect(service.currentToken?.value == "T1", "nobody invalidates for a caller that has left")
+        #expect(server.sent == ["T1"])
+    }
+
+    @Test(arguments: [1, 2])
+    func `that is cancelled while it waits for a token gives up its place among the waiters`(load: Int) async {
+        let isWaiting = Event()
+        let isCancelled = Event()
+        let loader = ControlledLoader()
+        let service = AccessTokenService(loader: loader, clock: ManualClock()) { event in
+            if event == .loadStarted(load: load) { isWaiting.happen() }
+            if event == .waiterCancelled(load: load) { isCancelled.happen() }
+        }
+        if load == 2 { loader.insideLoad { load in load.answer(.success(AccessToken(value: "T\(load.number)"))) } }
+        let answers = Answers()
+        let retrieval = service.withToken { [loader] token, reply in
+            loader.insideLoad { _ in }
+            reply(.failure(AccessTokenError.tokenRejected))
+        } then: { (result: Result<AccessToken, any Error>) in
+            answers.take(result)
+        }
+        await isWaiting.wait()
+        retrieval.cancel()
+        await isCancelled.wait()
+        await answers.count(1)
+        #expect(throws: CancellationError.self) { try answers.results[0].get() }
+    }
+
+    /// Cannot cancel, and answers when the test lets it.
+    private final class StubbornService: AccessTokenProviding {
+        let handler = Locked<AccessTokenHandler?>(nil)
+
+        func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+            self.handler.withLock { $0 = handler }
+            return AccessTokenRetrieval(onCancel: nil)
+        }
+        func invalidate(_ rejected: AccessToken) {}
+        func signOut(then done: @escaping @Sendable () -> Void) { done() }
+    }
+
+    @Test func `that is cancelled is not sent with a token that comes all the same`() async {
+        let service = StubbornService()
+        let answers = Answers()
+        let retrieval = service.withToken { [server] token, reply in
+            server.take(token)
+            reply(.success(token))
+        } then: { (result: Result<AccessToken, any Error>) in
+            answers.take(result)
+        }
+        retrieval.cancel()
+        await answers.count(1)
+        #expect(throws: CancellationError.self) { try answers.results[0].get() }
+        service.handler.withLock { $0 }?(.success(AccessToken(value: "T1")))
+        #expect(server.sent == [])
+        #expect(answers.results.count == 1)
+    }
+
+    @Test func `whose callback is dropped ends so also while somebody could cancel it`() async {
+        let service = AccessTokenService(loader: loader, clock: ManualClock())
+        let answers = Answers()
+        let retrieval = service.withToken { _, _ in
+        } then: { (result: Result<AccessToken, any Error>) in
+            answers.take(result)
+        }
+        await answers.count(1)
+        #expect(throws: AccessTokenError.requestAbandoned) { try answers.results[0].get() }
+        retrieval.cancel()
+    }
+}

@@ -1,0 +1,123 @@
+import AccessTokenCore
+import AccessTokenGCD
+import Foundation
+
+extension BuggyService {
+    func load(_ load: Load) {
+        if let deadline = surroundings.policy.loadDeadline, bug != .noDeadline {
+            effect { [self] in
+                let timer = surroundings.clock.schedule(after: deadline) { [self] in timeOut(load) }
+                state.withLock { $0.deadline = (load.id, timer) }
+            }
+        }
+        if bug == .weakSelf {
+            surroundings.loader.load(replacing: load.replacing) { [weak self] in self?.finish(load, $0) }
+        } else {
+            surroundings.loader.load(replacing: load.replacing) { [self] in finish(load, $0) }
+        }
+    }
+
+    func endDeadline(of load: Int?) {
+        effect { [self] in
+            let timer = state.withLock { state -> AccessTokenTimer? in
+                guard bug == .effectsOutOfOrder || state.deadline?.load == load else { return nil }
+                return state.deadline.take()?.timer
+            }
+            timer?.cancel()
+        }
+    }
+
+    private func effect(_ body: @escaping @Sendable () -> Void) {
+        if bug == .effectsOutOfOrder { surroundings.later(body) } else { body() }
+    }
+
+    private func finish(_ load: Load, _ result: Result<AccessToken, any Error>) {
+        answerTooEarly(result)
+        endDeadline(of: load.id)
+        var isRepeated = false
+        decide { state in
+            if bug == .clearsNewerLoads, state.load?.id != load.id { state.load = nil }
+            guard load.session == state.session else { return nil }
+            isRepeated = !state.answeredLoads.insert(load.id).inserted
+            guard !isRepeated || bug == .takesEveryAnswer else { return nil }
+            if bug == .signOutUndoneByLateAnswer { state.isSignedOut = false }
+            let isCurrent = state.load?.id == load.id
+            switch result {
+            case .success(let token):
+                let isWanted = isCurrent || state.load == nil && state.tokenLoad < load.id
+                guard isWanted || bug == .signInUndoneByLateAnswer || bug == .takesEveryAnswer else { return nil }
+                let isDropped =
+                    !isCurrent && bug == .dropsLateAnswers
+                    || state.load?.waiters.isEmpty == true && bug == .dropsWhatNobodyAwaits
+                if isDropped { break }
+                adopt(token, in: &state)
+                state.tokenLoad = load.id
+            case .failure:
+                if bug == .failureDropsTheToken { state.token = nil }
+            }
+            return isCurrent ? endLoad(&state, with: result) : nil
+        }
+        if case .failure = result, bug == .loadsAgainAfterFailure {
+            let again = state.withLock { newLoad(&$0) }
+            self.load(again)
+        }
+        if isRepeated, bug != .swallowsRepeatedAnswers {
+            surroundings.onEvent(.ignoredRepeatedAnswer(load: load.id))
+        }
+    }
+
+    private func answerTooEarly(_ result: Result<AccessToken, any Error>) {
+        if bug == .answersBeforeTheStateChanges {
+            let waiters = state.withLock { state in
+                defer { state.load?.waiters = [] }
+                return state.load?.waiters ?? []
+            }
+            for waiter in waiters { waiter.handler(result) }
+        }
+        let isError = if case .failure = result { true } else { false }
+        if bug == (isError ? .answersErrorsUnderALock : .answersTokensUnderALock) {
+            let waiters = state.withLock { state in
+                defer { state.load?.waiters = [] }
+                return state.load?.waiters ?? []
+            }
+            wrongLock.withLock { for waiter in waiters { waiter.handler(result) } }
+        }
+    }
+
+    private func endLoad(_ state: inout State, with result: Result<AccessToken, any Error>) -> Answer {
+        let waiters = state.load?.waiters ?? []
+        guard case .failure(let error) = result else {
+            state.load = nil
+            return Answer(bug == .lastInFirstOut ? waiters.reversed() : waiters, result)
+        }
+        switch bug {
+        case .failuresStick:
+            state.load?.waiters = []
+        case .failureForgetsWaitersLate:
+            surroundings.later { [self] in self.state.withLock { $0.load = nil } }
+        case .cancelledLoadStays where error is CancellationError:
+            return Answer([], result)
+        default:
+            state.load = nil
+        }
+        return Answer(
+            bug == .onlyTheFirstWaiterFails ? Array(waiters.prefix(1)) : waiters,
+            bug == .replacesErrors ? .failure(AccessTokenError.signedOut) : result
+        )
+    }
+
+    private func timeOut(_ load: Load) {
+        decide { state in
+            guard state.load?.id == load.id else { return nil }
+            let waiters = state.load?.waiters ?? []
+            switch bug {
+            case .timedOutLoadStays: state.load?.waiters = []
+            case .timedOutWaitersStay: break
+            default: state.load = nil
+            }
+            let error: any Error =
+                bug == .deadlineIsACancellation ? CancellationError() : AccessTokenError.loadTimedOut
+            return Answer(waiters, .failure(error))
+        }
+    }
+}

@@ -1,0 +1,263 @@
+package import AccessTokenCore
+package import AccessTokenGCD
+import Dispatch
+import Foundation
+
+/// A small service that keeps the contract, so that one ``Bug`` at a time can be planted in it.
+///
+/// It shares no code with the engines of this package: a lock, an array of waiters, and a load with a number.
+package final class BuggyService: AccessTokenProviding {
+    /// What the service is made of.
+    package struct Surroundings: Sendable {
+        let loader: any AccessTokenLoader
+        let policy: AccessTokenPolicy
+        let clock: any AccessTokenClock
+        let handlerQueue: any SerialQueue
+        let onEvent: @Sendable (AccessTokenEvent) -> Void
+        /// Runs a block a moment later, in any order with other such blocks.
+        let later: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+        package init(
+            loader: any AccessTokenLoader,
+            policy: AccessTokenPolicy,
+            clock: any AccessTokenClock,
+            handlerQueue: any SerialQueue,
+            onEvent: @escaping @Sendable (AccessTokenEvent) -> Void = { _ in },
+            later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { block in
+                DispatchQueue.global().async { block() }
+            }
+        ) {
+            self.loader = loader
+            self.policy = policy
+            self.clock = clock
+            self.handlerQueue = handlerQueue
+            self.onEvent = onEvent
+            self.later = later
+        }
+    }
+
+    struct Waiter {
+        let id: Int
+        let handler: AccessTokenHandler
+    }
+
+    struct Load {
+        let id: Int
+        let session: Int
+        let replacing: AccessToken?
+        var waiters: [Waiter] = []
+    }
+
+    /// What waiters are told.
+    struct Answer {
+        let waiters: [Waiter]
+        let result: Result<AccessToken, any Error>
+
+        init(_ waiters: [Waiter], _ result: Result<AccessToken, any Error>) {
+            self.waiters = waiters
+            self.result = result
+        }
+    }
+
+    struct State {
+        var token: AccessToken?
+        /// The load that brought the token.
+        var tokenLoad = 0
+        var leeway = 0.0
+        var rejected: AccessToken?
+        /// The rejections since the last load began; eight of them are too many for one bug.
+        var rejections = 0
+        var load: Load?
+        var isSignedOut = false
+        var session = 0
+        var lastLoad = 0
+        var lastWaiter = 0
+        var answeredLoads: Set<Int> = []
+        /// The waiters that a cancellation finds.
+        var cancellable: Set<Int> = []
+        var deadline: (load: Int, timer: AccessTokenTimer)?
+    }
+
+    let surroundings: Surroundings
+    let bug: Bug?
+    let state = Locked(State())
+    /// What one bug holds where no lock should be held; a `Mutex` would trap where this one blocks.
+    let wrongLock = NSLock()
+
+    package init(_ surroundings: Surroundings, bug: Bug?) {
+        self.surroundings = surroundings
+        self.bug = bug
+    }
+
+    package var currentToken: AccessToken? {
+        state.withLock { state in isUsable(state) ? state.token : nil }
+    }
+
+    @discardableResult
+    @available(*, renamed: "token()")
+    package func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+        retrieve(forced: false, then: handler)
+    }
+
+    /// Loads also while the token is valid, unless a load is running.
+    package func refreshToken(then handler: @escaping AccessTokenHandler) {
+        retrieve(forced: bug != .refreshAnswersFromTheCache, then: handler)
+    }
+
+    package func invalidate(_ rejected: AccessToken) {
+        state.withLock { state in
+            guard bug != .ignoresInvalidation else { return }
+            if bug == .invalidationDropsTheLoad { state.load = nil }
+            if bug == .manyRejectionsLoadTwice, state.load == nil { state.rejections += 1 }
+            guard state.token == rejected || bug == .blanketInvalidation else { return }
+            state.rejected = state.token
+            state.token = nil
+        }
+    }
+
+    package func signIn(_ token: AccessToken) {
+        decide { state in
+            let waiters = state.load?.waiters ?? []
+            if bug != .signInLeavesSignedOut { state.isSignedOut = false }
+            if bug != .signInUndoneByLateAnswer { state.session += 1 }
+            adopt(token, in: &state)
+            state.load = nil
+            return Answer(waiters, bug == .signInFailsWaiters ? signedOut : .success(token))
+        }
+    }
+
+    package func signOut(then done: @escaping @Sendable () -> Void) {
+        endDeadline(of: state.withLock { $0.load?.id })
+        decide { state in
+            let waiters = bug == .signOutForgetsWaiters ? [] : state.load?.waiters ?? []
+            state.isSignedOut = true
+            if bug != .signOutUndoneByLateAnswer { state.session += 1 }
+            state.token = nil
+            state.rejected = nil
+            if bug != .signOutForgetsWaiters { state.load = nil }
+            return Answer(waiters, signedOut)
+        }
+        if bug == .loaderKeepsTheSession { done() } else { surroundings.loader.signOut(then: done) }
+    }
+
+    // MARK: Callers
+
+    @discardableResult
+    private func retrieve(forced: Bool, then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+        if bug == .answersTokensUnderALock || bug == .answersErrorsUnderALock { wrongLock.withLock {} }
+        var start: Load?
+        var lateWaiter: Waiter?
+        var id: Int?
+        decide { state in
+            state.lastWaiter += 1
+            let waiter = Waiter(id: state.lastWaiter, handler: handler)
+            if state.isSignedOut, bug != .loadsAfterSignOut { return Answer([waiter], signedOut) }
+            if !forced, isUsable(state), let token = state.token, bug != .neverCaches {
+                let isAhead = isInWindow(state)
+                if isAhead, bug == .neverAnswersInWindow { return nil }
+                if isAhead, state.load == nil || bug == .refreshesAheadForEachCall { start = newLoad(&state) }
+                return Answer([waiter], .success(token))
+            }
+            id = waiter.id
+            let mustLoad =
+                state.load == nil || bug == .joinersLoad || forced && bug == .eachRefreshLoads || state.rejections >= 8
+            if state.load != nil { state.rejections = 0 }
+            if mustLoad { start = newLoad(&state) }
+            if bug == (mustLoad ? .registersAfterLoading : .registersLate) {
+                lateWaiter = waiter
+            } else {
+                register(waiter, in: &state)
+            }
+            return nil
+        }
+        if let start, bug != .neverLoads { load(start) }
+        if let late = lateWaiter {
+            let join: @Sendable () -> Void = { [self] in state.withLock { register(late, in: &$0) } }
+            if bug == .registersLate { surroundings.later(join) } else { join() }
+        }
+        guard let id else { return .answered }
+        return AccessTokenRetrieval { [self] in cancel(id) }
+    }
+
+    private func register(_ waiter: Waiter, in state: inout State) {
+        state.load?.waiters.append(waiter)
+        if bug == .cancellableLate {
+            surroundings.later { [self] in self.state.withLock { _ = $0.cancellable.insert(waiter.id) } }
+        } else {
+            state.cancellable.insert(waiter.id)
+        }
+    }
+
+    private func cancel(_ id: Int) {
+        decide { state in
+            guard state.cancellable.contains(id), bug != .cancelledWaiterWaits,
+                let index = state.load?.waiters.firstIndex(where: { $0.id == id }),
+                let waiter = state.load?.waiters[index]
+            else { return nil }
+            let error: any Error = bug == .cancellationIsSignOut ? AccessTokenError.signedOut : CancellationError()
+            if bug == .cancelledWaiterFailsAll {
+                defer { state.load?.waiters = [] }
+                return Answer(state.load?.waiters ?? [], .failure(error))
+            }
+            if bug != .cancelledWaiterStays { state.load?.waiters.remove(at: index) }
+            if bug == .lastOneOutEndsTheLoad, let load = state.load, load.waiters.isEmpty {
+                state.answeredLoads.insert(load.id)
+                state.load = nil
+            }
+            return Answer([waiter], .failure(error))
+        }
+    }
+
+    // MARK: Decisions and answers
+
+    /// Decides under the lock, and answers in the order of the decisions.
+    func decide(_ decision: (inout State) -> Answer?) {
+        let unanswered = state.withLock { state -> Answer? in
+            guard let answer = decision(&state), !answer.waiters.isEmpty else { return nil }
+            if bug == .answersInsideTheCall || bug == .answersOnTheLoadersThread { return answer }
+            let handlers = answer.waiters.map(\.handler)
+            surroundings.handlerQueue.enqueue { for handler in handlers { handler(answer.result) } }
+            return nil
+        }
+        guard let unanswered else { return }
+        for waiter in unanswered.waiters { waiter.handler(unanswered.result) }
+    }
+
+    private var signedOut: Result<AccessToken, any Error> {
+        .failure(bug == .signOutIsACancellation ? CancellationError() : AccessTokenError.signedOut)
+    }
+
+    func newLoad(_ state: inout State) -> Load {
+        let replaced = bug == .forgetsWhatIsReplaced ? nil : state.token ?? state.rejected
+        state.lastLoad += 1
+        var load = Load(id: state.lastLoad, session: state.session, replacing: replaced)
+        load.waiters = state.load?.waiters ?? []
+        state.load = load
+        return load
+    }
+
+    // MARK: Times
+
+    func adopt(_ token: AccessToken, in state: inout State) {
+        state.token = token
+        let life = token.expiration?.timeIntervalSince(surroundings.clock.now) ?? 0
+        let leeway = surroundings.policy.leeway
+        state.leeway = bug == .leewayTakesAll ? leeway : min(leeway, life / 2)
+        if bug == .ignoresLeeway { state.leeway = 0 }
+    }
+
+    private func isUsable(_ state: State) -> Bool {
+        guard let token = state.token else { return false }
+        guard let expiration = token.expiration else { return bug != .unknownExpirationIsExpired }
+        if bug == .ignoresExpiration { return true }
+        let end = expiration.addingTimeInterval(-state.leeway)
+        let now = surroundings.clock.now
+        return bug == .expiresOneInstantLate ? now <= end : now < end
+    }
+
+    private func isInWindow(_ state: State) -> Bool {
+        let window = surroundings.policy.refreshAhead
+        guard let expiration = state.token?.expiration, window > 0 else { return false }
+        return surroundings.clock.now >= expiration.addingTimeInterval(-state.leeway - window)
+    }
+}

@@ -1,0 +1,39 @@
+// Calls every handler that was formed on the main actor: none of them may trap.
+import AccessTokenAdapters
+import Dispatch
+
+@MainActor
+func everyHandler() async {
+    let closures = ClosuresOfMainActor()
+    await withCheckedContinuation { next in closures.call { next.resume() } }
+    await withCheckedContinuation { next in
+        closures.callOnAnyQueue(AccessTokenService(loader: Loaders.Reference())) { next.resume() }
+    }
+    await withCheckedContinuation { next in
+        closures.callWeakly(CallbackServiceAdapter(of: AsyncAccessTokenService(loader: AsyncLoaders.OnMainActor()))) {
+            next.resume()
+        }
+    }
+    await withCheckedContinuation { next in closures.send(closures.watched()) { next.resume() } }
+    _ = try? await closures.send()
+    closures.callThatCapturesNothing(closures.watched())
+    closures.callThatCapturesNothing(CallbackServiceAdapter(of: closures.watchedActor()))
+    closures.callThatCapturesNothing(Providers.OnMainActor())
+    _ = try? await closures.watched().token()
+    _ = try? await closures.watchedActor().token()
+    await withCheckedContinuation { next in closures.signOut { next.resume() } }
+
+    for loader in [Loaders.Value(), Loaders.Actor(), Loaders.OnMainActor()] as [any AccessTokenLoader] {
+        _ = try? await AccessTokenService(loader: loader).token()
+        _ = try? await AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader)).token()
+    }
+    for loader in [AsyncLoaders.Value(), AsyncLoaders.Actor(), AsyncLoaders.OnMainActor()]
+        as [any AsyncAccessTokenLoader]
+    {
+        _ = try? await AsyncAccessTokenService(loader: loader).token()
+        _ = try? await AccessTokenService(loader: CallbackLoaderAdapter(of: loader)).token()
+    }
+}
+
+await everyHandler()
+print("No handler traps.")

@@ -1,0 +1,10 @@
+import AccessTokenContract
+
+/// Stands for the subjects of a consumer's own.
+nonisolated enum OwnSubjects {
+    static let all = [
+        ContractSubject("the queue service", features: [.callbackLoader, .invalidation]) { fixture in
+            .callback(AccessTokenService(loader: fixture.loader))
+        }
+    ]
+}

@@ -1,0 +1,38 @@
+import CredentialStoreContract
+import Testing
+
+@Suite("The contract for stores", .timeLimit(.minutes(5)))
+struct OwnStoresTests {
+    private static let memory = StoreSubject("the store in memory", features: .waitLimit, promises: ["X2"]) { fixture in
+        MemoryCredentialStore(waitLimit: fixture.waitLimit)
+    }
+
+    private static let folder = StoreSubject(
+        "the store in a folder",
+        features: [.openings, .waitLimit],
+        promises: ["X2"]
+    ) { fixture in
+        FileCredentialStore(folder: fixture.folder, waitLimit: fixture.waitLimit)
+    }
+
+    @Test func `is kept by the store in memory, of which there is one opening`() async {
+        let report = await StoreContract.verify(Self.memory)
+        #expect(report.isKept, "\(report)")
+        #expect(report.skippedIDs == ["K2", "E2"])
+    }
+
+    @Test func `is kept by the store in a folder, and nothing is skipped`() async {
+        let report = await StoreContract.verify(Self.folder)
+        #expect(report.isKept, "\(report)")
+        #expect(report.skippedIDs == [])
+    }
+}
+
+extension ContractReport {
+    var skippedIDs: [String] {
+        rows.compactMap { row in
+            guard case .skipped = row.outcome else { return nil }
+            return row.clause.id
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import CredentialStoreContract
+import Testing
+
+@Suite("Planted bugs are caught by their clauses, and break no others", .timeLimit(.minutes(10)))
+struct PlantedBugTests {
+    /// The bugs, each with all clauses that it breaks.
+    static let bugs: [BuggyStore.Bug: [String]] = [
+        .storesNothing: ["K1"], .losesMembers: ["K1"], .remembersWhatItRead: ["K2"],
+        .comesBackAfterRemoval: ["K3"], .removalIsForGood: ["K5", "V3"],
+        .returnsTheOldRecord: ["K3", "K4", "V2", "V3", "F1"],
+        .countsByTwo: ["V1"], .countsWhatIsKept: ["K4", "V2"], .deletesTheVersion: ["V3"],
+        .noExclusion: ["E1", "E2", "E3", "W1", "X2"],
+        .locksItsOpeningOnly: ["E2"], .readsBeforeTheLock: ["E3"], .runsTheBodyTwice: ["E4"],
+        .oneWaiterIsForgotten: ["E5"], .forgetsAfterAnError: ["F1"], .staysLockedAfterAnError: ["F2"],
+        .wrapsErrors: ["F3"], .loadWaits: ["R1"], .writesInPlace: ["R2"], .waitsForEver: ["W1"],
+        .isBusyAndRuns: ["W2"], .blocksThreads: ["W3", "X2"], .losesWhatIsCancelled: ["X1"],
+        .waitsOnWhenCancelled: ["X2"], .printsSecrets: ["H1"],
+    ]
+
+    private static func subject(_ bug: BuggyStore.Bug?) -> StoreSubject {
+        StoreSubject("a small store", features: [.openings, .waitLimit], promises: ["X2"]) { fixture in
+            BuggyStore(.named(fixture.name), bug: bug, waitLimit: fixture.waitLimit)
+        }
+    }
+
+    @Test func `a small store without a bug keeps the contract`() async {
+        let report = await StoreContract.verify(Self.subject(nil))
+        #expect(report.isKept, "\(report)")
+    }
+
+    @Test(arguments: BuggyStore.Bug.allCases)
+    func `in a small store`(_ bug: BuggyStore.Bug) async {
+        let report = await StoreContract.verify(Self.subject(bug), timeLimit: .seconds(2))
+        #expect(report.brokenIDs == Self.bugs[bug], "\(bug): \(report)")
+    }
+
+    @Test func `every clause has a planted bug`() {
+        let caught = Set(Self.bugs.values.joined())
+        #expect(StoreContract.clauses.map(\.id).filter { !caught.contains($0) } == [])
+    }
+
+    @Test func `every id stands for one clause, and for none of the contract for services`() {
+        let ids = StoreContract.clauses.map(\.id)
+        #expect(Set(ids).count == ids.count)
+    }
+
+    @Test func `a promise of what is no convention is a mistake of the subject`() async throws {
+        let subject = StoreSubject("promising", promises: ["K1"]) { _ in MemoryCredentialStore() }
+        let report = await StoreContract.verify(subject, clauses: Array(StoreContract.clauses.prefix(1)))
+        #expect(report.brokenIDs == ["K1"])
+    }
+
+    @Test func `a store that cannot be opened is a violation that says why`() async throws {
+        let subject = StoreSubject("closed") { _ in throw CredentialStoreError.unavailable(at: "a host", "no route") }
+        let report = await StoreContract.verify(subject)
+        #expect(report.brokenIDs == ["K1"])
+        #expect("\(report)".contains("no route"))
+        #expect(report.notJudged.count == StoreContract.clauses.count - 1)
+    }
+}

@@ -1,0 +1,94 @@
+import AccessTokenAsync
+import AccessTokenCore
+import AccessTokenOAuth
+import Foundation
+
+/// A process that shares a credential with others, and that tests kill.
+///
+/// Its arguments are the task, and then names with values. It ends when its standard input ends, so that none is left
+/// when the tests end.
+@main
+enum CredentialWorker {
+    static func main() async throws {
+        endWithStandardInput()
+        yieldToTests()
+        let arguments = try WorkerArguments(CommandLine.arguments.dropFirst())
+        let journal = try Journal(arguments.value("journal"))
+        let store = JournalingStore(base: try arguments.store(), journal: journal)
+        switch arguments.task {
+        case "share": try await share(store, arguments, journal)
+        case "hold": try await hold(store, journal)
+        case "hold-with-child": try await hold(store, journal, withChild: true)
+        case "load": try await load(store, arguments, journal)
+        default: throw WorkerArguments.Mistake(text: "there is no task \(arguments.task)")
+        }
+    }
+
+    /// Callers that use a token for a moment and then find it rejected, for ever.
+    private static func share(_ store: JournalingStore, _ arguments: WorkerArguments, _ journal: Journal) async throws {
+        let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: try arguments.endpoint(), store: store))
+        let callers = Int(try arguments.number("callers"))
+        let ages = TokenAges(life: .seconds(try arguments.number("life")))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<callers {
+                group.addTask {
+                    while true {
+                        // Without a token, nobody is signed in for now.
+                        if let token = try? await service.token(), ages.isOld(token) { service.invalidate(token) }
+                        try? await Task.sleep(for: .milliseconds(.random(in: 1...8)))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes inside and stays there.
+    private static func hold(_ store: JournalingStore, _ journal: Journal, withChild: Bool = false) async throws {
+        try await store.update { _ in
+            if withChild {
+                let child = Process()
+                child.executableURL = URL(filePath: "/bin/sleep")
+                child.arguments = ["600"]
+                try child.run()
+                journal.write("child \(child.processIdentifier)")
+            }
+            journal.write("holds")
+            try await Task.sleep(for: .seconds(600))
+            return .keep
+        }
+    }
+
+    /// Loads once under what the arguments forbid, and once more without.
+    private static func load(_ store: JournalingStore, _ arguments: WorkerArguments, _ journal: Journal) async throws {
+        let loader = OAuthLoader(endpoint: try arguments.endpoint(), store: store)
+        if let limit = try? arguments.number("file-limit") { limitFiles(to: UInt(limit)) }
+        if let user = try? arguments.number("user") { becomeUser(UInt32(user)) }
+        for _ in 1...2 {
+            let result: String
+            do { result = "token \(try await loader.load(replacing: nil).value)" } catch { result = "error \(error)" }
+            // The journal is a file as well.
+            limitFiles(to: nil)
+            journal.write(result)
+        }
+        journal.write("done")
+    }
+}
+
+/// For how long this process has known each token.
+final class TokenAges: Sendable {
+    private let life: Duration
+    private let births = Locked<[AccessToken: ContinuousClock.Instant]>([:])
+
+    init(life: Duration) {
+        self.life = life
+    }
+
+    func isOld(_ token: AccessToken) -> Bool {
+        births.withLock { births in
+            if births.count > 8 { births = births.filter { $0.value.duration(to: .now) < life * 4 } }
+            let birth = births[token, default: .now]
+            births[token] = birth
+            return birth.duration(to: .now) > life
+        }
+    }
+}

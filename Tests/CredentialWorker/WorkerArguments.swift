@@ -1,0 +1,77 @@
+import AccessTokenOAuth
+import Foundation
+import Synchronization
+
+/// What the tests tell a worker: a task, and names with values.
+struct WorkerArguments {
+    struct Mistake: Error { let text: String }
+
+    let task: String
+    private var values: [String: String] = [:]
+
+    init(_ arguments: some Sequence<String>) throws {
+        var rest = Array(arguments)
+        guard !rest.isEmpty else { throw Mistake(text: "say the task") }
+        task = rest.removeFirst()
+        while rest.count >= 2 { values[rest.removeFirst()] = rest.removeFirst() }
+        guard rest.isEmpty else { throw Mistake(text: "\(rest[0]) has no value") }
+    }
+
+    func value(_ name: String) throws -> String {
+        guard let value = values[name] else { throw Mistake(text: "\(name) is missing") }
+        return value
+    }
+
+    func number(_ name: String) throws -> Double {
+        guard let number = Double(try value(name)) else { throw Mistake(text: "\(name) is no number") }
+        return number
+    }
+
+    func store() throws -> any CredentialStore {
+        FileCredentialStore(folder: URL(filePath: try value("folder")))
+    }
+
+    func endpoint() throws -> TokenEndpoint {
+        guard let url = URL(string: try value("endpoint")) else { throw Mistake(text: "the endpoint is no URL") }
+        return TokenEndpoint(url, authentication: .none(clientID: "loopback-client"))
+    }
+}
+
+/// What a worker has done: lines in a file, which outlive the worker that is killed.
+final class Journal: Sendable {
+    private let file: FileHandle
+    private let lock = Mutex(())
+
+    init(_ path: String) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let file = FileHandle(forWritingAtPath: path)
+        else { throw WorkerArguments.Mistake(text: "the journal cannot be written") }
+        self.file = file
+    }
+
+    func write(_ line: String) {
+        lock.withLock { _ in try? file.write(contentsOf: Data("\(line)\n".utf8)) }
+    }
+}
+
+/// Writes down with which refresh token a body begins, and that it is over.
+final class JournalingStore: CredentialStore {
+    private let base: any CredentialStore
+    private let journal: Journal
+
+    init(base: any CredentialStore, journal: Journal) {
+        self.base = base
+        self.journal = journal
+    }
+
+    func load() async throws -> CredentialRecord? { try await base.load() }
+
+    @discardableResult
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        defer { journal.write("outside") }
+        return try await base.update { record in
+            journal.write("inside \(record?.credential.refreshToken ?? "without")")
+            return try await body(record)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import AccessTokenOAuth
+
+nonisolated struct TeamStore: CredentialStore {
+    let database: YourDatabase
+    let user: String
+
+    func load() async throws -> CredentialRecord? {
+        try database.row(user).record
+    }
+
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        try await database.withLockedRow(user) { row in  // SELECT … FOR UPDATE
+            switch try await body(row.record) {
+            case .keep: break
+            case .replace(let credential): row = YourDatabase.Row(credential: credential, version: row.version + 1)
+            case .remove: row.credential = nil  // The row stays, and so does the version.
+            }
+            return row.record
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import InterleavingExplorer
+import Testing
+
+/// The explorer is not believed: a model that shares no code with it says which outcomes a program has.
+@Suite("Judged by an independent model, the explorer", .serialized, .timeLimit(.minutes(10)))
+struct JudgeTests {
+    /// `EXPLORER_PROGRAMS=10000` judges more of them.
+    static let count = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].flatMap { Int($0) } ?? 200
+
+    /// The most states that a program may have in the model, so that most programs can be exhausted.
+    ///
+    /// A search that was cut claims nothing.
+    static let states = count > 1000 ? 300 : 150
+    static let limit = 400
+
+    struct Verdict: Sendable {
+        let missing: Set<String>
+        let excess: Set<String>
+        let runs: Int
+        let isComplete: Bool
+    }
+
+    static func verdict(on program: Program, _ reductions: Reductions, atMost limit: Int) -> Verdict? {
+        guard let expected = ReferenceModel.outcomes(of: program, atMost: states) else { return nil }
+        let seen = Shared<Set<String>>([])
+        var explorer = Explorer()
+        explorer.reductions = reductions
+        explorer.maximumSchedules = limit
+        let report = explorer.explore(
+            Scenario("a program") { run in
+                let runner = ProgramRunner(program, run)
+                runner.begin()
+                run.invariant("is collected") {
+                    let outcome = await runner.outcome
+                    seen.withLock { _ = $0.insert(outcome) }
+                    return true
+                }
+            }
+        )
+        let found = seen.withLock { $0 }
+        return Verdict(
+            missing: expected.subtracting(found),
+            excess: found.subtracting(expected),
+            runs: report.schedules + report.redundantRuns,
+            isComplete: report.isComplete
+        )
+    }
+
+    /// What came of judging some programs, and what there is to object to.
+    struct Judgement: Sendable {
+        var exhausted = 0
+        var cut = 0
+        var runs = 0
+        var objections: [String] = []
+
+        mutating func add(_ verdict: Verdict, on program: Program, seed: UInt64) {
+            runs += verdict.runs
+            if verdict.isComplete { exhausted += 1 } else { cut += 1 }
+            let missing = verdict.isComplete ? verdict.missing : []
+            guard !missing.isEmpty || !verdict.excess.isEmpty else { return }
+            let excess = verdict.excess.prefix(3)
+            objections.append("seed \(seed)\n\(program)\nmissing \(missing.prefix(3))\nin excess \(excess)")
+        }
+    }
+
+    @Test("finds exactly the outcomes of programs drawn at random")
+    func randomPrograms() async {
+        let judgement = await onOwnThread {
+            var judgement = Judgement()
+            var seed: UInt64 = 0
+            while judgement.exhausted < Self.count, judgement.cut < Self.count / 2 {
+                seed += 1
+                let program = Program(seed: seed)
+                guard let verdict = Self.verdict(on: program, .all, atMost: Self.limit) else { continue }
+                judgement.add(verdict, on: program, seed: seed)
+            }
+            return judgement
+        }
+        print("judged: \(judgement.exhausted) exhausted, \(judgement.cut) cut, \(judgement.runs) runs")
+        #expect(judgement.exhausted == Self.count, "too many were cut to say anything")
+        for objection in judgement.objections { Issue.record("\(objection)") }
+    }
+
+    @Test("finds exactly the same without its reductions, where that can be exhausted")
+    func withoutReductions() async {
+        let judgement = await onOwnThread {
+            var judgement = Judgement()
+            for seed in UInt64(1)...400 where judgement.exhausted < 5 {
+                let program = Program(seed: seed)
+                guard let reduced = Self.verdict(on: program, .all, atMost: 10), reduced.isComplete,
+                    let verdict = Self.verdict(on: program, .none, atMost: 500)
+                else { continue }
+                judgement.add(verdict, on: program, seed: seed)
+            }
+            return judgement
+        }
+        #expect(judgement.exhausted == 5, "too many were cut to say anything")
+        for objection in judgement.objections { Issue.record("\(objection)") }
+    }
+}

@@ -1,0 +1,137 @@
+/// An abstract concurrent program: what the judge enumerates and the explorer runs.
+///
+/// Every statement has a number. What a statement observes is written down under that number, so that two runs can be
+/// compared without asking which task came first.
+struct Program: Sendable, CustomStringConvertible {
+    indirect enum Statement: Sendable {
+        /// Calls an actor: appends to its log, and observes the log.
+        case add(Int, actor: Int)
+        /// The same, with a `Task.yield` inside the actor between two appends.
+        case addTwice(Int, actor: Int)
+        /// Appends on one actor, from there on another one, and again on the first.
+        case pass(Int, from: Int, to: Int)
+        /// Calls an actor so many times in a loop.
+        case loop(Int, actor: Int, times: Int)
+        /// A marked stretch that appends to a history that all can see, and observes it.
+        case mark(Int)
+        /// Starts an unstructured task.
+        case spawn(Int, kind: TaskKind, [Statement])
+        /// Awaits the task of that spawn, observing nothing.
+        case await(spawn: Int)
+        /// `async let`, what the parent does meanwhile, and then the `await`.
+        case child(Int, [Statement], meanwhile: [Statement])
+        /// A group of two children; observes which one ended first.
+        case group(Int, [Statement], [Statement])
+        /// Waits on a continuation that another task resumes, unless the gate is open already.
+        case wait(gate: Int)
+        case open(gate: Int)
+        /// Cancels the task of that spawn, marked.
+        case cancel(spawn: Int)
+        /// Observes `Task.isCancelled`, marked.
+        case look(Int)
+        case yield
+    }
+
+    enum TaskKind: Sendable {
+        case preferred, plain, detached
+    }
+
+    let operations: [[Statement]]
+    /// The greatest number of a statement.
+    let numbers: Int
+    let cancelsFirst: Bool
+
+    static let (actors, gates) = (2, 1)
+
+    var description: String {
+        operations.map { "\($0)" }.joined(separator: "\n") + (cancelsFirst ? "\ncancelling the first" : "")
+    }
+}
+
+extension Program {
+    /// A program drawn at random: two or three operations with a few statements each.
+    init(seed: UInt64) {
+        var generator = Generator(seed: seed)
+        let isLarge = generator.next(4) == 0
+        operations = (0..<(isLarge ? 3 : 2)).map { _ in generator.statements(atMost: isLarge ? 2 : 3, depth: 0) }
+        cancelsFirst = generator.next(6) == 0
+        numbers = generator.number
+    }
+
+    private struct Generator {
+        private var state: UInt64
+        private(set) var number = 0
+        /// There is one gate, which has one task that waits at it, and one that opens it.
+        private var isWaitAllowed = true
+
+        init(seed: UInt64) {
+            state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 0x1234_5678_9abc_def1
+        }
+
+        mutating func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int((state >> 33) % UInt64(bound))
+        }
+
+        private mutating func newNumber() -> Int {
+            number += 1
+            return number
+        }
+
+        mutating func statements(atMost count: Int, depth: Int) -> [Statement] {
+            var statements: [Statement] = []
+            var spawned: [Int] = []
+            for _ in 0...next(count) {
+                let statement = statement(depth: depth, spawned: spawned)
+                if case .spawn(let number, _, _) = statement { spawned.append(number) }
+                if case .await(let number) = statement { spawned.removeAll { $0 == number } }
+                statements.append(statement)
+            }
+            // Half of the tasks are awaited in the end; of the others only the effects count.
+            for number in spawned where next(2) == 0 { statements.append(.await(spawn: number)) }
+            return statements
+        }
+
+        private mutating func statement(depth: Int, spawned: [Int]) -> Statement {
+            let isDeep = depth > 0
+            if let last = spawned.last {
+                switch next(8) {
+                case 0, 1: return .await(spawn: last)
+                case 2: return .cancel(spawn: last)
+                default: break
+                }
+            }
+            switch next(isDeep ? 9 : 15) {
+            case 0, 1, 2: return .add(newNumber(), actor: next(Program.actors))
+            case 3: return .addTwice(newNumber(), actor: next(Program.actors))
+            case 4: return .pass(newNumber(), from: 0, to: 1)
+            case 5: return .mark(newNumber())
+            case 6: return .look(newNumber())
+            case 7: return .yield
+            case 8: return .loop(newNumber(), actor: 0, times: 2)
+            case 9, 10, 11:
+                let kind: TaskKind = [.preferred, .plain, .detached][next(3)]
+                return .spawn(newNumber(), kind: kind, statements(atMost: 1, depth: depth + 1))
+            case 12:
+                return .child(
+                    newNumber(),
+                    statements(atMost: 1, depth: depth + 1),
+                    meanwhile: statements(atMost: 1, depth: depth + 1)
+                )
+            case 13:
+                return .group(
+                    newNumber(),
+                    statements(atMost: 1, depth: depth + 1),
+                    statements(atMost: 1, depth: depth + 1)
+                )
+            default:
+                if isWaitAllowed {
+                    isWaitAllowed = false
+                    let opener: [Statement] = [.open(gate: 0)]
+                    return .child(newNumber(), opener, meanwhile: [.wait(gate: 0)])
+                }
+                return .add(newNumber(), actor: next(Program.actors))
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import InterleavingExplorer
+
+/// An actor with a log that shows in which order it was entered.
+private actor Log {
+    private(set) var entries: [Int] = []
+
+    func add(_ number: Int) -> [Int] {
+        entries.append(number)
+        return [-1] + entries
+    }
+
+    func addTwice(_ number: Int) async -> [Int] {
+        entries.append(number)
+        await Task.yield()
+        entries.append(number)
+        return [-1] + entries
+    }
+
+    func pass(_ number: Int, to other: Log) async -> [Int] {
+        entries.append(number)
+        let seen = await other.add(number)
+        entries.append(number)
+        return seen + [-1] + entries
+    }
+}
+
+/// A program as real code, for one run of the explorer.
+final class ProgramRunner: Sendable {
+    private struct State: Sendable {
+        var history: [Int] = []
+        var seen: [Int: [Int]] = [:]
+        var tasks: [Int: Task<Void, Never>] = [:]
+        var isOpen = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let program: Program
+    private let run: ScenarioRun
+    private let logs = (0..<Program.actors).map { _ in Log() }
+    private let state = Shared(State())
+
+    init(_ program: Program, _ run: ScenarioRun) {
+        self.program = program
+        self.run = run
+    }
+
+    func begin() {
+        var first: ScenarioOperation<Void>?
+        for (index, statements) in program.operations.enumerated() {
+            let operation = run.operation("\(index)") { await self.perform(statements) }
+            first = first ?? operation
+        }
+        if program.cancelsFirst, let first {
+            run.step(cancelling: first)
+        }
+        run.permitUnfinishedTasks()
+    }
+
+    var outcome: String {
+        get async {
+            var logs: [[Int]] = []
+            for log in self.logs { logs.append(await log.entries) }
+            let (history, all) = state.withLock { ($0.history, $0.seen) }
+            let seen = all.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+            return "logs \(logs) history \(history) seen \(seen)"
+        }
+    }
+
+    private func observe(_ number: Int, _ seen: [Int]) {
+        state.withLock { $0.seen[number, default: []] += seen }
+    }
+
+    private func perform(_ statements: [Program.Statement]) async {
+        for statement in statements { await perform(statement) }
+    }
+
+    private func perform(_ statement: Program.Statement) async {
+        switch statement {
+        case .add(let number, let actor): observe(number, await logs[actor].add(number))
+        case .addTwice(let number, let actor): observe(number, await logs[actor].addTwice(number))
+        case .pass(let number, let first, let second):
+            observe(number, await logs[first].pass(number, to: logs[second]))
+        case .loop(let number, let actor, let times):
+            for _ in 0..<times { observe(number, await logs[actor].add(number)) }
+        case .mark(let number):
+            run.effect("\(number)") {
+                state.withLock { state in
+                    state.history.append(number)
+                    state.seen[number] = state.history
+                }
+            }
+        case .spawn(let number, let kind, let body):
+            let task =
+                switch kind {
+                case .preferred: Task(executorPreference: run.executor) { await self.perform(body) }
+                case .plain: Task { await self.perform(body) }
+                case .detached: Task.detached { await self.perform(body) }
+                }
+            state.withLock { $0.tasks[number] = task }
+        case .await(let number): await state.withLock { $0.tasks[number] }?.value
+        case .child(_, let body, let meanwhile):
+            async let child: Void = perform(body)
+            await perform(meanwhile)
+            await child
+        case .group(let number, let first, let second):
+            await withTaskGroup(of: Int.self) { group in
+                for (index, body) in [first, second].enumerated() {
+                    group.addTask {
+                        await self.perform(body)
+                        return index
+                    }
+                }
+                for await index in group { observe(number, [index]) }
+            }
+        case .wait: await wait()
+        case .open: open()
+        case .cancel(let number):
+            let task = state.withLock { $0.tasks[number] }
+            run.effect("cancel \(number)") { task?.cancel() }
+        case .look(let number):
+            run.effect("look \(number)") { observe(number, [Task.isCancelled ? 1 : 0]) }
+        case .yield: await Task.yield()
+        }
+    }
+
+    private func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = run.effect("wait") {
+                state.withLock { state in
+                    if !state.isOpen { state.waiter = continuation }
+                    return state.isOpen
+                }
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    private func open() {
+        let waiter = run.effect("open") {
+            state.withLock { state in
+                state.isOpen = true
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+        }
+        waiter?.resume()
+    }
+}

@@ -1,0 +1,89 @@
+#if os(macOS) || os(Linux)
+import AccessTokenOAuth
+import Foundation
+import LoopbackAuthorizationServer
+import Synchronization
+
+/// Processes that share a credential, and of which one after the other is killed.
+struct Massacre {
+    /// Processes at a time, and callers in each.
+    static let crowd = (processes: 8, callers: 8)
+
+    /// How the workers open the store, and the tests.
+    let place: [String: String]
+    let store: any CredentialStore
+    /// Where the journals go.
+    let folder: URL
+    /// Seconds in which the server forgives the use of a spent token.
+    let grace: TimeInterval
+    /// The run ends when so many were killed, and so many tokens were exchanged since.
+    let kills: Int
+
+    struct Outcome {
+        var kills = 0
+        /// Those among them who died inside.
+        var killsInside = 0
+        var exchanges = 0
+        var reuses = 0
+        var sessionsLost = 0
+        /// Reuses of a token with which nobody died inside.
+        var unexplained: [String] = []
+        /// Errors of the store in the tests' own hands.
+        var record: CredentialRecord?
+    }
+
+    func run() async throws -> Outcome {
+        let reused = Mutex<[TokenName]>([])
+        let server = try RotatingAuthorizationServer(grace: grace, latency: 0.01) { event in
+            if case .reuseDetected(let name) = event { reused.withLock { $0.append(name) } }
+        }
+        defer { server.stop() }
+        var family = try await signIn(to: server)
+        var workers = try (0..<Self.crowd.processes).map { _ in try worker(for: server) }
+        var dead: [String] = []
+        var outcome = Outcome()
+        let end = ContinuousClock.now + .seconds(Double(kills) * 0.5 + 60)
+        while outcome.kills < kills || server.tally.tokenRequests < kills {
+            guard ContinuousClock.now < end else { throw Worker.Silence(what: "no \(kills) kills and exchanges") }
+            // Not a wait for anything: a death at any moment.
+            try await Task.sleep(for: .milliseconds(.random(in: 5...40)))
+            if outcome.kills < kills {
+                let victim = Int.random(in: workers.indices)
+                try await workers[victim].end()
+                outcome.kills += 1
+                if let token = workers[victim].tokenInside { dead.append(token) }
+                try? FileManager.default.removeItem(at: workers[victim].journal)
+                workers[victim] = try worker(for: server)
+            }
+            if server.isRevoked(family: family) {
+                outcome.sessionsLost += 1
+                family = try await signIn(to: server)
+            }
+        }
+        for worker in workers {
+            try await worker.end()
+            if let token = worker.tokenInside { dead.append(token) }
+        }
+        outcome.killsInside = dead.count
+        outcome.exchanges = server.tally.tokenRequests
+        outcome.reuses = server.tally.reuses
+        let explained = Set(dead.compactMap(server.name))
+        outcome.unexplained = reused.withLock { $0 }.filter { !explained.contains($0) }.map(\.description)
+        outcome.record = try await store.load()
+        return outcome
+    }
+
+    private func worker(for server: RotatingAuthorizationServer) throws -> Worker {
+        let options = [
+            "endpoint": server.tokenEndpoint.absoluteString, "callers": "\(Self.crowd.callers)", "life": "0.05",
+        ]
+        return try Worker("share", place, journalIn: folder, options)
+    }
+
+    private func signIn(to server: RotatingAuthorizationServer) async throws -> Int {
+        let pair = server.signIn()
+        try await store.update { _ in .replace(Credential(refreshToken: pair.refreshToken)) }
+        return pair.refreshName.family
+    }
+}
+#endif

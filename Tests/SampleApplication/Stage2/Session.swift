@@ -1,0 +1,22 @@
+import AccessTokenAdapters
+import Foundation
+import SampleShared
+
+/// What stands behind the callers: the only place that knows which engine it is.
+nonisolated struct Session: Sendable {
+    let tokens: any AccessTokenProviding
+    let signIn: @Sendable (AccessToken) -> Void
+
+    static func legacy(exchange: @escaping Exchange, keychain: Keychain) -> Session {
+        let session = LegacySession(requestToken: TokenRequest(exchange: exchange, keychain: keychain).send)
+        return Session(tokens: LegacySessionProvider(of: session)) { token in
+            session.signIn(LegacyToken(value: token.value, expiresAt: token.expiration ?? .distantFuture))
+        }
+    }
+
+    static func actor(exchange: @escaping Exchange, keychain: Keychain) -> Session {
+        let loader = TokenLoader(exchange: exchange, keychain: keychain)
+        let service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader))
+        return Session(tokens: CallbackServiceAdapter(of: service)) { token in service.signIn(token) }
+    }
+}

@@ -1,0 +1,178 @@
+import AccessTokenCore
+
+/// What the contract says about each input; a comment names the clauses.
+extension Specification {
+    package mutating func retrieve(cancelled: Bool, _ expected: inout Observation) {
+        callers += 1
+        if !facts.isSignedIn {
+            // O3
+            expected.answers = [.init(caller: callers, outcome: .signedOut)]
+            expected.events = [.refusedSignedOut]
+        } else if let usable {
+            // C1, C5
+            expected.answers = [.init(caller: callers, outcome: .token(usable.value))]
+            expected.events = [.answeredFromCache]
+            guard facts.now >= usable.freshUntil, running == nil, !cancelled else { return }
+            start(&expected)
+            expected.events.append(.refreshAheadStarted(load: facts.loads.count))
+        } else if cancelled {
+            // X3
+            expected.answers = [.init(caller: callers, outcome: .cancelled)]
+            expected.events = [.refusedCancelled]
+        } else {
+            // S1, S2
+            expected.waits = true
+            facts.waiting.append(callers)
+            if let running {
+                if priority(ofCaller: callers) > running.priority {
+                    facts.loads[running.number - 1].priority = priority(ofCaller: callers)
+                    expected.raise = priority(ofCaller: callers)
+                }
+                expected.events = [.joined(load: running.number, waiters: facts.waiting.count)]
+            } else {
+                start(&expected)
+                expected.events = [.loadStarted(load: facts.loads.count)]
+                giveUpCurrent()
+            }
+        }
+    }
+
+    private mutating func start(_ expected: inout Observation, priority given: UInt8? = nil) {
+        let load = Load(
+            number: facts.loads.count + 1,
+            session: facts.session,
+            replacing: facts.held.last?.value,
+            startedAt: facts.now,
+            priority: given ?? priority(ofCaller: callers)
+        )
+        facts.loads.append(load)
+        expected.start = .init(load: load.number, replacing: load.replacing, priority: load.priority)
+    }
+
+    package mutating func askByLoader(_ load: Int, _ expected: inout Observation) {
+        guard let running, running.number == load, usable == nil else { return retrieve(cancelled: false, &expected) }
+        // R1
+        callers += 1
+        expected.answers = [.init(caller: callers, outcome: .askedItself)]
+        expected.events = [.refusedLoader]
+    }
+
+    package mutating func cancel(_ caller: Int, _ expected: inout Observation) {
+        // X1, X2; whoever was answered already is not answered again (D1).
+        guard let running, let index = facts.waiting.firstIndex(of: caller) else { return }
+        facts.waiting.remove(at: index)
+        expected.answers = [.init(caller: caller, outcome: .cancelled)]
+        expected.events = [.waiterCancelled(load: running.number)]
+    }
+
+    package mutating func finish(_ number: Int, _ answer: Input.Answer, _ expected: inout Observation) {
+        let load = facts.loads[number - 1]
+        let token = token(of: load, answer)
+        if let token { sessionOfToken.append((token.value, load.session)) }
+        guard !load.isOver else { return finishLate(load, token, &expected) }
+        let seconds = max(0, facts.now - load.startedAt)
+        if let token {
+            let waiters = facts.waiting.count
+            expected.events = [.loadSucceeded(load: number, waiters: waiters, seconds: seconds)]
+            if let late = facts.aside.last { expected.events.append(.ignoredAnswerOfOlderLoad(load: late.load)) }
+            facts.aside = []
+            facts.held.append(token.servedIfExpired(at: facts.now))
+            end(load, answering: .token(token.value), &expected)
+        } else {
+            // F1, F2
+            expected.events = [
+                .loadFailed(load: number, waiters: facts.waiting.count, seconds: seconds, errorType: "LoadFailure")
+            ]
+            fallBack(from: load, failing: .failure(load: number), &expected)
+        }
+    }
+
+    private mutating func finishLate(_ load: Load, _ token: Token?, _ expected: inout Observation) {
+        guard load.session == facts.session else {
+            // O1, O2
+            expected.events = [.ignoredAnswerOfFormerSession(load: load.number)]
+            return
+        }
+        // What is being replaced, or has to be, is no good as its own replacement.
+        let unwanted =
+            running == nil ? facts.held.last { $0.isGone && $0 == facts.held.last }?.value : running?.replacing
+        guard let token, facts.now < token.usableUntil, token.value != unwanted else {
+            expected.events = [.ignoredWorthlessAnswer(load: load.number)]
+            return
+        }
+        // T2, S3
+        let there = facts.aside + [current].compactMap(\.self)
+        if there.contains(where: { $0.load >= load.number }) {
+            expected.events = [.ignoredAnswerOfOlderLoad(load: load.number)]
+        } else if running != nil {
+            facts.aside.append(token)
+        } else {
+            facts.held.append(token)
+            expected.events = [.adoptedLateAnswer(load: load.number)]
+        }
+    }
+
+    package mutating func deadline(_ number: Int, _ expected: inout Observation) {
+        // T1
+        let load = facts.loads[number - 1]
+        guard !load.isOver else { return }
+        let seconds = max(0, facts.now - load.startedAt)
+        expected.events = [.loadTimedOut(load: number, waiters: facts.waiting.count, seconds: seconds)]
+        fallBack(from: load, failing: .timedOut, &expected)
+    }
+
+    package mutating func invalidate(_ value: String, _ expected: inout Observation) {
+        // I1, I2
+        guard let current, current.value == value else {
+            expected.events = [.ignoredInvalidation]
+            return
+        }
+        giveUpCurrent()
+        expected.events = [.invalidated]
+    }
+
+    package mutating func signIn(_ expected: inout Observation) {
+        // O2
+        expected.events = [.signedIn(waiters: facts.waiting.count)]
+        facts.session += 1
+        facts.isSignedIn = true
+        facts.aside = []
+        let value = "S\(facts.session)"
+        sessionOfToken.append((value, facts.session))
+        facts.held.append(token(value, load: facts.loads.count))
+        end(running, answering: .token(value), &expected)
+    }
+
+    package mutating func signInWithoutToken(_ expected: inout Observation) {
+        // O2: those who wait go on to wait, for a load of the new session.
+        expected.events = [.signedIn(waiters: 0)]
+        facts.session += 1
+        facts.isSignedIn = true
+        facts.aside = []
+        facts.held = []
+        guard let former = running else { return }
+        facts.loads[former.number - 1].isOver = true
+        expected.ended = true
+        guard !facts.waiting.isEmpty else { return }
+        start(&expected, priority: former.priority)
+        expected.events.append(.loadStarted(load: facts.loads.count))
+    }
+
+    package mutating func signOut(_ expected: inout Observation) {
+        // O1
+        expected.events = [.signedOut(waiters: facts.waiting.count)]
+        facts.session += 1
+        facts.isSignedIn = false
+        facts.aside = []
+        end(running, answering: .signedOut, &expected)
+    }
+}
+
+extension Specification.Token {
+    /// A token that a load brings expired is handed out for a moment, or every call would load another one.
+    fileprivate func servedIfExpired(at now: Double) -> Self {
+        guard usableUntil <= now else { return self }
+        let until = now + Times.minimumLoadInterval
+        return Self(value: value, load: load, freshUntil: until, usableUntil: until)
+    }
+}

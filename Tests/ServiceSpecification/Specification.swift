@@ -1,0 +1,168 @@
+import AccessTokenCore
+
+/// The contract's clauses written down as plainly as possible, to be compared with the state machine.
+///
+/// It keeps lists of everything that ever happened, and answers each question by looking through them. It has no
+/// states, and knows nothing of how the state machine comes to its decisions.
+package struct Specification {
+    package struct Load: Equatable {
+        package let number: Int
+        package let session: Int
+        package let replacing: String?
+        package let startedAt: Double
+        package var priority: UInt8
+        /// Answered in time, silent past its deadline, or of a session that ended.
+        package var isOver = false
+    }
+
+    package struct Token: Equatable {
+        package let value: String
+        /// The load that brought it; at sign-in the last one before, since all of those are older.
+        package let load: Int
+        package var freshUntil: Double
+        package let usableUntil: Double
+        /// Rejected, or expired and being replaced: not the current one any more.
+        package var isGone = false
+    }
+
+    /// What decides about the future; an input that leaves it as it is, is a rare one.
+    package struct Facts: Equatable {
+        package var now = 0.0
+        package var session = 1
+        package var isSignedIn = true
+        package var loads: [Load] = []
+        /// Every token that was ever the current one, in this order.
+        package var held: [Token] = []
+        /// Good tokens of loads that are over, which came while a newer load was running.
+        package var aside: [Token] = []
+        /// The callers that have not been answered.
+        package var waiting: [Int] = []
+    }
+
+    package let reportsEvents: Bool
+    package var facts = Facts()
+    /// Every caller there ever was.
+    package var callers = 0
+    /// What each session's tokens are, to tell whether a caller was given one of another session.
+    package var sessionOfToken: [(value: String, session: Int)] = []
+
+    package init(reportsEvents: Bool) { self.reportsEvents = reportsEvents }
+
+    // MARK: Questions
+
+    package var current: Token? {
+        guard facts.isSignedIn, let last = facts.held.last, !last.isGone else { return nil }
+        return last
+    }
+
+    package var running: Load? {
+        guard let last = facts.loads.last, !last.isOver else { return nil }
+        return last
+    }
+
+    package var usable: Token? {
+        guard let current, facts.now < current.usableUntil else { return nil }
+        return current
+    }
+
+    // MARK: Inputs
+
+    package mutating func expect(_ input: Input) -> Observation {
+        var expected = Observation()
+        switch input {
+        case .retrieve: retrieve(cancelled: false, &expected)
+        case .retrieveCancelled: retrieve(cancelled: true, &expected)
+        case .askByLoader(let load): askByLoader(load, &expected)
+        case .cancel(let caller): cancel(caller, &expected)
+        case .finish(let load, let answer): finish(load, answer, &expected)
+        case .answerAgain(let load): expected.events = [.ignoredRepeatedAnswer(load: load)]
+        case .deadline(let load): deadline(load, &expected)
+        case .invalidate(let value): invalidate(value, &expected)
+        case .signIn: signIn(&expected)
+        case .signInWithoutToken: signInWithoutToken(&expected)
+        case .signOut: signOut(&expected)
+        case .clock(let move): facts.now = time(after: move)
+        }
+        expected.published = current.map { token in
+            let freshUntil = running == nil ? token.freshUntil : token.usableUntil
+            return .init(
+                value: token.value,
+                freshUntil: reportsEvents ? -.infinity : freshUntil,
+                usableUntil: token.usableUntil
+            )
+        }
+        if !reportsEvents { expected.events = [] }
+        return expected
+    }
+
+    // MARK: What they have in common
+
+    /// Ends the current load and answers all who wait, in the order in which they came (D1, D2).
+    package mutating func end(_ load: Load?, answering outcome: Outcome, _ expected: inout Observation) {
+        guard let load else { return }
+        facts.loads[load.number - 1].isOver = true
+        expected.ended = true
+        expected.answers = facts.waiting.map { .init(caller: $0, outcome: outcome) }
+        facts.waiting = []
+    }
+
+    /// A load failed: the best token that is left becomes the current one, and waiters are given it if it is valid.
+    package mutating func fallBack(from load: Load, failing outcome: Outcome, _ expected: inout Observation) {
+        if current != nil {
+            // The next load ahead of the expiration waits a little.
+            let index = facts.held.count - 1
+            let postponed = min(facts.now + Times.minimumLoadInterval, facts.held[index].usableUntil)
+            facts.held[index].freshUntil = max(facts.held[index].freshUntil, postponed)
+        }
+        if let late = facts.aside.last {
+            facts.aside = []
+            facts.held.append(late)
+            expected.events.append(.adoptedLateAnswer(load: late.load))
+        }
+        end(load, answering: usable.map { .token($0.value) } ?? outcome, &expected)
+    }
+
+    package mutating func giveUpCurrent() {
+        guard current != nil else { return }
+        facts.held[facts.held.count - 1].isGone = true
+    }
+
+    package func token(of load: Load, _ answer: Input.Answer) -> Token? {
+        switch answer {
+        case .token: token("T\(load.number)", load: load.number)
+        case .sameToken: token(facts.held.last?.value ?? "", load: load.number)
+        case .expiredToken:
+            Token(
+                value: "E\(load.number)",
+                load: load.number,
+                freshUntil: facts.now - 1,
+                usableUntil: facts.now - 1
+            )
+        case .failure: nil
+        }
+    }
+
+    package func token(_ value: String, load: Int) -> Token {
+        Token(
+            value: value,
+            load: load,
+            freshUntil: facts.now + Times.freshFor,
+            usableUntil: facts.now + Times.usableFor
+        )
+    }
+
+    package func time(after move: Input.ClockMove) -> Double {
+        let edges = edges
+        return switch move {
+        case .nextEdge: edges.min() ?? facts.now
+        case .pastAll: edges.max() ?? facts.now
+        case .back: facts.now - Times.backwards
+        }
+    }
+
+    /// The instants to come at which a token that still counts stops being fresh or usable.
+    package var edges: [Double] {
+        ([current].compactMap(\.self) + facts.aside).flatMap { [$0.freshUntil, $0.usableUntil] }
+            .filter { facts.now < $0 }
+    }
+}

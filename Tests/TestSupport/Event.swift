@@ -1,0 +1,90 @@
+import AccessTokenCore
+import AccessTokenGCD
+package import Foundation
+import Testing
+
+/// Something that happens once, and that tests wait for.
+package final class Event: Sendable {
+    private let queue = TimedWaiters<Bool, Bool>(false)
+
+    package init() {}
+
+    package var hasHappened: Bool { queue.withLock { hasHappened, _ in hasHappened } }
+
+    package func happen() {
+        let waiters = queue.withLock { hasHappened, waiters in
+            hasHappened = true
+            defer { waiters = [] }
+            return waiters
+        }
+        for waiter in waiters { waiter.end(with: true) }
+    }
+
+    /// Waits until it happens; an issue of the present test if it has not within a minute.
+    package func wait(file: String = #fileID, path: String = #filePath, line: Int = #line) async {
+        guard await !happens() else { return }
+        Issue.record(
+            "did not happen within a minute",
+            sourceLocation: SourceLocation(fileID: file, filePath: path, line: line, column: 1)
+        )
+    }
+
+    /// Whether it happens before so many seconds have passed.
+    package func happens(within seconds: TimeInterval = 60) async -> Bool {
+        await withCheckedContinuation { continuation in
+            queue.wait(queue.makeID(), atMost: seconds, by: SystemDispatchClock(), timedOut: false) { hasHappened in
+                hasHappened ? true : nil
+            } then: {
+                continuation.resume(returning: $0)
+            }
+        }
+    }
+}
+
+/// Waits for a minute, as a loader does that never answers.
+package func staySilent() async {
+    _ = await Event().happens()
+}
+
+/// Lets other tasks run until `condition` holds, for a state that gives no event.
+///
+/// An issue of the present test if it does not within a minute.
+package func yieldUntil(
+    file: String = #fileID,
+    path: String = #filePath,
+    line: Int = #line,
+    _ condition: () -> Bool
+) async {
+    let start = ContinuousClock.now
+    var looks = 0
+    while !condition() {
+        guard start.duration(to: .now) < .seconds(60) else {
+            Issue.record(
+                "did not hold within a minute",
+                sourceLocation: SourceLocation(fileID: file, filePath: path, line: line, column: 1)
+            )
+            return
+        }
+        looks += 1
+        // What does not happen at once must not keep a processor from what it waits for.
+        if looks < 100 { await Task.yield() } else { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+}
+
+extension Task where Failure == any Error {
+    /// The task's value; throws ``NoValue`` if there is none within a minute, so that a test that must fail ends.
+    package var valueInTime: Success {
+        get async throws {
+            let hasEnded = Event()
+            Task<Void, Never> {
+                _ = await result
+                hasEnded.happen()
+            }
+            guard await hasEnded.happens() else { throw NoValue() }
+            return try await value
+        }
+    }
+}
+
+/// A task has not ended within a minute.
+package struct NoValue: Error {}

@@ -1,0 +1,25 @@
+import AccessTokenCore
+import AccessTokenGCD
+package import Dispatch
+
+/// A queue that runs its blocks when a test says so.
+package final class HeldQueue: SerialQueue {
+    package let dispatchQueue = DispatchQueue(label: "held")
+    private let blocks = Locked<[@Sendable () -> Void]>([])
+
+    package init() {}
+
+    /// How many blocks wait.
+    package var count: Int { blocks.withLock { $0.count } }
+
+    package func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) {
+        blocks.withLock { $0.append { block() } }
+    }
+
+    /// Runs the blocks that wait, and those that they add.
+    package func run() {
+        while let block = blocks.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            dispatchQueue.sync(execute: block)
+        }
+    }
+}
