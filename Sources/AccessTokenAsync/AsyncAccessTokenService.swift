@@ -26,7 +26,7 @@ import Foundation
 /// | the beginning and the end of each load | the actor |
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
-/// | the event handler | a task of its own |
+/// | the event handler | a thread of its own: a handler may block it |
 /// | the deadline | a timer of the clock: no task can hold it up |
 ///
 /// The lock, not the actor, guards the decisions: with a valid token, entering the actor costs a caller on the main actor
@@ -44,6 +44,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader
     private let loadDeadline: TimeInterval?
     private let executor: (any TaskExecutor)?
+    private let eventThread: EventThread
     private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
 
     private let state: AdaptiveLocked<State>
@@ -61,7 +62,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///   - policy: when a token counts as expired, and how long a load may take.
     ///   - clock: wall clock and timers.
     ///   - executor: where loads, and the actor itself, run; `nil` is the global pool.
-    ///   - onEvent: told what happens, in a task of its own.
+    ///   - onEvent: told what happens, one event at a time, on a thread of its own.
     public init(
         loader: any AsyncAccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
@@ -69,11 +70,34 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         executor: (any TaskExecutor)? = nil,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) {
+        self.init(
+            loader: loader,
+            policy: policy,
+            clock: clock,
+            executor: executor,
+            eventsOn: { Thread.detachNewThread($0) },
+            onEvent: onEvent
+        )
+    }
+
+    /// Runs a delivery of events off the pool, whose threads are few: an event handler that blocks must hold up no load.
+    package typealias EventThread = @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// Takes its event thread: whoever holds it decides when events are delivered.
+    package init(
+        loader: any AsyncAccessTokenLoader,
+        policy: AccessTokenPolicy,
+        clock: any AccessTokenClock,
+        executor: (any TaskExecutor)?,
+        eventsOn eventThread: @escaping EventThread,
+        onEvent: (@Sendable (AccessTokenEvent) -> Void)?
+    ) {
         _ = EnclosingLoads.areReadFromTask
         self.loader = loader
         self.loadDeadline = policy.corrected.loadDeadline
         self.clock = ServiceClock(clock, isSystem: clock is SystemTaskClock)
         self.executor = executor
+        self.eventThread = eventThread
         self.onEvent = onEvent
         let machine = AccessTokenStateMachine(service: id, policy: policy, reportsEvents: onEvent != nil)
         state = AdaptiveLocked(State(machine: machine))
@@ -254,7 +278,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             let action = input(&state)
             return (action, state.machine.events?.startsDelivery() ?? false)
         }
-        if hasEvents { Task.detached { self.deliverEvents() } }
+        if hasEvents { eventThread { self.deliverEvents() } }
         return action
     }
 
@@ -318,8 +342,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         runningLoads.begin(flight)
         let result = await askLoader(start)
         deadline.cancel()
-        if let result { loadFinished(flight, result) }
+        // Before the answers: who is answered, and then signs out, finds that the load is over.
         loadIsOver(flight)
+        if let result { loadFinished(flight, result) }
     }
 
     /// Leaves the actor, which a loader that does not suspend would hold up.
@@ -342,9 +367,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     private nonisolated func deadlinePassed(_ flight: FlightID) {
+        Task.detached(executorPreference: executor) { [self] in await loadIsOver(flight) }
         let now = clock.now
         endFlight { $0.machine.deadlinePassed(flight, in: &$0.waiters, at: now) }
-        Task.detached(executorPreference: executor) { [self] in await loadIsOver(flight) }
     }
 
     private func loadIsOver(_ flight: FlightID) {

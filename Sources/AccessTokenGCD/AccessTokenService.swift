@@ -307,15 +307,16 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     private func loadFinished(_ flight: FlightID, _ result: Result<AccessToken, any Error>) {
+        // Before the answers: who is answered, and then signs out, finds that the load is over.
+        loaderQueue.enqueue { [self] in loadIsOver(flight) }
         let now = clock.now
         endFlight { $0.machine.loadFinished(flight, result, in: &$0.pendingHandlers, at: now) }
-        loaderQueue.enqueue { [self] in loadIsOver(flight) }
     }
 
     private func deadlinePassed(_ flight: FlightID) {
+        loaderQueue.enqueue { [self] in loadIsOver(flight) }
         let now = clock.now
         endFlight { $0.machine.deadlinePassed(flight, in: &$0.pendingHandlers, at: now) }
-        loaderQueue.enqueue { [self] in loadIsOver(flight) }
     }
 
     private func loadIsOver(_ flight: FlightID) {

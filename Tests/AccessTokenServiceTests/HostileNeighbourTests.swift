@@ -39,6 +39,11 @@ private struct Loader: AsyncAccessTokenLoader {
     func signOut() async { await forget() }
 }
 
+/// Blocks the thread; an issue after a minute, for if that thread is needed for the signal, nobody else could say so.
+private func wait(for gate: DispatchSemaphore) {
+    if gate.wait(timeout: .now() + 60) == .timedOut { Issue.record("nobody could go on beside the blocked thread") }
+}
+
 /// A value under a lock that several closures share.
 private final class Box<Value: Sendable>: Sendable {
     let value: Locked<Value>
@@ -173,6 +178,7 @@ struct HostileNeighbourTests {
         _ engine: Engine
     ) async throws {
         let (isOver, mayForget) = (Event(), Event())
+        let hasForgotten = Box(false)
         let leftBehind = Locked<Task<Bool, Never>?>(nil)
         let reference = WeakReference<AnyService>(nil)
         let service = engine.make(
@@ -180,12 +186,14 @@ struct HostileNeighbourTests {
                 let task = Task {
                     await isOver.wait()
                     await reference.object?.base.signOut()
-                    return mayForget.hasHappened
+                    return hasForgotten.value.withLock { $0 }
                 }
                 leftBehind.withLock { $0 = task }
                 return validToken
             } forget: {
+                // Gives a sign-out that does not wait the time to return.
                 for _ in 0..<100 { await Task.yield() }
+                hasForgotten.value.withLock { $0 = true }
                 mayForget.happen()
             },
             clock: clock
@@ -195,7 +203,49 @@ struct HostileNeighbourTests {
         #expect(try await service.token() == validToken)
         isOver.happen()
         #expect(await leftBehind.withLock { $0 }?.value == true, "it returned before the loader had forgotten")
+        await mayForget.wait()
         withExtendedLifetime(holder) {}
+    }
+
+    /// Hands its handler out, with the loads that enclosed the call.
+    private final class KeptLoader: AccessTokenLoader {
+        let handler = Box<(AccessTokenHandler, [LoadID])?>(nil)
+        let mayForget = Box<(@Sendable () -> Void)?>(nil)
+        let (isLoading, isForgetting) = (Event(), Event())
+
+        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+            self.handler.value.withLock { $0 = (handler, EnclosingLoads.current) }
+            isLoading.happen()
+        }
+
+        func signOut(then done: @escaping @Sendable () -> Void) {
+            mayForget.value.withLock { $0 = done }
+            isForgetting.happen()
+        }
+    }
+
+    /// The caller is answered in the middle of the queue service's last step of the load, and signs out there, in the name
+    /// of what the load left behind.
+    @Test func `a load is over for the first caller that it answers`() async throws {
+        let loader = KeptLoader()
+        let handlerQueue = DispatchQueue(label: "handlers")
+        let service = AccessTokenService(loader: loader, clock: clock, handlerQueue: handlerQueue)
+        let isSignedOut = Event()
+        @Sendable func signOut(_: Result<AccessToken, any Error>) {
+            let enclosing = loader.handler.value.withLock { $0?.1 ?? [] }
+            let queue = DispatchQueue(label: "left behind")
+            queue.sync {
+                EnclosingLoads.with(enclosing, on: queue) { service.signOutFromLegacyCode { isSignedOut.happen() } }
+            }
+        }
+        _ = service.retrieveToken(.direct(signOut))
+        await loader.isLoading.wait()
+        loader.handler.value.withLock { $0 }?.0(.success(validToken))
+        await loader.isForgetting.wait()
+        await withCheckedContinuation { continuation in handlerQueue.async { continuation.resume() } }
+        #expect(!isSignedOut.hasHappened, "it returned before the loader had forgotten")
+        loader.mayForget.value.withLock { $0 }?()
+        await isSignedOut.wait()
     }
 
     // MARK: Priorities and events
@@ -247,7 +297,7 @@ struct HostileNeighbourTests {
             clock: clock,
             onEvent: { _ in
                 isBlocked.happen()
-                gate.wait()
+                wait(for: gate)
             }
         )
         #expect(try await service.token() == validToken)
@@ -261,6 +311,25 @@ struct HostileNeighbourTests {
         clock.advance(by: 60)
         await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
         for _ in 0..<100 { gate.signal() }
+    }
+
+    @Test(arguments: Engine.allCases)
+    private func `as many blocked event handlers as there are processors hold up nobody`(_ engine: Engine) async throws
+    {
+        let gate = DispatchSemaphore(value: 0)
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        defer { for _ in 0..<100 * count { gate.signal() } }
+        let areBlocked = (0..<count).map { _ in Event() }
+        let services = areBlocked.map { isBlocked in
+            engine.make(Loader { validToken }, clock: clock) { _ in
+                isBlocked.happen()
+                wait(for: gate)
+            }
+        }
+        for service in services { #expect(try await service.token() == validToken) }
+        for isBlocked in areBlocked { await isBlocked.wait() }
+        for service in services { await service.invalidate(validToken) }
+        for service in services { #expect(try await service.token() == validToken) }
     }
 
     // MARK: Loaders that ask their own service (R1)

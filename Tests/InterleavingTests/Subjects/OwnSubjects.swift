@@ -74,6 +74,7 @@ extension Subject {
             policy: surroundings.policy,
             clock: surroundings.clock,
             executor: surroundings.stage.executor,
+            eventsOn: { deliver in Task.detached { deliver() } },
             onEvent: onEvent
         )
     }
