@@ -104,7 +104,11 @@ let package = Package(
         ),
         .testTarget(
             name: "CredentialStoreContractTests",
-            dependencies: ["AccessTokenCore", "AccessTokenOAuth", "AccessTokenContract", "CredentialStoreContract"],
+            dependencies: [
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenOAuth", "AccessTokenContract",
+                "CredentialStoreContract",
+                "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -132,14 +136,14 @@ let package = Package(
         ),
         .testTarget(
             name: "InterleavingExplorerTests",
-            dependencies: ["InterleavingExplorer"],
+            dependencies: ["InterleavingExplorer", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "InterleavingTests",
             dependencies: [
                 "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters",
-                "InterleavingExplorer", "BuggyServices",
+                "InterleavingExplorer", "BuggyServices", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -164,7 +168,7 @@ let package = Package(
         .testTarget(name: "ConsoleSupportTests", dependencies: ["ConsoleSupport"], swiftSettings: settings),
         .testTarget(
             name: "RaceGalleryTests",
-            dependencies: ["race-gallery", "InterleavingExplorer", "ConsoleSupport"],
+            dependencies: ["race-gallery", "InterleavingExplorer", "ConsoleSupport", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -190,6 +194,7 @@ let package = Package(
             name: "SampleApplicationTests",
             dependencies: [
                 "SampleShared", "SampleStage0", "SampleStage1", "SampleStage2", "SampleStage3", "SampleStage4",
+                "TestSupport",
             ],
             path: "Tests/SampleApplication/Tests",
             swiftSettings: settings

@@ -1,8 +1,9 @@
 import AccessTokenContract
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("A subject that is put together wrongly is told so")
+@Suite("A subject that is put together wrongly is told so", .eightAtATime)
 struct SubjectMistakeTests {
     @Test func `if it declares what its service was made without, and no clause is run on it`() async throws {
         let subject = ContractSubject("half a subject", features: [.signIn, .currentToken]) { fixture in

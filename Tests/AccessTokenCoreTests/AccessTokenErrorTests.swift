@@ -1,8 +1,9 @@
 import AccessTokenCore
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("An error of the service's own")
+@Suite("An error of the service's own", .eightAtATime)
 struct AccessTokenErrorTests {
     static let all: [AccessTokenError] = [.signedOut, .loadTimedOut, .loadAbandoned, .loadAskedItsOwnService]
 

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenCore
 
-@Suite("An event")
+@Suite("An event", .eightAtATime)
 struct AccessTokenEventTests {
     static let texts: [(AccessTokenEvent, String)] = [
         (.answeredFromCache, "answered from the cache"),

@@ -1,8 +1,9 @@
 import AccessTokenCore
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("A policy")
+@Suite("A policy", .eightAtATime)
 struct AccessTokenPolicyTests {
     static let century = 3_155_760_000.0
 

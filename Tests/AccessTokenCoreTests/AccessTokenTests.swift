@@ -1,8 +1,9 @@
 import AccessTokenCore
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("An access token")
+@Suite("An access token", .eightAtATime)
 struct AccessTokenTests {
     static let secret = "s3cr3t-value"
     let token = AccessToken(value: secret, expiration: Date(timeIntervalSince1970: 1_800_000_000))

@@ -1,5 +1,6 @@
 import AccessTokenCore
 import Foundation
+import TestSupport
 import Testing
 
 /// A state machine with its list of waiters, as a shell has them.
@@ -63,7 +64,7 @@ func cachedToken(lasting seconds: TimeInterval?, from now: Date, policy: AccessT
     return machine.machine.publishedToken
 }
 
-@Suite("A token that arrives")
+@Suite("A token that arrives", .eightAtATime)
 struct CachedTokenTests {
     let now = ManualClock().now
 

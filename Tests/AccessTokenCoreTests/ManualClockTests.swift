@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A clock that is moved by hand")
+@Suite("A clock that is moved by hand", .eightAtATime)
 struct ManualClockTests {
     private final class Log: Sendable {
         private let lines = Locked<[String]>([])

@@ -2,7 +2,7 @@ import AccessTokenCore
 import TestSupport
 import Testing
 
-@Suite("A callback for one shot")
+@Suite("A callback for one shot", .eightAtATime)
 struct OneShotTests {
     private func collected(_ body: (OneShot<String>) -> Void) -> [String] {
         let collector = Collector()

@@ -1,8 +1,9 @@
 import AccessTokenCore
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Which loads are running")
+@Suite("Which loads are running", .eightAtATime)
 struct RunningLoadsTests {
     private let now = Date(timeIntervalSinceReferenceDate: 0)
 

@@ -1,8 +1,9 @@
 import AccessTokenCore
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("The snapshot that callers read")
+@Suite("The snapshot that callers read", .eightAtATime)
 struct TokenSnapshotTests {
     let now = ManualClock().now
     let policy = AccessTokenPolicy(leeway: 10, refreshAhead: 20)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AccessTokenCore
 
-@Suite("The waiters of a service")
+@Suite("The waiters of a service", .eightAtATime)
 struct WaiterListTests {
     private func contents(_ list: WaiterList<String>) -> [String] {
         var contents: [String] = []

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("AsyncAccessTokenService, beyond the contract")
+@Suite("AsyncAccessTokenService, beyond the contract", .eightAtATime)
 struct ActorTests {
     let loader = ControlledLoader()
     let clock = ManualClock()

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Adapters, beyond the contract")
+@Suite("Adapters, beyond the contract", .eightAtATime)
 struct AdapterTests {
     let loader = ControlledLoader()
     let clock = ManualClock()

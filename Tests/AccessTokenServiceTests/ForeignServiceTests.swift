@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Adapters of services and loaders of others")
+@Suite("Adapters of services and loaders of others", .eightAtATime)
 struct ForeignServiceTests {
     /// Says when it is called and cancelled, and never answers.
     private final class SilentService: AccessTokenProviding {
@@ -171,7 +171,7 @@ struct ForeignServiceTests {
     }
 }
 
-@Suite("A loader that asks its own service, through views (R1)", .timeLimit(.minutes(3)))
+@Suite("A loader that asks its own service, through views (R1)", .eightAtATime, .timeLimit(.minutes(3)))
 struct AskingLoaderTests {
     let clock = ManualClock()
 
@@ -226,7 +226,7 @@ struct AskingLoaderTests {
     }
 }
 
-@Suite("Two queue services whose loaders ask each other (R1)", .timeLimit(.minutes(3)))
+@Suite("Two queue services whose loaders ask each other (R1)", .eightAtATime, .timeLimit(.minutes(3)))
 struct AskingEachOtherTests {
     @Test func `get an error, and not a deadlock`() async {
         let (loader, other, clock) = (ControlledLoader(), ControlledLoader(), ManualClock())
@@ -249,7 +249,7 @@ struct AskingEachOtherTests {
     }
 }
 
-@Suite("Events of both services")
+@Suite("Events of both services", .eightAtATime)
 struct EventTests {
     @Test func `tell in order who was refreshed behind, and how long a silent load was waited for`() async throws {
         let (loader, clock) = (ControlledLoader(), ManualClock())

@@ -47,7 +47,7 @@ private final class Probe: Sendable {
     }
 }
 
-@Suite("The services, on queues that a test holds")
+@Suite("The services, on queues that a test holds", .eightAtATime)
 struct HeldQueueTests {
     let loader = ControlledLoader()
     let clock = ManualClock()

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("AccessTokenService, beyond the contract")
+@Suite("AccessTokenService, beyond the contract", .eightAtATime)
 struct QueueServiceTests {
     let loader = ControlledLoader()
     let clock = ManualClock()

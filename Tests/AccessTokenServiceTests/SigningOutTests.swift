@@ -2,7 +2,7 @@ import AccessTokenContract
 import TestSupport
 import Testing
 
-@Suite("Signing out")
+@Suite("Signing out", .eightAtATime)
 struct SigningOutTests {
     /// Forgets when the test lets it.
     private final class SlowLoader: AccessTokenLoader, AsyncAccessTokenLoader {

@@ -1,12 +1,13 @@
 import AccessTokenContract
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 /// Everything at once from many threads: what the thread sanitizer is to look at, and a count of what must add up.
 ///
 /// The rules are about sums only: which caller meets which load is left to chance here.
-@Suite("Everything at once", .serialized)
+@Suite("Everything at once", .eightAtATime, .serialized)
 struct StressTests {
     /// Answers by itself, now and then with an error, and counts its loads.
     final class BusyLoader: AccessTokenLoader, AsyncAccessTokenLoader {

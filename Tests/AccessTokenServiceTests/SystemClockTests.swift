@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The system's clocks")
+@Suite("The system's clocks", .eightAtATime)
 struct SystemClockTests {
     @Test(arguments: [SystemDispatchClock(), SystemTaskClock()] as [any AccessTokenClock])
     func `timers fire, once, and can be cancelled`(of clock: any AccessTokenClock) async {

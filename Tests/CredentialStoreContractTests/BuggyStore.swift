@@ -1,5 +1,7 @@
 import AccessTokenCore
+import AccessTokenGCD
 import AccessTokenOAuth
+import Dispatch
 import Foundation
 
 /// What all openings of one place share, as a disk or a database is shared.
@@ -26,8 +28,34 @@ final class SharedDisk: Sendable {
 
     private static let disks = Locked<[String: SharedDisk]>([:])
 
+    /// How a wait for the lock ended.
+    enum Turn { case entered, busy, cancelled }
+
     let content = Locked(Content())
-    let isLocked = Locked(false)
+    /// Whether somebody holds the lock, and who waits for it.
+    let lock = TimedWaiters<Bool, Turn>(false)
+
+    /// Calls `then` when nobody else holds the lock, or why it was not waited for any longer.
+    func enter(
+        _ id: TimedWaiters<Bool, Turn>.WaiterID,
+        atMost limit: TimeInterval,
+        then: @escaping @Sendable (Turn) -> Void
+    ) {
+        lock.wait(id, atMost: limit, by: SystemDispatchClock(), timedOut: .busy) { isLocked in
+            defer { isLocked = true }
+            return isLocked ? nil : .entered
+        } then: {
+            then($0)
+        }
+    }
+
+    func leave() {
+        let next = lock.withLock { isLocked, waiters in
+            isLocked = !waiters.isEmpty
+            return isLocked ? waiters.removeFirst() : nil
+        }
+        next?.end(with: .entered)
+    }
 
     static func named(_ name: String) -> SharedDisk {
         disks.withLock { disks in
@@ -36,6 +64,11 @@ final class SharedDisk: Sendable {
             return disk
         }
     }
+}
+
+private final class Shared<Value: Sendable>: Sendable {
+    let value: Locked<Value>
+    init(_ value: Value) { self.value = Locked(value) }
 }
 
 /// A store that keeps the contract without a bug, and has one bug at a time otherwise.
@@ -56,7 +89,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     private let waitLimit: TimeInterval
     private let lockOfOpening = SharedDisk()
     private let memory = Locked<CredentialRecord?>(nil)
-    private let attempts = Locked(0)
+    private let waits = Locked(0)
 
     init(_ disk: SharedDisk, bug: Bug?, waitLimit: TimeInterval) {
         self.disk = disk
@@ -71,7 +104,10 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     private var lock: SharedDisk { bug == .locksItsOpeningOnly ? lockOfOpening : disk }
 
     func load() async throws -> CredentialRecord? {
-        while bug == .loadWaits, disk.isLocked.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+        if bug == .loadWaits {
+            try await enter()
+            leave()
+        }
         if bug == .remembersWhatItRead, let record = memory.withLock({ $0 }) { return record }
         let record = disk.content.withLock { $0.record }
         memory.withLock { $0 = record }
@@ -107,39 +143,52 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
 
     private func enter() async throws {
         guard bug != .noExclusion else { return }
-        var isFirst = true
-        let end = ContinuousClock.now + .seconds(waitLimit)
-        while !tryToEnter() {
-            if bug == .oneWaiterIsForgotten, isFirst,
-                attempts.withLock({
-                    $0 += 1; return $0 == 3
-                })
-            {
-                try await Task.sleep(for: .seconds(3600))
-            }
-            isFirst = false
-            if bug != .waitsForEver, ContinuousClock.now >= end { throw CredentialStoreError.busy }
-            switch bug {
-            case .blocksThreads: blockTheThread()
-            case .waitsOnWhenCancelled: try? await Task.detached { try await Task.sleep(for: .milliseconds(1)) }.value
-            default: try await Task.sleep(for: .milliseconds(1))
-            }
+        if bug == .oneWaiterIsForgotten, lock.lock.withLock({ isLocked, _ in isLocked }),
+            waits.withLock({
+                $0 += 1
+                return $0 == 3
+            })
+        {
+            await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        }
+        switch await turn() {
+        case .entered: return
+        case .busy: throw CredentialStoreError.busy
+        case .cancelled: throw CancellationError()
         }
     }
 
-    private func blockTheThread() {
-        Thread.sleep(forTimeInterval: 0.001)
+    private func turn() async -> SharedDisk.Turn {
+        let id = lock.lock.makeID()
+        let limit = bug == .waitsForEver ? 3600 : waitLimit
+        if bug == .blocksThreads { return turnOfThread(id, atMost: limit) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                lock.enter(id, atMost: limit) { continuation.resume(returning: $0) }
+                // Whoever was cancelled before it waited.
+                if Task.isCancelled, bug != .waitsOnWhenCancelled { lock.lock.end(id, with: .cancelled) }
+            }
+        } onCancel: {
+            if bug != .waitsOnWhenCancelled { lock.lock.end(id, with: .cancelled) }
+        }
     }
 
-    private func tryToEnter() -> Bool {
-        lock.isLocked.withLock { isLocked in
-            defer { isLocked = true }
-            return !isLocked
+    private func turnOfThread(
+        _ id: TimedWaiters<Bool, SharedDisk.Turn>.WaiterID,
+        atMost limit: TimeInterval
+    ) -> SharedDisk.Turn {
+        let hasEnded = DispatchSemaphore(value: 0)
+        let turn = Shared(SharedDisk.Turn.busy)
+        lock.enter(id, atMost: limit) { outcome in
+            turn.value.withLock { $0 = outcome }
+            hasEnded.signal()
         }
+        hasEnded.wait()
+        return turn.value.withLock { $0 }
     }
 
     private func leave() {
-        lock.isLocked.withLock { $0 = false }
+        lock.leave()
     }
 
     // MARK: Writing
@@ -152,7 +201,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
             if bug == .storesNothing { return }
             if bug == .writesInPlace {
                 disk.content.withLock { $0.access = credential.accessToken }
-                try? await Task.sleep(for: .milliseconds(1))
+                for _ in 0..<100 { await Task.yield() }
             }
             disk.content.withLock { content in
                 if bug == .removalIsForGood, content.isClosed { return }

@@ -1,7 +1,8 @@
 import CredentialStoreContract
+import TestSupport
 import Testing
 
-@Suite("The contract for stores", .timeLimit(.minutes(5)))
+@Suite("The contract for stores", .eightAtATime, .timeLimit(.minutes(5)))
 struct OwnStoresTests {
     private static let memory = StoreSubject("the store in memory", features: .waitLimit, promises: ["X2"]) { fixture in
         MemoryCredentialStore(waitLimit: fixture.waitLimit)

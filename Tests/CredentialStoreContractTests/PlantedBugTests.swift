@@ -1,7 +1,8 @@
 import CredentialStoreContract
+import TestSupport
 import Testing
 
-@Suite("Planted bugs are caught by their clauses, and break no others", .timeLimit(.minutes(10)))
+@Suite("Planted bugs are caught by their clauses, and break no others", .eightAtATime, .timeLimit(.minutes(10)))
 struct PlantedBugTests {
     /// The bugs, each with all clauses that it breaks.
     static let bugs: [BuggyStore.Bug: [String]] = [

@@ -1,7 +1,8 @@
 import InterleavingExplorer
+import TestSupport
 import Testing
 
-@Suite("Virtual time", .serialized, .timeLimit(.minutes(5)))
+@Suite("Virtual time", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct ClockTests {
     private func outcomes(
         preempts: Bool = true,

@@ -1,8 +1,9 @@
 import Dispatch
 import InterleavingExplorer
+import TestSupport
 import Testing
 
-@Suite("Control", .serialized, .timeLimit(.minutes(5)))
+@Suite("Control", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct ControlTests {
     /// For what comes from outside, as late as the machine likes: patience ends with the first of it.
     private var patient: Explorer {

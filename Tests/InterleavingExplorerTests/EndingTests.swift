@@ -1,8 +1,9 @@
 import Dispatch
 import InterleavingExplorer
+import TestSupport
 import Testing
 
-@Suite("The end of a schedule", .serialized, .timeLimit(.minutes(5)))
+@Suite("The end of a schedule", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct EndingTests {
     /// Does something on a thread that is not under control, and waits until it is done.
     private static func elsewhere(_ body: @escaping @Sendable () -> Void) {

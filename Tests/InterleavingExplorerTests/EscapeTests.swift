@@ -1,8 +1,9 @@
 import Dispatch
 import InterleavingExplorer
+import TestSupport
 import Testing
 
-@Suite("An escape", .serialized, .timeLimit(.minutes(5)))
+@Suite("An escape", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct EscapeTests {
     private var patient: Explorer {
         var explorer = Explorer()

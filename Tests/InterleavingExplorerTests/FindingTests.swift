@@ -1,7 +1,8 @@
 import InterleavingExplorer
+import TestSupport
 import Testing
 
-@Suite("The explorer finds", .serialized, .timeLimit(.minutes(5)))
+@Suite("The explorer finds", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct FindingTests {
     private let explorer = Explorer()
 

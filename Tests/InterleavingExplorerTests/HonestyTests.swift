@@ -1,10 +1,11 @@
 import Dispatch
 import Foundation
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 /// What a report must not say, and what must be there when there is no report.
-@Suite("The explorer says", .serialized, .timeLimit(.minutes(5)))
+@Suite("The explorer says", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct HonestyTests {
     private func effects(_ names: [String]) -> Scenario {
         Scenario("effects") { run in

@@ -1,9 +1,10 @@
 import Dispatch
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 /// Fails loudly when a new toolchain changes what `JobLayout` reads out of a job.
-@Suite("The layout of a job", .serialized, .timeLimit(.minutes(5)))
+@Suite("The layout of a job", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct JobLayoutTests {
     /// Notes what it can read of each job, then runs it.
     private final class Reader: TaskExecutor {

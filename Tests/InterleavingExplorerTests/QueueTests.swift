@@ -1,5 +1,6 @@
 import Dispatch
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 /// A callback service on a queue, with a decision that may be split over two blocks.
@@ -68,7 +69,7 @@ private final class CallbackLoads: Sendable {
     }
 }
 
-@Suite("A queue", .serialized, .timeLimit(.minutes(5)))
+@Suite("A queue", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct QueueTests {
     private func scenario(isSplit: Bool, suspended: Bool, callers: Int = 2) -> Scenario {
         Scenario("callbacks") { run in

@@ -1,7 +1,8 @@
 import InterleavingExplorer
+import TestSupport
 import Testing
 
-@Suite("The search by random priorities", .serialized, .timeLimit(.minutes(5)))
+@Suite("The search by random priorities", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct RandomSearchTests {
     private func orders(
         _ mode: SearchMode,

@@ -1,11 +1,13 @@
 import Dispatch
 import Foundation
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 /// The only suite whose explorations wait for each other: with a second one, each could have half of the threads.
 @Suite(
     "Explorations",
+    .eightAtATime,
     .serialized,
     .timeLimit(.minutes(5)),
     .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)

@@ -1,7 +1,8 @@
 import InterleavingExplorer
+import TestSupport
 import Testing
 
-@Suite("A trace", .serialized, .timeLimit(.minutes(5)))
+@Suite("A trace", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct TraceTests {
     private var scenario: Scenario {
         Scenario("a shared load") { run in

@@ -1,8 +1,9 @@
 import Foundation
 import InterleavingExplorer
+import TestSupport
 import Testing
 
-@Suite("The contract under every interleaving", .timeLimit(.minutes(10)))
+@Suite("The contract under every interleaving", .eightAtATime, .timeLimit(.minutes(10)))
 struct EveryInterleavingTests {
     private static let clauses: Set = [
         "S1", "S2", "S3", "F1", "F2", "I1", "I2", "I3", "O1", "O2", "O3", "X1", "X2", "X3", "D1", "D2", "D5",

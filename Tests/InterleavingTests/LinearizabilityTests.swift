@@ -1,10 +1,11 @@
 import AccessTokenAsync
 import AccessTokenGCD
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 /// The services look to concurrent callers as if each call happened at one moment.
-@Suite("Both services are linearizable", .serialized, .timeLimit(.minutes(5)))
+@Suite("Both services are linearizable", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct LinearizabilityTests {
     enum Call: Sendable {
         case token

@@ -1,7 +1,8 @@
 import InterleavingExplorer
+import TestSupport
 import Testing
 
-@Suite("Bugs that are a matter of order", .serialized, .timeLimit(.minutes(5)))
+@Suite("Bugs that are a matter of order", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct PlantedBugTests {
     private var explorer: Explorer {
         var explorer = Explorer()

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// A rule that objects to nothing would let everything through.
-@Suite("The rules")
+@Suite("The rules", .eightAtATime)
 struct RuleTests {
     private static let first = History.Call(caller: 0, number: 0)
     private static let second = History.Call(caller: 1, number: 0)

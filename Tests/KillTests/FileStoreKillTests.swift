@@ -2,12 +2,14 @@
 import AccessTokenOAuth
 import Foundation
 import LoopbackAuthorizationServer
+import TestSupport
 import Testing
 
 private let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 0
 
 @Suite(
     "Processes that share a folder, and are killed",
+    .eightAtATime,
     .serialized,
     .timeLimit(.minutes(10)),
     .enabled(if: kills > 0, "Eight busy processes leave no time to other tests: .ci/run kill")

@@ -1,10 +1,11 @@
 import ConsoleSupport
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 @testable import race_gallery
 
-@Suite("A diagram")
+@Suite("A diagram", .eightAtATime)
 struct DiagramTests {
     private var scenario: Scenario {
         Scenario("a diagram") { run in

@@ -1,10 +1,11 @@
 import ConsoleSupport
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 @testable import race_gallery
 
-@Suite("The exit status")
+@Suite("The exit status", .eightAtATime)
 struct ExitStatusTests {
     private func status(of exhibit: Exhibit) async throws -> ConsoleSupport.ExitStatus {
         try await RaceGallery.show([exhibit], isMermaid: false)

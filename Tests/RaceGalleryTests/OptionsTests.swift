@@ -1,10 +1,11 @@
 import ConsoleSupport
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 @testable import race_gallery
 
-@Suite("Arguments are understood or refused by name")
+@Suite("Arguments are understood or refused by name", .eightAtATime)
 struct OptionsTests {
     @Test("Without arguments all exhibits are shown; with a name one exhibit, with a version one version")
     func shown() throws {

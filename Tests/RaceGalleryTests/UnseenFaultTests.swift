@@ -1,10 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import race_gallery
 
 @Suite(
     "In a process of its own",
+    .eightAtATime,
     .serialized,
     .enabled(if: SeparateProcess.compiler != nil, "there is no swiftc on the search path"),
     .timeLimit(.minutes(5))

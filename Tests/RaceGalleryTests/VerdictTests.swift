@@ -1,10 +1,11 @@
 import Foundation
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 @testable import race_gallery
 
-@Suite("In the gallery", .timeLimit(.minutes(10)))
+@Suite("In the gallery", .eightAtATime, .timeLimit(.minutes(10)))
 struct VerdictTests {
     @Test("a version that is known to be wrong breaks the invariant it is known for", arguments: Entry.breaking)
     func breaks(entry: Entry) async throws {

@@ -1,11 +1,12 @@
 import AccessTokenCore
 import AccessTokenOAuth
 import LoopbackAuthorizationServer
+import TestSupport
 import Testing
 
 @testable import token_tour
 
-@Suite("A naive loader is right as long as there is one load at a time")
+@Suite("A naive loader is right as long as there is one load at a time", .eightAtATime)
 struct NaiveTokenLoaderTests {
     @Test("Each load sends the refresh token that the load before received")
     func rotation() async throws {

@@ -1,9 +1,10 @@
 import ConsoleSupport
+import TestSupport
 import Testing
 
 @testable import token_tour
 
-@Suite("Arguments are understood or refused by name")
+@Suite("Arguments are understood or refused by name", .eightAtATime)
 struct OptionsTests {
     @Test("Without arguments: five rounds, a hundred callers, every set-up")
     func defaults() throws {

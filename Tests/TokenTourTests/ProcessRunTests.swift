@@ -7,6 +7,7 @@ import Testing
 
 @Suite(
     "Processes meet a rotating server",
+    .eightAtATime,
     .serialized,
     .timeLimit(.minutes(5)),
     .enabled(

@@ -1,9 +1,10 @@
 import ConsoleSupport
+import TestSupport
 import Testing
 
 @testable import token_tour
 
-@Suite("The verdict names what each set-up lost, and the exit status follows the verdict")
+@Suite("The verdict names what each set-up lost, and the exit status follows the verdict", .eightAtATime)
 struct VerdictTests {
     private func result(_ setUp: SetUp, lost: Int = 0, served: Int = 500, unanswered: Int = 0) -> SetUpResult {
         let failed = 500 - served - unanswered

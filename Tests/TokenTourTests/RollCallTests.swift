@@ -1,10 +1,11 @@
 import AccessTokenGCD
 import LoopbackAuthorizationServer
+import TestSupport
 import Testing
 
 @testable import token_tour
 
-@Suite("A round ends when all callers are answered, or when it is closed", .timeLimit(.minutes(5)))
+@Suite("A round ends when all callers are answered, or when it is closed", .eightAtATime, .timeLimit(.minutes(5)))
 struct RollCallTests {
     @Test("It ends with the last answer, and all answers are counted")
     func complete() {

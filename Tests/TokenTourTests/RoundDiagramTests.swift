@@ -1,9 +1,10 @@
 import ConsoleSupport
+import TestSupport
 import Testing
 
 @testable import token_tour
 
-@Suite("The diagram of a round")
+@Suite("The diagram of a round", .eightAtATime)
 struct RoundDiagramTests {
     private let moments: [RoundRecorder.Moment] = [
         at(0, .request(from: .callbackCallers, to: .service, "token?")),

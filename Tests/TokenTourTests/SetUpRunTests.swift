@@ -1,9 +1,10 @@
 import ConsoleSupport
+import TestSupport
 import Testing
 
 @testable import token_tour
 
-@Suite("Set-ups meet a rotating server over HTTP", .serialized, .timeLimit(.minutes(5)))
+@Suite("Set-ups meet a rotating server over HTTP", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct SetUpRunTests {
     private func run(_ setUp: SetUp, rounds: Int, callers: Int) -> SetUpRun {
         SetUpRun(setUp: setUp, rounds: rounds, callers: callers)

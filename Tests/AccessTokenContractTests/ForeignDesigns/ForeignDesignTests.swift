@@ -1,7 +1,8 @@
 import AccessTokenContract
+import TestSupport
 import Testing
 
-@Suite("Designs of others", .timeLimit(.minutes(30)))
+@Suite("Designs of others", .eightAtATime, .timeLimit(.minutes(30)))
 struct ForeignDesignTests {
     static let all: [ForeignDesign] = [
         .sharedTask, .leader, .lockedRequest, .lockedErrors, .weakInterceptor, .stickyError, .preloading, .lateSession,

@@ -1,8 +1,9 @@
 import AccessTokenContract
 import BuggyServices
+import TestSupport
 import Testing
 
-@Suite("Planted bugs are caught by their clauses, and break no others", .timeLimit(.minutes(30)))
+@Suite("Planted bugs are caught by their clauses, and break no others", .eightAtATime, .timeLimit(.minutes(30)))
 struct PlantedBugTests {
     /// The bugs, each with all clauses that it breaks.
     ///

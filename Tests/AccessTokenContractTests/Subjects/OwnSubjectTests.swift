@@ -1,8 +1,9 @@
 import AccessTokenContract
+import TestSupport
 import Testing
 
 /// What cannot be asked of a subject of this package, and nothing else, is skipped.
-@Suite("Of each own subject it is skipped")
+@Suite("Of each own subject it is skipped", .eightAtATime)
 struct OwnSubjectTests {
     @Test func `only that its callers are tasks, or handlers`() async {
         let ofTasks = ["I6", "I7", "D3", "D4", "D7", "D11"]

@@ -1,8 +1,9 @@
 import Dispatch
 import ServiceSpecification
+import TestSupport
 import Testing
 
-@Suite("Every sequence of inputs does what the contract says")
+@Suite("Every sequence of inputs does what the contract says", .eightAtATime)
 struct EverySequenceTests {
     struct Extent: Sendable, CustomTestStringConvertible {
         var opening: [Input] = []

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Secrets in a server's explanation", .timeLimit(.minutes(2)))
+@Suite("Secrets in a server's explanation", .eightAtATime, .timeLimit(.minutes(2)))
 struct HiddenSecretTests {
     private func refusal(_ explanation: String, _ secrets: [String]) -> String {
         let body = #"{"error":"invalid_grant","error_description":"\#(explanation)"}"#
@@ -77,7 +78,7 @@ struct HiddenSecretTests {
     }
 }
 
-@Suite("A request that failed below HTTP", .timeLimit(.minutes(3)))
+@Suite("A request that failed below HTTP", .eightAtATime, .timeLimit(.minutes(3)))
 struct FailedExchangeTests {
     private func error(_ code: URLError.Code, _ text: String, hasSentBody: Bool) -> OAuthError {
         let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
@@ -108,7 +109,7 @@ struct FailedExchangeTests {
     }
 }
 
-@Suite("A URL that the system does not try", .timeLimit(.minutes(3)))
+@Suite("A URL that the system does not try", .eightAtATime, .timeLimit(.minutes(3)))
 struct UnusableURLTests {
     @Test(arguments: [URLError.Code.badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection])
     func `is a mistake of configuration, and not tried again`(code: URLError.Code) {

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Replies of the token endpoint", .timeLimit(.minutes(2)))
+@Suite("Replies of the token endpoint", .eightAtATime, .timeLimit(.minutes(2)))
 struct ReplyTests {
     private let now = Date(timeIntervalSince1970: 1_792_000_000)
     private let reader = TokenReplyReader(secrets: ["RT0-secret", "s3cr:t +"])

@@ -1,8 +1,9 @@
 import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Revocation", .timeLimit(.minutes(2)))
+@Suite("Revocation", .eightAtATime, .timeLimit(.minutes(2)))
 struct RevocationTests {
     @Test func `a token is sent with its kind and the client's proof`() async throws {
         try await withServer { connection, _ in

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The vectors of requests and replies", .timeLimit(.minutes(2)))
+@Suite("The vectors of requests and replies", .eightAtATime, .timeLimit(.minutes(2)))
 struct VectorTests {
     private static let now = Date(timeIntervalSince1970: 1_792_000_000)
 

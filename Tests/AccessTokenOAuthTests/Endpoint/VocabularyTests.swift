@@ -1,8 +1,9 @@
 import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Grants, clients and errors", .timeLimit(.minutes(2)))
+@Suite("Grants, clients and errors", .eightAtATime, .timeLimit(.minutes(2)))
 struct VocabularyTests {
     private static let verifier = "dBjftJeZ4CVP-mBqSNz.~_KAAAAAAAAAAAAAAAAAAAA"
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A reply that comes after the deadline", .timeLimit(.minutes(2)))
+@Suite("A reply that comes after the deadline", .eightAtATime, .timeLimit(.minutes(2)))
 struct LateReplyTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
     private let old = AccessToken(value: "A0")
@@ -129,7 +129,7 @@ struct LateReplyTests {
     }
 }
 
-@Suite("A late reply of a former session", .timeLimit(.minutes(2)))
+@Suite("A late reply of a former session", .eightAtATime, .timeLimit(.minutes(2)))
 struct LateReplyOfFormerSessionTests {
     private let old = AccessToken(value: "A0")
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }
@@ -214,7 +214,7 @@ struct LateReplyOfFormerSessionTests {
     }
 }
 
-@Suite("A late reply beside a load", .timeLimit(.minutes(2)))
+@Suite("A late reply beside a load", .eightAtATime, .timeLimit(.minutes(2)))
 struct LateReplyWindowTests {
     private let old = AccessToken(value: "A0")
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Faults of the loopback server", .timeLimit(.minutes(2)))
+@Suite("Faults of the loopback server", .eightAtATime, .timeLimit(.minutes(2)))
 struct LoopbackFaultTests {
     private func withServer(
         deadline: TimeInterval = 30,

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Retries with backoff", .timeLimit(.minutes(2)))
+@Suite("Retries with backoff", .eightAtATime, .timeLimit(.minutes(2)))
 struct RetryingLoaderTests {
     private let clock = ManualClock()
     private let token = AccessToken(value: "A")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Services of both kinds on one credential, at a server that rotates", .timeLimit(.minutes(2)))
+@Suite("Services of both kinds on one credential, at a server that rotates", .eightAtATime, .timeLimit(.minutes(2)))
 struct ServiceTests {
     private static let rounds = 20
     private static let callers = 100

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Signing in to loader and service by one call", .timeLimit(.minutes(2)))
+@Suite("Signing in to loader and service by one call", .eightAtATime, .timeLimit(.minutes(2)))
 struct SignInTests {
     /// A service of either kind, with the calls that differ.
     private struct Subject: Sendable {

@@ -1,9 +1,10 @@
 import AccessTokenAdapters
 import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("All loaders together, at a server in trouble", .timeLimit(.minutes(2)))
+@Suite("All loaders together, at a server in trouble", .eightAtATime, .timeLimit(.minutes(2)))
 struct TroubledServerTests {
     private static let callers = 50
 

@@ -6,7 +6,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 /// Two of everything on one folder, as two processes have it.
-@Suite("Two processes on one folder", .timeLimit(.minutes(2)))
+@Suite("Two processes on one folder", .eightAtATime, .timeLimit(.minutes(2)))
 struct TwoProcessesTests {
     private struct Opening {
         let store: FileCredentialStore

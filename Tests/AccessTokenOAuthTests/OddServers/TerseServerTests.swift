@@ -1,5 +1,6 @@
 import AccessTokenAdapters
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -8,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A server that says little and forgives nothing", .timeLimit(.minutes(2)))
+@Suite("A server that says little and forgives nothing", .eightAtATime, .timeLimit(.minutes(2)))
 struct TerseServerTests {
     @Test func `that does not decode Basic is served by raw Basic, and rotates`() async throws {
         try await withTerseServer { (server, _, endpoint) async throws in

@@ -1,9 +1,11 @@
 import AccessTokenOAuth
+import TestSupport
 import Testing
 
 /// The suites that need servers that others wrote; one test at a time, since they count what a server was asked.
 @Suite(
     "Servers that others wrote",
+    .eightAtATime,
     .enabled(if: !RealServer.all.isEmpty, Comment(rawValue: RealServer.command)),
     .serialized,
     .timeLimit(.minutes(5))

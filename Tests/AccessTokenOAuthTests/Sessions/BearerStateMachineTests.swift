@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The decisions about one request")
+@Suite("The decisions about one request", .eightAtATime)
 struct BearerStateMachineTests {
     enum Body: CaseIterable, Sendable {
         case none, data, stream, uploadedData, uploadedFile

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A session of either kind, and a server that rejects its token", .timeLimit(.minutes(2)))
+@Suite("A session of either kind, and a server that rejects its token", .eightAtATime, .timeLimit(.minutes(2)))
 struct RejectionTests {
     private static func vector(_ id: String) throws -> Vectors.ResourceVector {
         try #require(Vectors.all.resource.first { $0.id == id })

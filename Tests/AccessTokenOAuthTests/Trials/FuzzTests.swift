@@ -9,7 +9,7 @@ import Testing
 ///
 /// `FUZZ_INPUTS` says how many, and `FUZZ_SEED` repeats a run. `WWW-Authenticate` has no reader here: a 401 means the same
 /// whatever the challenge says.
-@Suite("Readers under random inputs", .timeLimit(.minutes(60)))
+@Suite("Readers under random inputs", .eightAtATime, .timeLimit(.minutes(60)))
 struct FuzzTests {
     private static let count = ProcessInfo.processInfo.environment["FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
     private static let seed = ProcessInfo.processInfo.environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
@@ -144,7 +144,7 @@ struct FuzzTests {
     }
 }
 
-@Suite("Members of a reply that the package does not know", .timeLimit(.minutes(3)))
+@Suite("Members of a reply that the package does not know", .eightAtATime, .timeLimit(.minutes(3)))
 struct JSONMembersTests {
     private func members(_ json: String) -> [String: String] {
         JSONMembers.text(of: Data(json.utf8), unless: TokenReplyMembers.knows)

@@ -1,12 +1,13 @@
 import Foundation
 import InterleavingExplorer
+import TestSupport
 import Testing
 
 /// The explorer is not believed: a model that shares no code with it says which outcomes a program has.
-@Suite("Judged by an independent model, the explorer", .serialized, .timeLimit(.minutes(10)))
+@Suite("Judged by an independent model, the explorer", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct JudgeTests {
     /// `EXPLORER_PROGRAMS=10000` judges more of them.
-    static let count = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].flatMap { Int($0) } ?? 200
+    static let count = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].flatMap { Int($0) } ?? 100
 
     /// The most states that a program may have in the model, so that most programs can be exhausted.
     ///

@@ -1,8 +1,9 @@
 import SampleShared
+import TestSupport
 import Testing
 
 /// One suite for all stages: a migration changes how the app is written, and not what it does.
-@Suite("The sample application, at every stage of its migration", .timeLimit(.minutes(2)))
+@Suite("The sample application, at every stage of its migration", .eightAtATime, .timeLimit(.minutes(2)))
 @MainActor
 struct SampleApplicationTests {
     let world = World()
@@ -115,15 +116,19 @@ struct SampleApplicationTests {
         #expect(world.authorization.exchanges == 1)
     }
 
-    /// Loads, and does something when all callers wait for the server's answer, before it comes; or when the app gave up
+    /// Loads, and begins something when all callers wait for the server's answer, before it comes; or when the app gave up
     /// without asking the server.
-    private func loadDuring(_ app: RunningApp, _ body: () async -> Void) async {
+    ///
+    /// A sign-out waits for the load, so that the server has to answer before the body has ended.
+    private func loadDuring(_ app: RunningApp, _ body: @escaping () async -> Void) async {
         world.authorization.hold()
         app.load()
         while world.authorization.exchanges == 0, !app.isAtRest { await Task.yield() }
         await world.settle()
-        await body()
+        let task = Task { await body() }
+        await world.settle()
         await world.authorization.release()
+        await task.value
         await world.settle()
     }
 }

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LoopbackAuthorizationServer
 
-@Suite("The server survives every request", .timeLimit(.minutes(5)))
+@Suite("The server survives every request", .eightAtATime, .timeLimit(.minutes(5)))
 struct BadRequestTests {
     static let garbage: [String: [UInt8]] = [
         "an empty head": Array("\r\n\r\n".utf8),

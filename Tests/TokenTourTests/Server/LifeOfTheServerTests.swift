@@ -1,9 +1,10 @@
 import LoopbackAuthorizationServer
+import TestSupport
 import Testing
 
 @testable import token_tour
 
-@Suite("The server starts and stops cleanly", .timeLimit(.minutes(5)))
+@Suite("The server starts and stops cleanly", .eightAtATime, .timeLimit(.minutes(5)))
 struct LifeOfTheServerTests {
     @Test("Two hundred requests at the same moment are two hundred answers")
     func parallelRequests() async throws {

@@ -1,9 +1,10 @@
 import LoopbackAuthorizationServer
+import TestSupport
 import Testing
 
 @testable import token_tour
 
-@Suite("The server rotates refresh tokens", .timeLimit(.minutes(5)))
+@Suite("The server rotates refresh tokens", .eightAtATime, .timeLimit(.minutes(5)))
 struct RotationTests {
     @Test("A refresh token brings a new pair, and both access tokens are good")
     func rotation() async throws {
