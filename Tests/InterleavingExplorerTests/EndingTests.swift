@@ -57,7 +57,7 @@ struct EndingTests {
         former.withLock { $0 = nil }
     }
 
-    @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(3)))
+    @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(1)))
     func abandoned() async {
         let former = Shared<(run: ScenarioRun, answer: @Sendable () -> Void)?>(nil)
         let hasEnded = DispatchSemaphore(value: 0)

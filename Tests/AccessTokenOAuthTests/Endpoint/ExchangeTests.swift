@@ -186,7 +186,7 @@ struct ExchangeTests {
     }
 }
 
-@Suite("A client assertion that is never made", .eightAtATime, .timeLimit(.minutes(3)))
+@Suite("A client assertion that is never made", .eightAtATime, .timeLimit(.minutes(1)))
 struct AssertionTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 

@@ -78,7 +78,7 @@ struct HiddenSecretTests {
     }
 }
 
-@Suite("A request that failed below HTTP", .eightAtATime, .timeLimit(.minutes(3)))
+@Suite("A request that failed below HTTP", .eightAtATime, .timeLimit(.minutes(2)))
 struct FailedExchangeTests {
     private func error(_ code: URLError.Code, _ text: String, hasSentBody: Bool) -> OAuthError {
         let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
@@ -109,7 +109,7 @@ struct FailedExchangeTests {
     }
 }
 
-@Suite("A URL that the system does not try", .eightAtATime, .timeLimit(.minutes(3)))
+@Suite("A URL that the system does not try", .eightAtATime, .timeLimit(.minutes(1)))
 struct UnusableURLTests {
     @Test(arguments: [URLError.Code.badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection])
     func `is a mistake of configuration, and not tried again`(code: URLError.Code) {

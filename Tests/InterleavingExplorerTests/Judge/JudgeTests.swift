@@ -7,7 +7,7 @@ import Testing
 @Suite("Judged by an independent model, the explorer", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct JudgeTests {
     /// `EXPLORER_PROGRAMS=10000` judges more of them.
-    static let count = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].flatMap { Int($0) } ?? 100
+    static let count = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].flatMap { Int($0) } ?? 200
 
     /// The most states that a program may have in the model, so that most programs can be exhausted.
     ///
