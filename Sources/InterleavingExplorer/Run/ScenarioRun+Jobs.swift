@@ -17,8 +17,9 @@ extension ScenarioRun {
         if ActiveRuns.onThisThread?.escapes === escapes {
             return true
         }
-        guard board.withLock({ $0.isDraining }) else { return false }
-        return DispatchQueue.getSpecific(key: SuspendedQueue.key) == ObjectIdentifier(self)
+        // The lock last: tasks of the whole process ask, and most of them run on no queue of this exploration.
+        guard DispatchQueue.getSpecific(key: SuspendedQueue.key) == ObjectIdentifier(self) else { return false }
+        return board.withLock { $0.isDraining }
     }
 
     /// The run that a job belongs to which is on its way to the process-wide pool.
