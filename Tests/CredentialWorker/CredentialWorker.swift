@@ -33,7 +33,7 @@ enum CredentialWorker {
             for _ in 0..<callers {
                 group.addTask {
                     while true {
-                        // Without a token, nobody is signed in for now.
+                        // Without a token, nobody is signed in, until the parent signs somebody in.
                         if let token = try? await service.token(), ages.isOld(token) { service.invalidate(token) }
                         try? await Task.sleep(for: .milliseconds(.random(in: 1...8)))
                     }

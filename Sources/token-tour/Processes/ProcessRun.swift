@@ -44,18 +44,7 @@ struct ProcessRun: Sendable {
                 for process in crowd { outcome += await process.outcome() }
             }
         }
-        let tally = server.tally
-        return SetUpResult(
-            setUp: setUp,
-            rounds: rounds,
-            loads: tally.tokenRequests,
-            reuses: tally.reuses,
-            signIns: tally.signIns,
-            sessionsLost: tally.revokedFamilies,
-            callers: outcome,
-            wallTime: wallTime,
-            lastRound: []
-        )
+        return SetUpResult(setUp, rounds, of: server.tally, callers: outcome, wallTime: wallTime)
     }
 }
 

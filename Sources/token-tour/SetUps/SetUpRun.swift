@@ -31,14 +31,10 @@ struct SetUpRun: Sendable {
                 outcome += await crowd.call(within: Self.roundLimit)
             }
         }
-        let tally = server.tally
         return SetUpResult(
-            setUp: setUp,
-            rounds: rounds,
-            loads: tally.tokenRequests,
-            reuses: tally.reuses,
-            signIns: tally.signIns,
-            sessionsLost: tally.revokedFamilies,
+            setUp,
+            rounds,
+            of: server.tally,
             callers: outcome,
             wallTime: wallTime,
             lastRound: recorder.moments
@@ -65,5 +61,27 @@ struct SetUpResult: Sendable {
     /// Whether the set-up did what a service is for.
     var isGood: Bool {
         sessionsLost == 0 && callers.served == callers.count
+    }
+}
+
+extension SetUpResult {
+    /// - Parameter tally: what the server counted.
+    init(
+        _ setUp: any TourSetUp,
+        _ rounds: Int,
+        of tally: AuthorizationServerTally,
+        callers: RollCall.Outcome,
+        wallTime: Duration,
+        lastRound: [RoundRecorder.Moment] = []
+    ) {
+        self.setUp = setUp
+        self.rounds = rounds
+        loads = tally.tokenRequests
+        reuses = tally.reuses
+        signIns = tally.signIns
+        sessionsLost = tally.revokedFamilies
+        self.callers = callers
+        self.wallTime = wallTime
+        self.lastRound = lastRound
     }
 }
