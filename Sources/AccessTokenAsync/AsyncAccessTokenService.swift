@@ -367,9 +367,10 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     private nonisolated func deadlinePassed(_ flight: FlightID) {
-        Task.detached(executorPreference: executor) { [self] in await loadIsOver(flight) }
         let now = clock.now
         endFlight { $0.machine.deadlinePassed(flight, in: &$0.waiters, at: now) }
+        // After the decision: a load that begins later than this sees that it is not the current one any more.
+        Task.detached(executorPreference: executor) { [self] in await loadIsOver(flight) }
     }
 
     private func loadIsOver(_ flight: FlightID) {

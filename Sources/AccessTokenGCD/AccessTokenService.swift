@@ -314,9 +314,10 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     private func deadlinePassed(_ flight: FlightID) {
-        loaderQueue.enqueue { [self] in loadIsOver(flight) }
         let now = clock.now
         endFlight { $0.machine.deadlinePassed(flight, in: &$0.pendingHandlers, at: now) }
+        // After the decision: a load that begins later than this sees that it is not the current one any more.
+        loaderQueue.enqueue { [self] in loadIsOver(flight) }
     }
 
     private func loadIsOver(_ flight: FlightID) {

@@ -40,6 +40,17 @@ struct EveryInterleavingTests {
         print("exhausted, with preemption: \(subject) | \(exhausted) of \(ContractScenario.all.count)")
     }
 
+    /// The deadline can pass while the load begins; an end that is noted before the beginning is no end.
+    @Test(arguments: [Subject.actor, .queue])
+    func `is kept where a sign-out comes to a load whose deadline passes, by`(
+        _ subject: Subject
+    ) async throws {
+        let scenario = try #require(ContractScenario.all.first { "\($0)" == "sign-out during a silent load" })
+        var explorer = Explorer()
+        explorer.maximumSchedules = 500
+        _ = await explore(scenario, with: subject, by: explorer)
+    }
+
     private func explore(
         _ scenario: ContractScenario,
         with subject: Subject,
