@@ -26,7 +26,7 @@ import Foundation
 /// | the beginning and the end of each load | the actor |
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
-/// | the event handler | a thread of its own: a handler may block it |
+/// | the event handler | a thread that all services share |
 /// | the deadline | a timer of the clock: no task can hold it up |
 ///
 /// The lock, not the actor, guards the decisions: with a valid token, entering the actor costs a caller on the main actor
@@ -44,7 +44,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader
     private let loadDeadline: TimeInterval?
     private let executor: (any TaskExecutor)?
-    private let eventThread: EventThread
+    private let eventQueue: EventQueue
     private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
 
     private let state: AdaptiveLocked<State>
@@ -62,7 +62,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///   - policy: when a token counts as expired, and how long a load may take.
     ///   - clock: wall clock and timers.
     ///   - executor: where loads, and the actor itself, run; `nil` is the global pool.
-    ///   - onEvent: told what happens, one event at a time, on a thread of its own.
+    ///   - onEvent: told what happens, in order, on a thread that all services share.
     public init(
         loader: any AsyncAccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
@@ -75,21 +75,18 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             policy: policy,
             clock: clock,
             executor: executor,
-            eventsOn: { Thread.detachNewThread($0) },
+            eventsOn: EventThread.queue,
             onEvent: onEvent
         )
     }
 
-    /// Runs a delivery of events off the pool, whose threads are few: an event handler that blocks must hold up no load.
-    package typealias EventThread = @Sendable (@escaping @Sendable () -> Void) -> Void
-
-    /// Takes its event thread: whoever holds it decides when events are delivered.
+    /// Takes its event queue: whoever holds it decides when events are delivered.
     package init(
         loader: any AsyncAccessTokenLoader,
         policy: AccessTokenPolicy,
         clock: any AccessTokenClock,
         executor: (any TaskExecutor)?,
-        eventsOn eventThread: @escaping EventThread,
+        eventsOn eventQueue: @escaping EventQueue,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     ) {
         _ = EnclosingLoads.areReadFromTask
@@ -97,7 +94,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         self.loadDeadline = policy.corrected.loadDeadline
         self.clock = ServiceClock(clock, isSystem: clock is SystemTaskClock)
         self.executor = executor
-        self.eventThread = eventThread
+        self.eventQueue = eventQueue
         self.onEvent = onEvent
         let machine = AccessTokenStateMachine(service: id, policy: policy, reportsEvents: onEvent != nil)
         state = AdaptiveLocked(State(machine: machine))
@@ -278,7 +275,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             let action = input(&state)
             return (action, state.machine.events?.startsDelivery() ?? false)
         }
-        if hasEvents { eventThread { self.deliverEvents() } }
+        if hasEvents { eventQueue { self.deliverEvents() } }
         return action
     }
 
@@ -296,9 +293,18 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     private nonisolated func deliverEvents() {
-        while let events = state.withLock({ $0.machine.events?.next() }) {
-            for event in events { onEvent?(event) }
-        }
+        guard let events = nextEvents() else { return }
+        deliver(events)
+    }
+
+    /// Lets other services have their turn after each batch.
+    private nonisolated func deliver(_ events: [AccessTokenEvent]) {
+        for event in events { onEvent?(event) }
+        if let more = nextEvents() { eventQueue { self.deliver(more) } }
+    }
+
+    private nonisolated func nextEvents() -> [AccessTokenEvent]? {
+        state.withLock { $0.machine.events?.next() }
     }
 
     // MARK: Loads

@@ -26,7 +26,7 @@ import Foundation
 /// | every decision; `pendingHandlers` | the lock `state`, at the moment of the call |
 /// | the loader, and which loads it is running | `loaderQueue`, serial and private; a loader may block it |
 /// | handlers | `handlerQueue`, serial, on the queue given |
-/// | the event handler | `eventQueue`, serial and private |
+/// | the event handler | a thread that all services share |
 /// | the deadline | a timer of the clock: no queue can hold it up |
 ///
 /// The lock, not a queue, guards the decisions: a queue entered by `async` lets a later caller overtake an earlier one, and
@@ -51,7 +51,7 @@ public final class AccessTokenService: AccessTokenProviding {
 
     private let loaderQueue: any SerialQueue
     private let handlerQueue: any SerialQueue
-    private let eventQueue: any SerialQueue
+    private let eventQueue: EventQueue
 
     // Safe: only touched on `loaderQueue`.
     private nonisolated(unsafe) var runningLoads = RunningLoads()
@@ -63,7 +63,7 @@ public final class AccessTokenService: AccessTokenProviding {
     ///   - policy: when a token counts as expired, and how long a load may take.
     ///   - clock: wall clock and timers.
     ///   - handlerQueue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
-    ///   - onEvent: told what happens, on a private serial queue.
+    ///   - onEvent: told what happens, in order, on a thread that all services share.
     public convenience init(
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
@@ -77,7 +77,7 @@ public final class AccessTokenService: AccessTokenProviding {
             clock: clock,
             loaderOn: DispatchQueue(label: "AccessTokenService.loader"),
             handlersOn: DispatchQueue(label: "AccessTokenService.handlers", target: handlerQueue),
-            eventsOn: DispatchQueue(label: "AccessTokenService.events"),
+            eventsOn: EventThread.queue,
             onEvent: onEvent
         )
     }
@@ -89,7 +89,7 @@ public final class AccessTokenService: AccessTokenProviding {
         clock: any AccessTokenClock,
         loaderOn loaderQueue: any SerialQueue,
         handlersOn handlerQueue: any SerialQueue,
-        eventsOn eventQueue: any SerialQueue,
+        eventsOn eventQueue: @escaping EventQueue,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     ) {
         _ = EnclosingLoads.areReadFromQueue
@@ -249,7 +249,7 @@ public final class AccessTokenService: AccessTokenProviding {
             let action = input(&state)
             return (action, state.machine.events?.startsDelivery() ?? false)
         }
-        if hasEvents { eventQueue.enqueue { self.deliverEvents() } }
+        if hasEvents { eventQueue { self.deliverEvents() } }
         return action
     }
 
@@ -267,9 +267,18 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     private func deliverEvents() {
-        while let events = state.withLock({ $0.machine.events?.next() }) {
-            for event in events { onEvent?(event) }
-        }
+        guard let events = nextEvents() else { return }
+        deliver(events)
+    }
+
+    /// Lets other services have their turn after each batch.
+    private func deliver(_ events: [AccessTokenEvent]) {
+        for event in events { onEvent?(event) }
+        if let more = nextEvents() { eventQueue { self.deliver(more) } }
+    }
+
+    private func nextEvents() -> [AccessTokenEvent]? {
+        state.withLock { $0.machine.events?.next() }
     }
 
     // MARK: Loads

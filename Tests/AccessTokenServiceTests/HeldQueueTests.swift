@@ -57,7 +57,7 @@ struct HeldQueueTests {
         policy: AccessTokenPolicy = AccessTokenPolicy(),
         loaderOn loaderQueue: any SerialQueue = DispatchQueue(label: "loader"),
         handlersOn handlerQueue: any SerialQueue = DispatchQueue(label: "handlers"),
-        eventsOn eventQueue: any SerialQueue = DispatchQueue(label: "events"),
+        eventsOn eventQueue: @escaping EventQueue = EventThread.queue,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) -> AccessTokenService {
         AccessTokenService(
@@ -102,7 +102,7 @@ struct HeldQueueTests {
     @Test func `events do not wait for a loader that blocks`() {
         let (loaderQueue, eventQueue) = (HeldQueue(), HeldQueue())
         let events = Locked<[AccessTokenEvent]>([])
-        let service = service(loaderOn: loaderQueue, eventsOn: eventQueue) { event in
+        let service = service(loaderOn: loaderQueue, eventsOn: { eventQueue.enqueue($0) }) { event in
             events.withLock { $0.append(event) }
         }
         service.callFromLegacyCode(then: answers.take)
@@ -115,7 +115,7 @@ struct HeldQueueTests {
         let eventQueue = HeldQueue()
         let service = service(
             policy: AccessTokenPolicy(loadDeadline: 10),
-            eventsOn: eventQueue,
+            eventsOn: { eventQueue.enqueue($0) },
             onEvent: { _ in }
         )
         service.callFromLegacyCode(then: answers.take)

@@ -39,6 +39,19 @@ private struct Loader: AsyncAccessTokenLoader {
     func signOut() async { await forget() }
 }
 
+/// Something that every service can be made to report at any time.
+private protocol HasEvents {
+    func makeEvent()
+}
+
+extension AccessTokenService: HasEvents {
+    func makeEvent() { signIn(validToken) }
+}
+
+extension AsyncAccessTokenService: HasEvents {
+    nonisolated func makeEvent() { signIn(validToken) }
+}
+
 /// Blocks the thread; an issue after a minute, for if that thread is needed for the signal, nobody else could say so.
 private func wait(for gate: DispatchSemaphore) {
     if gate.wait(timeout: .now() + 60) == .timedOut { Issue.record("nobody could go on beside the blocked thread") }
@@ -313,23 +326,46 @@ struct HostileNeighbourTests {
         for _ in 0..<100 { gate.signal() }
     }
 
+    /// More than the pool of tasks or Dispatch have threads.
     @Test(arguments: Engine.allCases)
-    private func `as many blocked event handlers as there are processors hold up nobody`(_ engine: Engine) async throws
-    {
+    private func `a hundred event handlers that block hold up nobody`(_ engine: Engine) async throws {
         let gate = DispatchSemaphore(value: 0)
-        let count = ProcessInfo.processInfo.activeProcessorCount
-        defer { for _ in 0..<100 * count { gate.signal() } }
-        let areBlocked = (0..<count).map { _ in Event() }
-        let services = areBlocked.map { isBlocked in
+        let isBlocked = Event()
+        let services = (0..<100).map { _ in
             engine.make(Loader { validToken }, clock: clock) { _ in
                 isBlocked.happen()
                 wait(for: gate)
             }
         }
+        defer { for _ in 0..<1000 { gate.signal() } }
         for service in services { #expect(try await service.token() == validToken) }
-        for isBlocked in areBlocked { await isBlocked.wait() }
+        await isBlocked.wait()
         for service in services { await service.invalidate(validToken) }
         for service in services { #expect(try await service.token() == validToken) }
+    }
+
+    @Test(arguments: Engine.allCases)
+    private func `a service whose events never end leaves others their turn`(_ engine: Engine) async throws {
+        let (isTold, hasEnded) = (Event(), Event())
+        let reference = WeakReference<AnyService>(nil)
+        let rounds = Box(0)
+        // Each event of its makes it another one.
+        let chatty = engine.make(Loader { validToken }, clock: clock) { _ in
+            let round = rounds.value.withLock { rounds in
+                rounds += 1
+                return rounds
+            }
+            guard !isTold.hasHappened, round < 100_000 else { return hasEnded.happen() }
+            (reference.object?.base as? any HasEvents)?.makeEvent()
+        }
+        let holder = AnyService(base: chatty)
+        reference.object = holder
+        #expect(try await chatty.token() == validToken)
+        let other = engine.make(Loader { validToken }, clock: clock) { _ in isTold.happen() }
+        #expect(try await other.token() == validToken)
+        await hasEnded.wait()
+        #expect(isTold.hasHappened)
+        withExtendedLifetime(holder) {}
     }
 
     // MARK: Loaders that ask their own service (R1)

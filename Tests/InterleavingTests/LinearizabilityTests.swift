@@ -130,7 +130,7 @@ private struct Service: Sendable {
             clock: ExploredStage(run: run).clock,
             loaderOn: queue,
             handlersOn: queue,
-            eventsOn: queue,
+            eventsOn: { queue.enqueue($0) },
             onEvent: nil
         )
         return Service { call in

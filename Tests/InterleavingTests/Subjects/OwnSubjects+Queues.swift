@@ -11,7 +11,7 @@ extension Subject {
         serving(queueService(surroundings, onEvent: surroundings.observe))
     }
 
-    /// With three queues, as in apps: what they hold runs in any order.
+    /// With two queues, as in apps: what they hold runs in any order.
     static let queueApart = Subject("the queue service, each of its queues apart", isByHandlers: true) { surroundings in
         let stage = surroundings.stage
         let service = AccessTokenService(
@@ -20,7 +20,7 @@ extension Subject {
             clock: surroundings.clock,
             loaderOn: stage.queue("loader"),
             handlersOn: stage.queue("handlers"),
-            eventsOn: stage.queue("events"),
+            eventsOn: EventThread.queue,
             onEvent: nil
         )
         return serving(service)
@@ -41,7 +41,7 @@ extension Subject {
             clock: surroundings.clock,
             loaderOn: stage.dispatchQueue("loader", target: queue),
             handlersOn: stage.dispatchQueue("handlers", target: queue),
-            eventsOn: stage.dispatchQueue("events", target: queue),
+            eventsOn: EventThread.queue,
             onEvent: nil
         )
         return serving(service)
@@ -89,7 +89,7 @@ extension Subject {
             clock: surroundings.clock,
             loaderOn: queue,
             handlersOn: queue,
-            eventsOn: queue,
+            eventsOn: { queue.enqueue($0) },
             onEvent: onEvent
         )
     }
