@@ -3,15 +3,15 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The contract under every interleaving", .eightAtATime, .timeLimit(.minutes(10)))
+/// How many times as many schedules are tried as `swift test` does; `.ci/run interleavings` sets 20.
+private let effort = ProcessInfo.processInfo.environment["EXPLORER_EFFORT"].flatMap { Int($0) } ?? 1
+
+@Suite("The contract under every interleaving", .eightAtATime, .timeLimit(.minutes(effort > 20 ? 120 : 10)))
 struct EveryInterleavingTests {
     private static let clauses: Set = [
         "S1", "S2", "S3", "F1", "F2", "I1", "I2", "I3", "O1", "O2", "O3", "X1", "X2", "X3", "D1", "D2", "D5",
         "D6", "T1", "T2",
     ]
-
-    /// How many times as many schedules are tried as `swift test` does; `.ci/run interleavings` sets 200.
-    private static let effort = ProcessInfo.processInfo.environment["EXPLORER_EFFORT"].flatMap { Int($0) } ?? 1
 
     @Test(arguments: Subject.own)
     func `is kept by`(_ subject: Subject) async {
@@ -19,11 +19,11 @@ struct EveryInterleavingTests {
         for scenario in ContractScenario.all {
             var explorer = Explorer()
             explorer.preempts = false
-            explorer.maximumSchedules = 100 * Self.effort
+            explorer.maximumSchedules = 100 * effort
             if await explore(scenario, with: subject, by: explorer).isComplete { exhausted.append(scenario) }
         }
         print("exhausted: \(subject) | \(exhausted.count) of \(ContractScenario.all.count)")
-        if Self.effort >= 200 || [Subject.actor.name, Subject.queue.name].contains(subject.name) {
+        if effort >= 200 || [Subject.actor.name, Subject.queue.name].contains(subject.name) {
             #expect(clauses(of: exhausted) == Self.clauses, "each clause has a scenario that is exhausted")
         }
     }
@@ -34,7 +34,7 @@ struct EveryInterleavingTests {
         var exhausted = 0
         for scenario in ContractScenario.all {
             var explorer = Explorer()
-            explorer.maximumSchedules = 15 * Self.effort
+            explorer.maximumSchedules = 15 * effort
             if await explore(scenario, with: subject, by: explorer).isComplete { exhausted += 1 }
         }
         print("exhausted, with preemption: \(subject) | \(exhausted) of \(ContractScenario.all.count)")

@@ -4,10 +4,11 @@ public import Foundation
 ///
 /// Switch over ``kind``, with a `default`: later versions add kinds. The other properties are there where the kind says so.
 ///
-/// **Concurrency** Events are delivered one at a time, in the order of the decisions that caused them, on a queue or in a
-/// task of their own. A handler that blocks holds up other events, and nothing else. At most 1,000 events wait for it;
-/// those that come while so many wait are dropped, and the next one delivered is ``eventsLost(count:)``. While a service
-/// has an event handler, a valid token is handed out a little slower, since each time is an event.
+/// **Concurrency** Events are delivered one at a time, in the order of the decisions that caused them, on one thread that
+/// all services of the process share. A handler that blocks holds up other events, those of other services too, and
+/// nothing else. At most 1,000 events of a service wait; those that come while so many wait are dropped, and the next one
+/// delivered is ``eventsLost(count:)``. While a service has an event handler, a valid token is handed out a little slower,
+/// since each time is an event.
 public struct AccessTokenEvent: Hashable, Sendable {
     /// What kind of event it is: a stable name, fit for a metric's label.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
