@@ -278,7 +278,8 @@ enum RetryAfter {
     }
 
     private static func secondsUntil(_ text: String, _ now: Date) -> TimeInterval? {
-        guard text.utf8.count <= longestDate else { return nil }
+        // On Linux the formatter traps at some characters beyond ASCII, which no date of these forms has.
+        guard text.utf8.count <= longestDate, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         return formatters.lazy.compactMap { $0.date(from: text) }.first?.timeIntervalSince(now)
     }
 }

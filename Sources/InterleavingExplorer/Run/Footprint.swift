@@ -90,6 +90,29 @@ struct Footprint: Sendable {
         for object in other.lineage where !lineage.contains(object) { lineage.append(object) }
     }
 
+    /// Whether the order of two stretches counts for ``Races``, of which one may be from another run that agrees on what is
+    /// known.
+    ///
+    /// Races are found by more than what two stretches are seen to share. What sleeps has to wake by as much: a sleep set that
+    /// takes an order for known that the races tell apart hides the races of that order.
+    func mayRace(with other: Footprint, known: Known) -> Bool {
+        if wakesFromOutside || other.wakesFromOutside { return true }
+        func matters(_ footprint: Footprint) -> Bool {
+            footprint.endsSharedTask || footprint.writes.contains(.effects)
+        }
+        if matters(self) && !other.isEmpty || matters(other) && !isEmpty { return true }
+        func touchesChildren(of parents: [Object], _ footprint: Footprint) -> Bool {
+            footprint.writes.contains { object in
+                object.kind == .children && parents.contains { $0.ordinal == object.ordinal } && known.includes(object)
+            }
+        }
+        if !isEmpty && touchesChildren(of: lineage, other) || !other.isEmpty && touchesChildren(of: other.lineage, self)
+        {
+            return true
+        }
+        return conflicts(with: other, known: known)
+    }
+
     /// Whether the order of two stretches may count, of which one may be from another run that agrees on what is known.
     func conflicts(with other: Footprint, known: Known) -> Bool {
         if (isOpaque && !other.isEmpty) || (other.isOpaque && !isEmpty) || (isLateSuspension && other.isRest)

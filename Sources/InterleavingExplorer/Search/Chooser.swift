@@ -43,14 +43,17 @@ struct PrefixChooser: Chooser {
     let expected: UInt64?
     /// The sleep set: what was tried already in the place of the last digit, and has not been disturbed since.
     private(set) var asleep: [Asleep]
+    /// Whether the search goes by races.
+    private let racing: Bool
     private var position = 0
     /// Whether the last step was a choice.
     private var isChoice = false
 
-    init(digits: [UInt8], expected: UInt64? = nil, asleep: [Asleep] = []) {
+    init(digits: [UInt8], expected: UInt64? = nil, asleep: [Asleep] = [], racing: Bool = false) {
         self.digits = digits
         self.expected = expected
         self.asleep = asleep
+        self.racing = racing
     }
 
     let isFree = false
@@ -77,7 +80,11 @@ struct PrefixChooser: Chooser {
 
     mutating func stepEnded(_ footprint: Footprint, known: Footprint.Known) {
         guard !isIncomplete, !asleep.isEmpty else { return }
-        asleep.removeAll { $0.footprint.conflicts(with: footprint, known: $0.known) }
+        asleep.removeAll {
+            racing
+                ? $0.footprint.mayRace(with: footprint, known: $0.known)
+                : $0.footprint.conflicts(with: footprint, known: $0.known)
+        }
     }
 }
 

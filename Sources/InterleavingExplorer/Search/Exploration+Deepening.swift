@@ -36,7 +36,8 @@ extension Exploration {
         return PrefixChooser(
             digits: branch.node.digits(endingWith: branch.digit),
             expected: branch.node.fingerprint,
-            asleep: sleeps ? branch.node.asleep : []
+            asleep: sleeps ? branch.node.asleep : [],
+            racing: explorer.reductions.contains(.sourceSets)
         )
     }
 

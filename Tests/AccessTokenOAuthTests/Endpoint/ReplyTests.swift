@@ -106,6 +106,14 @@ struct ReplyTests {
         #expect(error(read(429, "slow down", retryAfter: field)) == .unavailable(status: 429, retryAfter: seconds))
     }
 
+    /// They end the process in the formatter of Foundation on Linux.
+    @Test(arguments: [
+        "Wed, 21 Oct \u{7A8}026 07:28:00 GMT", "Wed, 21 Oct \u{BBF}026 07:28:00 GMT", "Wed, 21 Oct 2026 07:28:00 é",
+    ])
+    func `a date of Retry-After with a character beyond ASCII is none`(field: String) {
+        #expect(RetryAfter.seconds(field, at: .now) == nil)
+    }
+
     @Test(
         arguments: [
             "Wed, 21 Oct 2026 07:28:00 GMT", "Wednesday, 21-Oct-26 07:28:00 GMT", "Wed Oct 21 07:28:00 2026",
