@@ -24,10 +24,14 @@ let package = Package(
         .library(name: "AccessTokenAsync", targets: ["AccessTokenAsync"]),
         .library(name: "AccessTokenAdapters", targets: ["AccessTokenAdapters"]),
         .library(name: "AccessTokenOAuth", targets: ["AccessTokenOAuth"]),
+        .library(name: "AccessTokenPostgres", targets: ["AccessTokenPostgres"]),
         .library(name: "AccessTokenContract", targets: ["AccessTokenContract"]),
         .library(name: "CredentialStoreContract", targets: ["CredentialStoreContract"]),
         .library(name: "InterleavingExplorer", targets: ["InterleavingExplorer"]),
         .library(name: "LoopbackAuthorizationServer", targets: ["LoopbackAuthorizationServer"]),
+    ],
+    traits: [
+        .trait(name: "Postgres", description: "A credential store in PostgreSQL; it needs libpq to build.")
     ],
     targets: [
         .target(name: "AccessTokenCore", swiftSettings: settings),
@@ -42,6 +46,20 @@ let package = Package(
             name: "AccessTokenOAuth",
             dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
             swiftSettings: settings
+        ),
+        // Empty without the trait, and nothing looks for libpq then.
+        .target(
+            name: "AccessTokenPostgres",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
+                .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
+            ],
+            swiftSettings: settings
+        ),
+        .systemLibrary(
+            name: "CLibpq",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]
         ),
         .target(
             name: "AccessTokenContract",
@@ -118,6 +136,14 @@ let package = Package(
                 "LoopbackAuthorizationServer", "TestSupport",
             ],
             resources: [.copy("Resources/vectors.json")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AccessTokenPostgresTests",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenPostgres",
+                "CredentialStoreContract", "LoopbackAuthorizationServer", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -1,10 +1,10 @@
-import AccessTokenCore
-import Foundation
+package import AccessTokenCore
+package import Foundation
 
 /// Mutual exclusion for tasks, in the order in which they came.
 ///
 /// A task that waits holds no thread.
-final class AsyncMutex: Sendable {
+package final class AsyncMutex: Sendable {
     private enum Outcome {
         case acquired
         case busy
@@ -15,7 +15,7 @@ final class AsyncMutex: Sendable {
     private let clock: any AccessTokenClock
     private let queue = TimedWaiters<Bool, Outcome>(false)
 
-    init(waitLimit: TimeInterval, clock: any AccessTokenClock) {
+    package init(waitLimit: TimeInterval, clock: any AccessTokenClock) {
         self.waitLimit = waitLimit
         self.clock = clock
     }
@@ -25,7 +25,7 @@ final class AsyncMutex: Sendable {
     /// Each call that returns needs an ``unlock()``.
     ///
     /// - Throws: ``CredentialStoreError/busy`` after the wait limit; `CancellationError` if the task is cancelled.
-    func lock() async throws {
+    package func lock() async throws {
         let id = queue.makeID()
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -50,7 +50,7 @@ final class AsyncMutex: Sendable {
     }
 
     /// Hands the mutex to the task that has waited longest, or opens it.
-    func unlock() {
+    package func unlock() {
         let next = queue.withLock { isLocked, waiters in
             isLocked = !waiters.isEmpty
             return isLocked ? waiters.removeFirst() : nil

@@ -1,0 +1,127 @@
+#if Postgres
+package import AccessTokenAdapters
+import AccessTokenCore
+import CLibpq
+import Dispatch
+package import Foundation
+
+/// A connection to a server, which lasts as long as this object.
+///
+/// libpq blocks its thread, so that the actor runs on a queue of its store's, and never on a thread of the pool.
+package actor PostgresConnection {
+    /// The pointer that libpq gives; the connection is closed with the last reference.
+    @safe private final class Handle {
+        let pointer: OpaquePointer
+
+        init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
+
+        deinit { unsafe PQfinish(pointer) }
+    }
+
+    private let executor: DispatchQueueExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    /// How the wait for a row is cancelled; see ``PostgresWait``.
+    package nonisolated let wait = PostgresWait()
+
+    private let server: PostgresServer
+    private var handle: Handle?
+
+    package init(to server: PostgresServer, on executor: DispatchQueueExecutor) {
+        self.server = server
+        self.executor = executor
+    }
+
+    /// Connects.
+    package func open() throws(PostgresFailure) {
+        if let mistake = server.mistake { throw PostgresFailure(words: mistake) }
+        guard let pointer = unsafe server.connect() else { throw PostgresFailure(words: "there is no memory left") }
+        let handle = unsafe Handle(pointer)
+        guard unsafe PQstatus(pointer) == CONNECTION_OK else { throw unsafe failure(of: handle, nil) }
+        // libpq prints notices to the standard error output otherwise.
+        unsafe _ = PQsetNoticeReceiver(pointer, { _, _ in }, nil)
+        unsafe wait.begins(with: PostgresCanceller(of: pointer))
+        self.handle = handle
+    }
+
+    /// Runs one statement; values are parameters, and never part of its text.
+    ///
+    /// - Parameters:
+    ///   - statement: SQL, with `$1` for the first value.
+    ///   - values: texts and bytes as they are; `nil` is NULL.
+    @discardableResult
+    package func run(_ statement: String, _ values: [Data?] = []) throws(PostgresFailure) -> PostgresReply {
+        guard let handle else { throw PostgresFailure(words: "there is no connection", isConnectionLost: true) }
+        // All values in one buffer, which has a place also if all of them are empty.
+        let bytes = values.flatMap { $0 ?? Data() }.map { CChar(bitPattern: $0) } + [0]
+        let reply = unsafe bytes.withUnsafeBufferPointer { buffer in
+            var start = buffer.baseAddress
+            var places = unsafe [UnsafePointer<CChar>?]()
+            for value in values {
+                unsafe places.append(value == nil ? nil : start)
+                unsafe start = start.map { unsafe $0 + (value?.count ?? 0) }
+            }
+            return unsafe PQexecParams(
+                handle.pointer,
+                statement,
+                Int32(values.count),
+                nil,
+                places,
+                values.map { Int32($0?.count ?? 0) },
+                values.map { _ in 1 },
+                1
+            )
+        }
+        defer { unsafe PQclear(reply) }
+        let status = unsafe PQresultStatus(reply)
+        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else { throw unsafe failure(of: handle, reply) }
+        let rows = unsafe (0..<PQntuples(reply)).map { row in
+            unsafe (0..<PQnfields(reply)).map { column -> Data? in
+                guard unsafe PQgetisnull(reply, row, column) == 0 else { return nil }
+                return unsafe Data(bytes: PQgetvalue(reply, row, column), count: Int(PQgetlength(reply, row, column)))
+            }
+        }
+        return PostgresReply(rows: rows, command: unsafe String(cString: PQcmdStatus(reply)))
+    }
+
+    private func failure(of handle: Handle, _ reply: OpaquePointer?) -> PostgresFailure {
+        // Not the message's details, which can repeat a row.
+        func field(_ letter: Unicode.Scalar) -> String? {
+            unsafe PQresultErrorField(reply, Int32(letter.value)).map { unsafe String(cString: $0) }
+        }
+        let words = unsafe field("M") ?? String(cString: PQerrorMessage(handle.pointer))
+        return PostgresFailure(
+            words: server.printable(words),
+            code: field("C"),
+            isConnectionLost: unsafe PQstatus(handle.pointer) != CONNECTION_OK
+        )
+    }
+}
+
+/// What a statement brought.
+package struct PostgresReply: Sendable {
+    /// The rows, each with its columns; `nil` is NULL.
+    package let rows: [[Data?]]
+    /// What was done, in the server's words: `UPDATE 1`, `COMMIT`.
+    package let command: String
+}
+
+/// Why a statement failed.
+package struct PostgresFailure: Error, Sendable {
+    /// The engine's words, without secrets.
+    package let words: String
+    /// The SQLSTATE, if the server gave one.
+    package let code: String?
+    /// Whether the connection is gone; what was not committed is rolled back then.
+    package let isConnectionLost: Bool
+
+    /// Whether somebody else held a lock for longer than `lock_timeout`.
+    var isLockTimeout: Bool { code == "55P03" }
+
+    init(words: String, code: String? = nil, isConnectionLost: Bool = false) {
+        self.words = code.map { "\(words) (SQLSTATE \($0))" } ?? words
+        self.code = code
+        self.isConnectionLost = isConnectionLost
+    }
+}
+#endif
