@@ -277,7 +277,7 @@ struct FileCredentialStoreTests {
 
     @Test func `who waits for another opening is busy after its limit, by its clock`() async throws {
         let clock = ManualClock()
-        let waiting = FileCredentialStore(folder: place.session, waitLimit: 10, clock: clock)
+        let waiting = FileCredentialStore(folder: place.session, waitLimit: 0.1, clock: clock)
         let store = try await filledStore()
         let (isInside, mayLeave) = (Event(), Event())
         async let holder = store.update { _ in
