@@ -3,7 +3,7 @@ import Foundation
 
 @MainActor
 final class AppSession {
-    static let folder = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
+    nonisolated static let folder = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
         .appending(path: "com.example.app/session")
 
     let store: FileCredentialStore
