@@ -85,14 +85,15 @@ final class Recorder: Sendable {
 
     /// Adds what touches the service or anything outside.
     func record(_ entry: History.Entry) {
-        history.withLock { $0.entries.append(entry) }
-        stage.notice(entry.description)
+        stage.notice(entry.description, writing: { history.withLock { $0.entries.append(entry) } })
     }
 
     /// Adds what happens in one piece with a call.
     func record<Result>(_ entry: History.Entry, _ call: () -> Result) -> Result {
-        history.withLock { $0.entries.append(entry) }
-        return stage.notice(entry.description, call)
+        stage.notice(entry.description) {
+            history.withLock { $0.entries.append(entry) }
+            return call()
+        }
     }
 
     /// Adds what only the caller sees, in a task of its own: no other part can tell when that was.

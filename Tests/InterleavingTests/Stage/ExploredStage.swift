@@ -22,7 +22,8 @@ struct ExploredStage: Stage {
         return queue
     }
 
-    func notice(_ text: String) {
+    func notice(_ text: String, writing: () -> Void) {
+        writing()
         run.effect(text)
     }
 

@@ -16,8 +16,8 @@ protocol Stage: Sendable {
     /// A serial queue for a subject, which may target another one of them.
     func dispatchQueue(_ name: String, target: DispatchQueue?) -> DispatchQueue
 
-    /// Says that the present step touches something that others can see.
-    func notice(_ text: String)
+    /// Writes down that the present step touches something that others can see.
+    func notice(_ text: String, writing: () -> Void)
 
     /// Does something that others can see, in one piece.
     func notice<Result>(_ text: String, _ body: () -> Result) -> Result
@@ -30,4 +30,10 @@ protocol Stage: Sendable {
 
     /// Starts a task that takes part, and cancels it at any moment if that is wanted.
     func part(_ name: String, isCancelled: Bool, _ body: @escaping @Sendable () async -> Void)
+}
+
+extension Stage {
+    func notice(_ text: String) {
+        notice(text, writing: {})
+    }
 }

@@ -10,6 +10,8 @@ final class StressStage: Stage {
     private let pool = CountingExecutor()
     private let timers = Locked<[Int: @Sendable () -> Void]>([:])
     private let lastTimer = Locked(0)
+    /// Keeps what is written down out of what is done in one piece, but for what is written in there.
+    private let onePiece = NSRecursiveLock()
 
     var executor: any TaskExecutor { pool }
     var clock: any AccessTokenClock { IdleClock(stage: self) }
@@ -22,10 +24,12 @@ final class StressStage: Stage {
         DispatchQueue(label: name, target: target)
     }
 
-    func notice(_ text: String) {}
+    func notice(_ text: String, writing: () -> Void) {
+        onePiece.withLock(writing)
+    }
 
     func notice<Result>(_ text: String, _ body: () -> Result) -> Result {
-        body()
+        onePiece.withLock(body)
     }
 
     nonisolated(nonsending) func pause(_ name: String) async {
