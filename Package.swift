@@ -82,7 +82,7 @@ let package = Package(
             name: "token-tour",
             dependencies: [
                 "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
-                "LoopbackAuthorizationServer", "ConsoleSupport",
+                "AccessTokenPostgres", "LoopbackAuthorizationServer", "ConsoleSupport",
             ],
             swiftSettings: settings
         ),
@@ -95,7 +95,8 @@ let package = Package(
             name: "benchmarks",
             dependencies: [
                 "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
-                "InterleavingExplorer", "ConsoleSupport",
+                "AccessTokenPostgres", "InterleavingExplorer", "ConsoleSupport",
+                .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
             ],
             swiftSettings: settings
         ),
@@ -133,7 +134,7 @@ let package = Package(
             name: "AccessTokenOAuthTests",
             dependencies: [
                 "AccessTokenCore", "AccessTokenAsync", "AccessTokenGCD", "AccessTokenAdapters", "AccessTokenOAuth",
-                "LoopbackAuthorizationServer", "TestSupport",
+                "CredentialStoreContract", "LoopbackAuthorizationServer", "TestSupport",
             ],
             resources: [.copy("Resources/vectors.json")],
             swiftSettings: settings
@@ -148,15 +149,15 @@ let package = Package(
         ),
         .executableTarget(
             name: "credential-worker",
-            dependencies: ["AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth"],
+            dependencies: ["AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres"],
             path: "Tests/CredentialWorker",
             swiftSettings: settings
         ),
         .testTarget(
             name: "KillTests",
             dependencies: [
-                "AccessTokenCore", "AccessTokenOAuth", "LoopbackAuthorizationServer", "credential-worker",
-                "TestSupport",
+                "AccessTokenCore", "AccessTokenOAuth", "AccessTokenPostgres", "LoopbackAuthorizationServer",
+                "credential-worker", "TestSupport",
             ],
             swiftSettings: settings
         ),

@@ -27,7 +27,7 @@ public import Foundation
 /// **Time** The life of an access token is kept by the clock of the database: a machine whose clock is wrong reads a record
 /// with dates that are right by its own clock.
 ///
-/// **Failure** ``CredentialStoreError``:
+/// **Failure** `CredentialStoreError`:
 /// - `unreadable`: the record is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
 /// - `unavailable`: the server cannot be reached, or refused a statement. If the connection broke during the commit, the
 ///   record may have been written or not: read it again before you write. An `OAuthLoader` does.
@@ -72,7 +72,7 @@ public final class PostgresCredentialStore: CredentialStore {
         loads = ConnectionTurn("loads", waitLimit: waitLimit, clock: clock)
     }
 
-    /// Reads the record; see ``CredentialStore/load()``.
+    /// Reads the record; see `CredentialStore`.
     ///
     /// It is read on no actor of the caller's.
     @concurrent public func load() async throws -> CredentialRecord? {
@@ -87,7 +87,7 @@ public final class PostgresCredentialStore: CredentialStore {
         }
     }
 
-    /// Runs `body` while nobody else is inside; see ``CredentialStore/update(_:)``.
+    /// Runs `body` while nobody else is inside; see `CredentialStore`.
     ///
     /// The body is run on no actor of the caller's.
     @discardableResult
@@ -102,7 +102,7 @@ public final class PostgresCredentialStore: CredentialStore {
 
     /// Removes whatever is there, whether it can be read or not.
     ///
-    /// It is for an app that was told ``CredentialStoreError/isUnreadable`` and lets its user sign in again.
+    /// It is for an app that was told `CredentialStoreError.isUnreadable` and lets its user sign in again.
     @concurrent public func reset() async throws {
         try await withRow { connection, row in
             try await save(StoredRecord(version: row.version, credential: nil), replacing: row, by: connection)

@@ -9,12 +9,16 @@ import Darwin
 #endif
 
 /// Ends the process when nobody can write to its standard input any more.
-func endWithStandardInput() {
+///
+/// - Returns: an element for each byte that is written there.
+func endWithStandardInput() -> AsyncStream<UInt8> {
+    let (bytes, yield) = AsyncStream.makeStream(of: UInt8.self)
     Thread.detachNewThread {
         var byte: UInt8 = 0
-        while unsafe read(0, &byte, 1) > 0 {}
+        while unsafe read(0, &byte, 1) > 0 { yield.yield(byte) }
         exit(0)
     }
+    return bytes
 }
 
 /// Leaves the processors to the tests that run at the same time.

@@ -22,14 +22,12 @@ public import Foundation
 /// - `unreadable`: the file is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
 /// - `insecure`: folder or file can be used by others, belongs to another user, or is a symbolic link.
 /// - `unavailable`: the disk is full, the folder cannot be written, or was removed while a body ran.
-/// - `superseded`: the lock's file was removed while a body ran. Nothing was written.
+/// - `superseded`: the lock was lost while a body ran, since its file was removed, or since the system was about to suspend
+///   the app. Nothing was written.
 public final class FileCredentialStore: CredentialStore {
     private let folder: CredentialFolder
     private let coder: StoredRecordCoder
-    private let waitLimit: TimeInterval
-    private let clock: any AccessTokenClock
-    /// So that one task of this process waits for the lock, and not each.
-    private let turn: AsyncMutex
+    private let mutex: FolderMutex
     /// What was in the folder when it was removed under a body, so that the body's credential can still be saved.
     private let lost = Locked<StoredRecord?>(nil)
 
@@ -40,17 +38,25 @@ public final class FileCredentialStore: CredentialStore {
     ///   - seal: keeps the credential unreadable on disk; `nil` leaves that to the permissions.
     ///   - waitLimit: seconds after which an update that waits gives up.
     ///   - clock: timers.
-    public init(
+    public convenience init(
         folder: URL,
         seal: CredentialSeal? = nil,
         waitLimit: TimeInterval = 120,
         clock: any AccessTokenClock = SystemTaskClock()
     ) {
+        self.init(folder: folder, seal: seal, waitLimit: waitLimit, clock: clock, activity: .system)
+    }
+
+    init(
+        folder: URL,
+        seal: CredentialSeal? = nil,
+        waitLimit: TimeInterval = 120,
+        clock: any AccessTokenClock = SystemTaskClock(),
+        activity: BackgroundActivity
+    ) {
         self.folder = CredentialFolder(folder)
         coder = StoredRecordCoder(place: self.folder.recordPlace, seal: seal)
-        self.waitLimit = waitLimit
-        self.clock = clock
-        turn = AsyncMutex(waitLimit: waitLimit, clock: clock)
+        mutex = FolderMutex(self.folder, waitLimit: waitLimit, clock: clock, activity: activity)
     }
 
     /// Reads the record; see ``CredentialStore/load()``.
@@ -66,7 +72,7 @@ public final class FileCredentialStore: CredentialStore {
     /// Disk and body are used on no actor of the caller's.
     @discardableResult
     @concurrent public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-        try await withLock { lock in
+        try await mutex.withLock { lock in
             let old = try read(in: lock.folder)
             guard let new = StoredRecord.applying(try await body(old?.record), to: old) else { return old?.record }
             do {
@@ -83,20 +89,10 @@ public final class FileCredentialStore: CredentialStore {
     ///
     /// It is for an app that was told ``CredentialStoreError/isUnreadable`` and lets its user sign in again.
     @concurrent public func reset() async throws {
-        try await withLock { lock in
+        try await mutex.withLock { lock in
             let version = ((try? read(in: lock.folder)) ?? .first).version
             try write(StoredRecord(version: version, credential: nil), with: lock)
         }
-    }
-
-    private func withLock<Result>(_ body: (FolderLock) async throws -> Result) async throws -> Result {
-        let start = ContinuousClock.now
-        try await turn.lock()
-        defer { turn.unlock() }
-        let waited = start.duration(to: .now) / .seconds(1)
-        let lock = try await FolderLock.acquire(folder, within: max(0, waitLimit - waited), by: clock)
-        defer { lock.release() }
-        return try await body(lock)
     }
 
     private func read(in opened: borrowing FileDescriptor) throws -> StoredRecord? {
@@ -109,9 +105,9 @@ public final class FileCredentialStore: CredentialStore {
         guard folder.isPresent(lock.folder) else {
             throw CredentialStoreError.unavailable(at: folder.place, "the folder was removed or replaced while in use")
         }
-        // Whoever has the lock of a newer file may write at this moment.
-        guard lock.isHeld else { throw CredentialStoreError.superseded }
-        try folder.replaceRecord(with: data, by: lock.temporaryName, in: lock.folder)
+        try lock.whileHeld {
+            try folder.replaceRecord(with: data, by: lock.temporaryName, in: lock.folder)
+        }
         lost.withLock { $0 = nil }
     }
 }

@@ -20,6 +20,7 @@ final class FolderLock: Sendable {
     private let file: FileDescriptor
     private let identity: FileStatus.Identity
     private let place: CredentialFolder
+    private let isReleased = Locked(false)
 
     private init(_ place: CredentialFolder) throws {
         self.place = place
@@ -42,7 +43,7 @@ final class FolderLock: Sendable {
         while true {
             try Task.checkCancellation()
             if try lock.tryToLock() {
-                if lock.isHeld { return lock }
+                if lock.isPresent { return lock }
                 // Folder or file were replaced after they had been opened; the lock is on what nobody uses any more.
                 lock = try FolderLock(place)
             }
@@ -55,13 +56,29 @@ final class FolderLock: Sendable {
         }
     }
 
+    /// Gives the lock up, unless that was done before.
+    ///
     /// A child that was forked and shares the descriptor must not prolong the lock, so closing it is not enough.
     func release() {
-        _ = flock(file.number, LOCK_UN)
+        isReleased.withLock { isReleased in
+            isReleased = true
+            _ = flock(file.number, LOCK_UN)
+        }
     }
 
-    /// Whether the lock that this process has is still the one that others wait for.
-    var isHeld: Bool {
+    /// Runs `body`, which is short, while nobody can have the lock but this process; a release waits for its end.
+    ///
+    /// - Throws: ``CredentialStoreError/superseded`` if the lock was released, or is no longer the one that others wait for.
+    func whileHeld(_ body: () throws -> Void) throws {
+        try isReleased.withLock { isReleased in
+            // Whoever has the lock of a newer file may write at this moment.
+            guard !isReleased, isPresent else { throw CredentialStoreError.superseded }
+            try body()
+        }
+    }
+
+    /// Whether the file that is locked is still the one that others wait for.
+    private var isPresent: Bool {
         place.isPresent(folder) && FileStatus.of(CredentialFolder.lockName, in: folder.number)?.identity == identity
     }
 

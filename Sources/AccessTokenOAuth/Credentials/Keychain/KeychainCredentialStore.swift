@@ -1,0 +1,101 @@
+#if canImport(Security)
+public import AccessTokenAsync
+public import AccessTokenCore
+public import Foundation
+
+/// Keeps a credential in the keychain of an Apple platform, for an app and its extensions.
+///
+/// ```swift
+/// let store = KeychainCredentialStore(
+///     service: "com.example.app",
+///     account: "session",
+///     accessGroup: "TEAMID.com.example.shared",
+///     lockFolder: appGroup.appending(path: "session-lock")
+/// )
+/// ```
+///
+/// It is an item of the data protection keychain. The item can be read after the first unlock of the device, stays on this
+/// device, and is not synchronized. On macOS, a program needs a provisioning profile to use this keychain; a command-line
+/// tool uses ``FileCredentialStore``.
+///
+/// A keychain cannot be locked, so a file in `lockFolder` is. On the platforms where apps are suspended, the lock is held
+/// within an expiring activity. If the time is over while a body runs, the lock is given up; the update throws
+/// `superseded`, and an `OAuthLoader` saves what the server issued at its next chance.
+///
+/// The item outlives the app: an app that is deleted and installed again finds the former credential. Call ``reset()`` at
+/// the first launch if you do not want that.
+///
+/// **Tested** The logic of this store is tested with a stand-in for the keychain, on Linux. The calls of the Security
+/// framework were compiled and run nowhere yet.
+///
+/// **Concurrency** One body runs at a time, in all processes that use the folder. Those that wait hold no thread, and
+/// are not served in the order in which they came. Have one store for an item in a process.
+///
+/// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run. A body that runs is
+/// its own task's matter, and is written all the same.
+///
+/// **Failure** ``CredentialStoreError``:
+/// - `unavailable`: the keychain refuses, for example before the first unlock. No body was run then, or nothing was written.
+/// - `unreadable`: the item is none of this package's, or its seal cannot be opened. It is left as it is.
+/// - `insecure`: the lock's folder can be used by others.
+/// - `superseded`: the lock was lost while a body ran. Nothing was written.
+public final class KeychainCredentialStore: CredentialStore {
+    private let store: ItemCredentialStore
+
+    /// Creates a store; nothing is read or written yet.
+    ///
+    /// - Parameters:
+    ///   - service: the item's service, usually the identifier of the app.
+    ///   - account: the item's account; one for each credential.
+    ///   - accessGroup: the group of programs that share the item; `nil` is the program's own.
+    ///   - lockFolder: where the lock's file is, and nothing else: one folder for each item. It is in a folder of the app
+    ///     group if an extension shares the item. It is made if there is none.
+    ///   - seal: keeps the credential unreadable in the keychain as well; `nil` leaves that to the keychain.
+    ///   - waitLimit: seconds after which an update that waits gives up.
+    ///   - clock: timers.
+    public init(
+        service: String,
+        account: String,
+        accessGroup: String? = nil,
+        lockFolder: URL,
+        seal: CredentialSeal? = nil,
+        waitLimit: TimeInterval = 120,
+        clock: any AccessTokenClock = SystemTaskClock()
+    ) {
+        store = ItemCredentialStore(
+            SystemKeychainItem(service: service, account: account, accessGroup: accessGroup),
+            place: "keychain item \(account) of \(service)",
+            lockFolder: lockFolder,
+            seal: seal,
+            waitLimit: waitLimit,
+            clock: clock
+        )
+    }
+
+    /// Reads the record; see ``CredentialStore/load()``.
+    public func load() async throws -> CredentialRecord? {
+        try await store.load()
+    }
+
+    /// Runs `body` while nobody else is inside; see ``CredentialStore/update(_:)``.
+    @discardableResult
+    public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        try await store.update(body)
+    }
+
+    /// Removes the credential, whether it can be understood or not.
+    ///
+    /// **Failure** Throws `unavailable` while the keychain refuses, and then has removed nothing.
+    public func reset() async throws {
+        try await store.reset()
+    }
+}
+
+extension KeychainCredentialStore: CustomStringConvertible, CustomReflectable {
+    /// Where the credential is; never a secret.
+    public var description: String { "KeychainCredentialStore(\(store.place))" }
+
+    /// A mirror without seal and credential, so that `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["place": store.place], displayStyle: .class) }
+}
+#endif

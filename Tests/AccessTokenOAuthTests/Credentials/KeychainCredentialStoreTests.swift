@@ -1,0 +1,305 @@
+import CredentialStoreContract
+import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+
+/// The logic of the store, with a stand-in for the keychain, which only Apple platforms have.
+@Suite("The store in the keychain", .eightAtATime, .timeLimit(.minutes(2)))
+struct KeychainCredentialStoreTests {
+    private let first = Credential(refreshToken: "RT1 s3cret")
+    private let second = Credential(refreshToken: "RT2 s3cret")
+    private let place = TemporaryFolder()
+    private let item = KeychainStandIn()
+
+    /// An opening of the store, as another process has one.
+    private func store(
+        _ seal: CredentialSeal? = nil,
+        waitLimit: TimeInterval = 60,
+        activity: BackgroundActivity = .system
+    ) -> ItemCredentialStore {
+        ItemCredentialStore(
+            item,
+            place: "keychain item session of test",
+            lockFolder: place.session,
+            seal: seal,
+            waitLimit: waitLimit,
+            clock: SystemTaskClock(),
+            activity: activity
+        )
+    }
+
+    @Test func `keeps the contract of stores, and nothing is skipped`() async {
+        let items = Locked<[String: KeychainStandIn]>([:])
+        let subject = StoreSubject(
+            "the store in the keychain",
+            features: [.openings, .waitLimit],
+            promises: ["X2"]
+        ) { fixture in
+            let item = items.withLock { items in
+                items[fixture.name] = items[fixture.name] ?? KeychainStandIn()
+                return items[fixture.name]
+            }
+            return ItemCredentialStore(
+                item ?? KeychainStandIn(),
+                place: fixture.name,
+                lockFolder: fixture.folder,
+                seal: nil,
+                waitLimit: fixture.waitLimit,
+                clock: SystemTaskClock()
+            )
+        }
+        let report = await StoreContract.verify(subject)
+        #expect(report.isKept, "\(report)")
+        #expect(!report.rows.contains { if case .skipped = $0.outcome { true } else { false } })
+    }
+
+    @Test func `adds the item once, and changes it from then on`() async throws {
+        try await store().update { _ in .replace(first) }
+        let record = try await store().update { _ in .replace(second) }
+        #expect(try await store().load() == record)
+        #expect(item.calls == ["add", "update"])
+    }
+
+    @Test func `versions go on over a removal, since the item stays`() async throws {
+        let before = try #require(try await store().update { _ in .replace(first) }?.version)
+        #expect(try await store().update { _ in .remove } == nil)
+        #expect(try await store().load() == nil)
+        #expect(item.text?.contains("s3cret") == false)
+        #expect(try await store().update { _ in .replace(second) }?.version == before + 1)
+    }
+
+    @Test(arguments: [KeychainStatus.interactionNotAllowed, KeychainStatus.missingEntitlement, -25_291])
+    func `a keychain that refuses is an error that says why; no body is run, and nobody is signed out`(
+        _ status: Int32
+    ) async throws {
+        try await store().update { _ in .replace(first) }
+        item.refuse(with: status)
+        for attempt in 0..<3 {
+            let error = await #expect(throws: CredentialStoreError.self) {
+                switch attempt {
+                case 0: _ = try await store().load()
+                case 1:
+                    try await store().update { _ in
+                        Issue.record("the body was run")
+                        return .remove
+                    }
+                default: try await store().reset()
+                }
+            }
+            #expect(error?.isTransient == true)
+            #expect(error?.description.contains("words for \(status)") == true)
+            #expect(error?.description.contains("(\(status))") == true)
+            if status == KeychainStatus.interactionNotAllowed {
+                #expect(error?.description.contains("not unlocked since it started") == true)
+            }
+            if status == KeychainStatus.missingEntitlement {
+                #expect(error?.description.contains("entitlement") == true)
+            }
+        }
+        item.refuse(with: nil)
+        #expect(try await store().credential == first)
+    }
+
+    @Test func `what is not written is an error, and what was there stays`() async throws {
+        try await store().update { _ in .replace(first) }
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await store().update { _ in
+                item.refuse(with: -34_018)
+                return .replace(second)
+            }
+        }
+        #expect(error.map { everythingShown(by: $0).contains("s3cret") } == false)
+        #expect(error?.description.contains("(-34018)") == true)
+        item.refuse(with: nil)
+        #expect(try await store().credential == first)
+    }
+
+    @Test func `a reset removes nothing that cannot be read at this moment`() async throws {
+        try await store().update { _ in .replace(first) }
+        item.refuse(with: KeychainStatus.interactionNotAllowed, onlyReading: true)
+        await #expect(throws: CredentialStoreError.self) { try await store().reset() }
+        item.refuse(with: nil)
+        #expect(try await store().credential == first)
+    }
+
+    @Test(arguments: ["", "s3cret", #"{"format":2,"version":3}"#])
+    func `an item of somebody else is an error, and is left as it is until it is reset`(_ text: String) async throws {
+        item.text = text
+        for attempt in 0..<2 {
+            let error = await #expect(throws: CredentialStoreError.self) {
+                if attempt == 0 {
+                    _ = try await store().load()
+                } else {
+                    try await store().update { _ in .replace(second) }
+                }
+            }
+            #expect(error?.isUnreadable == true)
+            #expect(error?.place == "keychain item session of test")
+        }
+        #expect(item.text == text)
+        try await store().reset()
+        #expect(try await store().load() == nil)
+        #expect(try await store().update { _ in .replace(second) }?.credential == second)
+    }
+
+    @Test func `a seal hides the credential from the keychain`() async throws {
+        let seal = CredentialSeal {
+            Data($0.map { $0 ^ 0x5A })
+        } open: {
+            Data($0.map { $0 ^ 0x5A })
+        }
+        try await store(seal).update { _ in .replace(first) }
+        #expect(item.text?.contains("RT1") == false)
+        #expect(try await store(seal).credential == first)
+    }
+
+    // MARK: A process that is about to be suspended
+
+    /// Both stores have the lock of a folder, which a suspended app must not have.
+    enum Kind: CaseIterable, Sendable {
+        case keychain
+        case folder
+    }
+
+    private func opening(_ kind: Kind, _ activity: BackgroundActivity) -> any CredentialStore {
+        switch kind {
+        case .keychain: store(waitLimit: 5, activity: activity)
+        case .folder: FileCredentialStore(folder: place.session, waitLimit: 5, activity: activity)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `gives the lock up at once, and writes no more`(_ kind: Kind) async throws {
+        let system = SuspendingSystem()
+        let suspended = opening(kind, system.activity)
+        let other = opening(kind, .system)
+        try await other.update { _ in .replace(first) }
+        await #expect(throws: CredentialStoreError.superseded) {
+            try await suspended.update { _ in
+                system.suspend()
+                // Another process does not wait.
+                try await other.update { _ in .replace(second) }
+                return .replace(first)
+            }
+        }
+        #expect(try await other.credential == second)
+        // It runs again later.
+        #expect(try await suspended.update { _ in .replace(first) }?.credential == first)
+        #expect(system.running == 0)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `saves what the server issued meanwhile, once it runs again`(_ kind: Kind) async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let system = SuspendingSystem()
+        let store = opening(kind, system.activity)
+        let loader = OAuthLoader(endpoint: server.endpoint, store: store)
+        try await loader.signIn(Credential(refreshToken: server.signIn().refreshToken))
+        system.suspendWhenNextBegun()
+        let token = try await loader.load(replacing: nil)
+        #expect(try await opening(kind, .system).credential?.accessToken == token)
+        #expect(server.tally.tokenRequests == 1)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `is told of each lock that is held, and of its end`(_ kind: Kind) async throws {
+        let system = SuspendingSystem()
+        let store = opening(kind, system.activity)
+        try await store.update { _ in
+            #expect(system.running == 1)
+            return .replace(first)
+        }
+        #expect(system.running == 0)
+        struct Failure: Error {}
+        await #expect(throws: Failure.self) { try await store.update { _ in throw Failure() } }
+        #expect(system.running == 0)
+        #expect(system.begun == 2)
+    }
+}
+
+/// Stands for an item of a keychain: what the framework of Apple's platforms does, where it does not exist.
+private final class KeychainStandIn: KeychainItem {
+    private struct State {
+        var data: Data?
+        var refusal: Int32?
+        var refusesWriting = false
+        var calls: [String] = []
+    }
+
+    private let state = Locked(State())
+
+    /// The calls that wrote.
+    var calls: [String] { state.withLock { $0.calls } }
+
+    var text: String? {
+        get { state.withLock { $0.data.map { String(decoding: $0, as: UTF8.self) } } }
+        set { state.withLock { $0.data = newValue.map { Data($0.utf8) } } }
+    }
+
+    /// Makes calls fail with this status from now on.
+    func refuse(with status: Int32?, onlyReading: Bool = false) {
+        state.withLock { state in
+            state.refusal = status
+            state.refusesWriting = !onlyReading
+        }
+    }
+
+    func copy() -> (data: Data?, status: Int32) {
+        state.withLock { state in
+            if let refusal = state.refusal { return (nil, refusal) }
+            return (state.data, state.data == nil ? KeychainStatus.itemNotFound : KeychainStatus.success)
+        }
+    }
+
+    func add(_ data: Data) -> Int32 { write(data, "add", isThere: false, otherwise: KeychainStatus.duplicateItem) }
+    func update(_ data: Data) -> Int32 { write(data, "update", isThere: true, otherwise: KeychainStatus.itemNotFound) }
+    func words(for status: Int32) -> String { "words for \(status)" }
+
+    private func write(_ data: Data, _ call: String, isThere: Bool, otherwise: Int32) -> Int32 {
+        state.withLock { state in
+            if let refusal = state.refusal, state.refusesWriting { return refusal }
+            guard isThere == (state.data != nil) else { return otherwise }
+            state.data = data
+            state.calls.append(call)
+            return KeychainStatus.success
+        }
+    }
+}
+
+/// Stands for a system that suspends apps in the background.
+private final class SuspendingSystem: Sendable {
+    private struct State {
+        var onExpiry: [Int: @Sendable () -> Void] = [:]
+        var begun = 0
+        var isSuspending = false
+    }
+
+    private let state = Locked(State())
+
+    /// The activities that have not ended.
+    var running: Int { state.withLock { $0.onExpiry.count } }
+    var begun: Int { state.withLock { $0.begun } }
+
+    var activity: BackgroundActivity {
+        BackgroundActivity { onExpiry in
+            let (number, expires) = self.state.withLock { state in
+                state.begun += 1
+                state.onExpiry[state.begun] = onExpiry
+                defer { state.isSuspending = false }
+                return (state.begun, state.isSuspending)
+            }
+            if expires { onExpiry() }
+            return { self.state.withLock { $0.onExpiry[number] = nil } }
+        }
+    }
+
+    func suspend() {
+        for onExpiry in state.withLock({ Array($0.onExpiry.values) }) { onExpiry() }
+    }
+
+    func suspendWhenNextBegun() { state.withLock { $0.isSuspending = true } }
+}
