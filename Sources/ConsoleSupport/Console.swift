@@ -7,6 +7,7 @@ package enum ExitStatus: Int32, Sendable {
     case good = 0
     case failed = 1
     case usage = 64
+    case noStore = 69
     case noSocket = 71
     case noOutput = 74
     case interrupted = 130

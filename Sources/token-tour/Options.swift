@@ -13,6 +13,8 @@ struct Options: Sendable {
     var setUps = SetUp.allCases
     /// `nil` runs the set-ups of one process.
     var processes: Int?
+    /// The connection string of a database.
+    var postgres: String?
     var isMermaid = false
     var isHelp = false
 
@@ -28,11 +30,19 @@ struct Options: Sendable {
                 guard let setUp = SetUp(rawValue: try rest.value()) else { throw Self.unknownSetUp }
                 chosen.append(setUp)
             case "--processes": processes = try rest.number(in: Self.processLimits)
+            case "--postgres":
+                let connection = try rest.value()
+                #if Postgres
+                postgres = connection
+                #else
+                throw Self.withoutTrait
+                #endif
             case "--mermaid": isMermaid = true
             case "--help", "-h": isHelp = true
             default: throw .unknown(option)
             }
         }
+        guard postgres == nil || processes != nil else { throw Self.postgresOfOneProcess }
         if let processes {
             guard chosen.isEmpty else { throw Self.setUpOfOneProcess }
             guard callers >= processes else { throw .notInRange("--callers", processes...Self.callerLimits.upperBound) }
@@ -48,10 +58,18 @@ struct Options: Sendable {
         "--set-up does not go with --processes, which has set-ups of its own"
     )
 
+    static let postgresOfOneProcess = UsageError("--postgres goes with --processes only")
+
+    #if !Postgres
+    static let withoutTrait = UsageError(
+        "--postgres needs the package trait Postgres: swift run --traits Postgres token-tour --processes 8 --postgres URL"
+    )
+    #endif
+
     static var help: String {
         """
         usage: token-tour [--rounds N] [--callers N] [--set-up NAME]... [--mermaid]
-               token-tour --processes N [--rounds N] [--callers N] [--mermaid]
+               token-tour --processes N [--postgres URL] [--rounds N] [--callers N] [--mermaid]
 
         Many callers meet an expired access token at the same moment. The authorization server is a
         real one, on the loopback address. It rotates refresh tokens. When a refresh token is used
@@ -64,6 +82,9 @@ struct Options: Sendable {
           --set-up NAME  only this set-up; can be repeated
           --processes N  callers in N processes that share one credential on disk,
                          \(limits(processLimits)); each process has one service
+          --postgres URL with --processes: also with one credential in this PostgreSQL database,
+                         in a row of the table access_token_credentials, which stays there;
+                         needs the package trait Postgres (swift run --traits Postgres ...)
           --mermaid      print a Markdown page, with the diagrams in Mermaid
           --help         print this text
 
@@ -84,6 +105,7 @@ struct Options: Sendable {
           0    no set-up of this package lost a session or left a caller unserved
           1    one did
           64   the arguments make no sense
+          69   the store of a set-up of this package failed
           71   the system gave the server no socket
           74   standard output could not be written
           130  stopped by Ctrl-C

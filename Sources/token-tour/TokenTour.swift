@@ -1,3 +1,4 @@
+import AccessTokenOAuth
 import ConsoleSupport
 import Foundation
 import LoopbackAuthorizationServer
@@ -35,6 +36,9 @@ enum TokenTour {
         } catch is CancellationError {
             console.say("Stopped by Ctrl-C.")
             return .interrupted
+        } catch let error as CredentialStoreError {
+            console.say("token-tour: \(error)")
+            return .noStore
         } catch let error as SocketError {
             console.say("token-tour: the server got no socket on the loopback address: \(error)")
             return .noSocket
@@ -46,12 +50,13 @@ enum TokenTour {
         defer { console.endProgress() }
         var results: [SetUpResult] = []
         if let processes = options.processes {
-            for setUp in ProcessSetUp.allCases {
+            for setUp in ProcessSetUp.all(withPostgres: options.postgres != nil) {
                 let run = ProcessRun(
                     setUp: setUp,
                     rounds: options.rounds,
                     processes: processes,
-                    callers: options.callers
+                    callers: options.callers,
+                    postgres: options.postgres
                 )
                 results.append(try await run.run { showProgress(of: setUp, $0, options) })
             }

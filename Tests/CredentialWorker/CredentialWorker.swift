@@ -10,15 +10,15 @@ import Foundation
 @main
 enum CredentialWorker {
     static func main() async throws {
-        endWithStandardInput()
+        let input = endWithStandardInput()
         yieldToTests()
         let arguments = try WorkerArguments(CommandLine.arguments.dropFirst())
         let journal = try Journal(arguments.value("journal"))
         let store = JournalingStore(base: try arguments.store(), journal: journal)
         switch arguments.task {
         case "share": try await share(store, arguments, journal)
-        case "hold": try await hold(store, journal)
-        case "hold-with-child": try await hold(store, journal, withChild: true)
+        case "hold": try await hold(store, journal, until: input)
+        case "hold-with-child": try await hold(store, journal, until: input, withChild: true)
         case "load": try await load(store, arguments, journal)
         default: throw WorkerArguments.Mistake(text: "there is no task \(arguments.task)")
         }
@@ -42,9 +42,14 @@ enum CredentialWorker {
         }
     }
 
-    /// Goes inside and stays there.
-    private static func hold(_ store: JournalingStore, _ journal: Journal, withChild: Bool = false) async throws {
-        try await store.update { _ in
+    /// Goes inside, stays there until it is told to go on, and then wants to write.
+    private static func hold(
+        _ store: JournalingStore,
+        _ journal: Journal,
+        until input: AsyncStream<UInt8>,
+        withChild: Bool = false
+    ) async throws {
+        let hold: CredentialUpdate = { _ in
             if withChild {
                 let child = Process()
                 child.executableURL = URL(filePath: "/bin/sleep")
@@ -53,8 +58,14 @@ enum CredentialWorker {
                 journal.write("child \(child.processIdentifier)")
             }
             journal.write("holds")
-            try await Task.sleep(for: .seconds(600))
-            return .keep
+            _ = await input.first { _ in true }
+            return .replace(Credential(refreshToken: "late"))
+        }
+        do {
+            try await store.update(hold)
+            journal.write("written")
+        } catch {
+            journal.write("error \(error)")
         }
     }
 

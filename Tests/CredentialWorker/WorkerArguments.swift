@@ -2,6 +2,10 @@ import AccessTokenOAuth
 import Foundation
 import Synchronization
 
+#if Postgres
+import AccessTokenPostgres
+#endif
+
 /// What the tests tell a worker: a task, and names with values.
 struct WorkerArguments {
     struct Mistake: Error { let text: String }
@@ -28,7 +32,14 @@ struct WorkerArguments {
     }
 
     func store() throws -> any CredentialStore {
-        FileCredentialStore(folder: URL(filePath: try value("folder")))
+        #if Postgres
+        if let row = values["row"] {
+            let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTGRES"] ?? ""
+            let limit = try values["hold-limit"].map { _ in try number("hold-limit") } ?? 120
+            return PostgresCredentialStore(connection, name: row, holdLimit: limit)
+        }
+        #endif
+        return FileCredentialStore(folder: URL(filePath: try value("folder")))
     }
 
     func endpoint() throws -> TokenEndpoint {

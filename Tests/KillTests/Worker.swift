@@ -5,8 +5,7 @@ import TestSupport
 /// A running `credential-worker`.
 final class Worker: Sendable {
     let journal: URL
-    private let process: Process
-    private let input: Pipe
+    private let process: ChildProcess
 
     /// - Parameters:
     ///   - task: what it is to do.
@@ -15,16 +14,14 @@ final class Worker: Sendable {
     ///   - options: names with values.
     init(_ task: String, _ place: [String: String], journalIn folder: URL, _ options: [String: String] = [:]) throws {
         journal = folder.appending(path: "journal-\(UUID().uuidString)")
-        process = Process()
-        input = Pipe()
-        process.executableURL = try program(named: "credential-worker")
         let values = options.merging(place) { $1 }.merging(["journal": journal.path]) { $1 }
-        process.arguments = [task] + values.flatMap { [$0.key, $0.value] }
-        process.standardInput = input
-        try process.run()
+        process = try ChildProcess(
+            program(named: "credential-worker"),
+            [task] + values.flatMap { [$0.key, $0.value] }
+        )
     }
 
-    var processID: Int32 { process.processIdentifier }
+    var processID: Int32 { process.id }
     var isRunning: Bool { process.isRunning }
 
     /// What it has written down so far.
@@ -49,8 +46,13 @@ final class Worker: Sendable {
         throw Silence(what: "no line \(start) in \(lines)")
     }
 
+    /// Lets a process that holds a store go on.
+    func goOn() throws {
+        try process.write("\n")
+    }
+
     func send(_ signal: Int32) {
-        kill(process.processIdentifier, signal)
+        process.send(signal)
     }
 
     /// Kills it as a power cut would, and returns when it is gone.
@@ -61,10 +63,6 @@ final class Worker: Sendable {
             guard ContinuousClock.now < end else { throw Silence(what: "process \(processID) does not end") }
             try await Task.sleep(for: .milliseconds(1))
         }
-    }
-
-    deinit {
-        if process.isRunning { send(SIGKILL) }
     }
 
     struct Silence: Error, CustomStringConvertible {

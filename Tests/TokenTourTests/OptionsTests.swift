@@ -29,6 +29,24 @@ struct OptionsTests {
         #expect(try Options(["-h"]).isHelp)
     }
 
+    #if Postgres
+    @Test("A database goes with processes only, and adds a set-up")
+    func postgres() throws {
+        let options = try Options(["--processes", "8", "--postgres", "host=db"])
+        #expect(options.postgres == "host=db")
+        #expect(throws: Options.postgresOfOneProcess) { try Options(["--postgres", "host=db"]) }
+        #expect(ProcessSetUp.all(withPostgres: true) == [.naiveFile, .folder, .postgres])
+        #expect(ProcessSetUp.all(withPostgres: false) == [.naiveFile, .folder])
+    }
+    #else
+    @Test("Without its package trait a database is refused, and the error names the trait")
+    func withoutTrait() {
+        let error = #expect(throws: UsageError.self) { try Options(["--processes", "8", "--postgres", "host=db"]) }
+        #expect(error == Options.withoutTrait)
+        #expect(error?.description.contains("--traits Postgres") == true)
+    }
+    #endif
+
     @Test("Set-ups that are named run once each, in the tour's order")
     func setUps() throws {
         let options = try Options(["--set-up", "both", "--set-up=queue", "--set-up", "both"])
@@ -61,7 +79,7 @@ struct OptionsTests {
     @Test("The help names every option and every set-up, and fits a terminal")
     func help() {
         let words =
-            ["--rounds", "--callers", "--set-up", "--processes", "--mermaid", "--help"]
+            ["--rounds", "--callers", "--set-up", "--processes", "--postgres", "--mermaid", "--help"]
             + SetUp.allCases.map(\.rawValue) + ProcessSetUp.allCases.map(\.rawValue)
         for word in words {
             #expect(Options.help.contains("  \(word) "))

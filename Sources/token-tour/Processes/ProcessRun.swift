@@ -9,10 +9,12 @@ struct ProcessRun: Sendable {
     let processes: Int
     /// In all processes together.
     let callers: Int
+    /// The connection string of a database, for the set-up that needs one.
+    var postgres: String?
     /// The tour itself, for its other processes.
     var program = Bundle.main.executableURL
 
-    /// - Throws: `SocketError` if the server gets no socket, `CancellationError` between two rounds.
+    /// - Throws: `SocketError` if the server gets no socket, `CancellationError` between two rounds, `CredentialStoreError`.
     func run(onRound: (Int) -> Void) async throws -> SetUpResult {
         // To write to a process that has ended must not end this one.
         signal(SIGPIPE, SIG_IGN)
@@ -21,11 +23,12 @@ struct ProcessRun: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "token-tour-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let store = setUp.store(in: folder)
+        let place = CredentialPlace(folder: folder, postgres: postgres)
+        let store = setUp.store(at: place)
         let crowd = try (0..<processes).map { number in
             // The first ones have one caller more if the callers cannot be shared out evenly.
             let share = callers / processes + (number < callers % processes ? 1 : 0)
-            let worker = TourWorker(setUp: setUp, folder: folder, server: server, callers: share)
+            let worker = TourWorker(setUp: setUp, place: place, server: server, callers: share)
             return try TourProcess(worker, program)
         }
         defer { for process in crowd { process.end() } }
@@ -60,6 +63,7 @@ final class TourProcess: Sendable {
         let output = Pipe()
         process.executableURL = program
         process.arguments = worker.arguments
+        process.environment = worker.place.environment
         process.standardInput = input
         process.standardOutput = output
         try process.run()

@@ -2,10 +2,26 @@ import AccessTokenAsync
 import AccessTokenOAuth
 import Foundation
 
+#if Postgres
+import AccessTokenPostgres
+#endif
+
 /// The set-ups of several processes, in the order in which they run.
 enum ProcessSetUp: String, CaseIterable, TourSetUp {
     case naiveFile = "naive-file"
     case folder
+    #if Postgres
+    case postgres
+    #endif
+
+    /// Those that a run with these options has.
+    static func all(withPostgres: Bool) -> [ProcessSetUp] {
+        #if Postgres
+        allCases.filter { withPostgres || $0 != .postgres }
+        #else
+        allCases
+        #endif
+    }
 
     var isOurs: Bool { self != .naiveFile }
 
@@ -14,16 +30,22 @@ enum ProcessSetUp: String, CaseIterable, TourSetUp {
         switch self {
         case .naiveFile: "AsyncAccessTokenService in each process; one plain file, without a lock"
         case .folder: "AsyncAccessTokenService in each process; one FileCredentialStore"
+        #if Postgres
+        case .postgres: "AsyncAccessTokenService in each process; one PostgresCredentialStore"
+        #endif
         }
     }
 
     /// Opens the store of this set-up.
     ///
-    /// - Parameter folder: where the processes of one run keep their credential.
-    func store(in folder: URL) -> any CredentialStore {
+    /// - Parameter place: where the processes of one run keep their credential.
+    func store(at place: CredentialPlace) -> any CredentialStore {
         switch self {
-        case .naiveFile: NaiveFileStore(file: folder.appending(path: "credential.json"))
-        case .folder: FileCredentialStore(folder: folder.appending(path: "session"))
+        case .naiveFile: NaiveFileStore(file: place.folder.appending(path: "credential.json"))
+        case .folder: FileCredentialStore(folder: place.folder.appending(path: "session"))
+        #if Postgres
+        case .postgres: PostgresCredentialStore(place.postgres ?? "", name: place.folder.lastPathComponent)
+        #endif
         }
     }
 
@@ -34,6 +56,31 @@ enum ProcessSetUp: String, CaseIterable, TourSetUp {
                 ? ThrottlingLoader(RetryingLoader(OAuthLoader(endpoint: endpoint, store: store)))
                 : NaiveTokenLoader(endpoint: endpoint, store: store)
         )
+    }
+}
+
+/// Where the processes of one run keep their credential.
+struct CredentialPlace: Sendable {
+    /// The variable that tells other processes of the tour the connection, which may have a password in it.
+    private static let variable = "TOKEN_TOUR_POSTGRES"
+
+    let folder: URL
+    /// The connection string of a database.
+    let postgres: String?
+
+    init(folder: URL, postgres: String?) {
+        self.folder = folder
+        self.postgres = postgres
+    }
+
+    /// In a process that was started with ``environment``.
+    init(folder: URL) {
+        self.init(folder: folder, postgres: ProcessInfo.processInfo.environment[Self.variable])
+    }
+
+    /// For a process that is to use this place.
+    var environment: [String: String] {
+        ProcessInfo.processInfo.environment.merging(postgres.map { [Self.variable: $0] } ?? [:]) { $1 }
     }
 }
 

@@ -8,14 +8,14 @@ struct TourWorker: Sendable {
     private static let mark = "tour-worker"
 
     let setUp: ProcessSetUp
-    let folder: URL
+    let place: CredentialPlace
     let tokenEndpoint: URL
     let resource: URL
     let callers: Int
 
-    init(setUp: ProcessSetUp, folder: URL, server: TourServer, callers: Int) {
+    init(setUp: ProcessSetUp, place: CredentialPlace, server: TourServer, callers: Int) {
         self.setUp = setUp
-        self.folder = folder
+        self.place = place
         tokenEndpoint = server.endpoint.url
         resource = server.resource
         self.callers = callers
@@ -28,14 +28,17 @@ struct TourWorker: Sendable {
             let callers = Int(arguments[5])
         else { return nil }
         self.setUp = setUp
-        folder = URL(filePath: arguments[2])
+        place = CredentialPlace(folder: URL(filePath: arguments[2]))
         self.tokenEndpoint = tokenEndpoint
         self.resource = resource
         self.callers = callers
     }
 
     var arguments: [String] {
-        [Self.mark, setUp.rawValue, folder.path, tokenEndpoint.absoluteString, resource.absoluteString, "\(callers)"]
+        [
+            Self.mark, setUp.rawValue, place.folder.path, tokenEndpoint.absoluteString, resource.absoluteString,
+            "\(callers)",
+        ]
     }
 
     /// Answers each line with how the round went; ends with standard input.
@@ -46,7 +49,7 @@ struct TourWorker: Sendable {
             tokenEndpoint,
             authentication: .none(clientID: RotatingAuthorizationServer.clientID)
         )
-        let service = setUp.service(endpoint, setUp.store(in: folder))
+        let service = setUp.service(endpoint, setUp.store(at: place))
         let log = CallerLog(lane: .asyncCallers, recorder: RoundRecorder()) { _ in "" }
         let caller = AsyncCaller(service: service, resource: ResourceClient(resource: resource), log: log)
         let crowd = Crowd(callbackCallers: [], asyncCallers: Array(repeating: caller, count: callers))

@@ -1,0 +1,95 @@
+#if Postgres && (os(macOS) || os(Linux))
+import AccessTokenOAuth
+import AccessTokenPostgres
+import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+private let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTGRES"]
+
+@Suite(
+    "Processes that share a database, and are killed",
+    .eightAtATime,
+    .serialized,
+    .timeLimit(.minutes(10)),
+    .enabled(if: connection != nil, "There is no PostgreSQL: .ci/run postgres starts one")
+)
+final class PostgresKillTests {
+    private static let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 100
+
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "kill-\(UUID().uuidString)")
+    private let row = UUID().uuidString
+    private var place: [String: String] { ["row": row] }
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private func store(waitLimit: TimeInterval = 60) -> PostgresCredentialStore {
+        PostgresCredentialStore(connection ?? "", name: row, waitLimit: waitLimit)
+    }
+
+    private func massacre(grace: TimeInterval) -> Massacre {
+        Massacre(place: place, store: store(), folder: folder, grace: grace, kills: Self.kills)
+    }
+
+    @Test func `lose no session of a server that grants a short grace`() async throws {
+        try await massacre(grace: 10).losesNothing()
+    }
+
+    @Test func `spend no token twice on a strict server, but for those who die between sending and saving`()
+        async throws
+    {
+        try await massacre(grace: 0).losesOnlyWhatIsExplained()
+    }
+
+    @Test func `let the next one in when one dies inside`() async throws {
+        try await store().update { _ in .replace(Credential(refreshToken: "RT1")) }
+        let holder = try Worker("hold", place, journalIn: folder)
+        _ = try await holder.line("holds")
+        await #expect(throws: CredentialStoreError.busy) { try await store(waitLimit: 0.05).update { _ in .keep } }
+        try await holder.end()
+        let record = try await store(waitLimit: 10).update {
+            $0 == nil ? .keep : .replace(Credential(refreshToken: "RT2"))
+        }
+        #expect(record?.credential.refreshToken == "RT2")
+    }
+
+    @Test func `let the next one in when one is stopped for too long, and let that one write no more`() async throws {
+        try await store().update { _ in .replace(Credential(refreshToken: "RT1")) }
+        let holder = try Worker("hold", place, journalIn: folder, ["hold-limit": "0.5"])
+        _ = try await holder.line("holds")
+        holder.send(SIGSTOP)
+        #expect(try await store().load()?.credential.refreshToken == "RT1")
+        // The server ends the transaction of the one that is stopped.
+        let record = try await store().update { _ in .replace(Credential(refreshToken: "RT2")) }
+        holder.send(SIGCONT)
+        try holder.goOn()
+        #expect(try await holder.line("error ") == "\(CredentialStoreError.superseded)")
+        #expect(try await store().load() == record)
+        try await holder.end()
+    }
+
+    @Test func `exchange once when fifty begin at the same moment`() async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
+        let options = ["endpoint": server.tokenEndpoint.absoluteString]
+        let workers = try (0..<50).map { _ in try Worker("load", place, journalIn: folder, options) }
+        var tokens: Set<String> = []
+        for worker in workers {
+            _ = try await worker.line("done")
+            #expect(!worker.lines.contains { $0.hasPrefix("error") }, "\(worker.lines)")
+            tokens.insert(try await worker.line("token "))
+            try await worker.end()
+        }
+        #expect(tokens.count == 1)
+        #expect(server.tally.tokenRequests == 1)
+    }
+}
+#endif
