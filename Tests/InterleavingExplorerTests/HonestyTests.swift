@@ -1,8 +1,9 @@
 import Dispatch
 import Foundation
-import InterleavingExplorer
 import TestSupport
 import Testing
+
+@testable import InterleavingExplorer
 
 /// What a report must not say, and what must be there when there is no report.
 @Suite("The explorer says", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
@@ -96,6 +97,60 @@ struct HonestyTests {
         #expect(seen.withLock { $0 } == ["ab two effects\n0", "ba two effects\n1"])
     }
 
+    @Test("that no breadcrumbs could be left")
+    func unwritableBreadcrumbs() async {
+        var explorer = Explorer()
+        explorer.breadcrumbs = "/nowhere/breadcrumbs"
+        let report = await explorer.explore(effects(["a", "b"]))
+        #expect(report.holds && report.isComplete)
+        #expect(report.limitations == ["No breadcrumbs are left: /nowhere/breadcrumbs cannot be written."])
+        #expect(report.description.contains("that is all of them\n  No breadcrumbs are left"))
+    }
+
+    @Test("that nothing was left out, where the runtime is not the one that it knows")
+    func unknownLayout() async {
+        func report(isLayoutKnown: Bool) async -> ExplorationReport {
+            let independent = Scenario("two counters") { run in
+                for name in ["first", "second"] {
+                    let counter = Counter()
+                    run.operation(name) { await counter.increment() }
+                }
+            }
+            return await withCheckedContinuation { continuation in
+                let exploration = Exploration(independent, Explorer(), isLayoutKnown: isLayoutKnown)
+                Thread.detachNewThread { continuation.resume(returning: exploration.search()) }
+            }
+        }
+        let known = await report(isLayoutKnown: true)
+        let unknown = await report(isLayoutKnown: false)
+        #expect(known.limitations == [])
+        #expect(unknown.limitations.count == 1)
+        #expect(unknown.limitations.first?.contains("the search is longer") == true)
+        #expect(unknown.schedules > known.schedules, "\(unknown) \(known)")
+        #expect(unknown.isComplete)
+    }
+
+    #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
+    @Test("under which schedule a subject has crashed, in a file that outlives the process")
+    func crash() async throws {
+        let path = NSTemporaryDirectory() + "breadcrumbs-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        await #expect(processExitsWith: .failure) { [path = path as String] in
+            var explorer = Explorer()
+            explorer.breadcrumbs = path
+            _ = await explorer.explore(fragile { fatalError("the third comes first") })
+        }
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        try #require(lines.count == 2)
+        #expect(lines[0] == "fragile")
+        let schedule = try #require(Schedule(parsing: lines[1].trimmingCharacters(in: .whitespaces)))
+        // The same schedule leads there again, in a process in which it does no harm.
+        let crashes = Shared(0)
+        _ = await Explorer().replay(schedule, of: fragile { crashes.withLock { $0 += 1 } })
+        #expect(crashes.withLock { $0 } == 1)
+    }
+    #endif
+
     @Test("whether calls look as if they came one after the other")
     func linearizability() async {
         func scenario(isAtomic: Bool) -> Scenario {
@@ -120,6 +175,18 @@ struct HonestyTests {
         #expect(faulty.failure?.message.contains("linearizable") == true, "\(faulty)")
         let sound = await Explorer().explore(scenario(isAtomic: true))
         #expect(sound.holds && sound.isComplete, "\(sound)")
+    }
+}
+
+/// Three tasks, of which the last one must not be the first.
+private func fragile(crash: @escaping @Sendable () -> Void) -> Scenario {
+    Scenario("fragile") { run in
+        for name in ["a", "b", "c"] {
+            run.operation(name) {
+                run.effect(name)
+                if run.effects == ["c"] { crash() }
+            }
+        }
     }
 }
 

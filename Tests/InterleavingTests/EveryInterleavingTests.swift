@@ -6,7 +6,7 @@ import Testing
 /// How many times as many schedules are tried as `swift test` does; `.ci/run interleavings` sets 20.
 private let effort = ProcessInfo.processInfo.environment["EXPLORER_EFFORT"].flatMap { Int($0) } ?? 1
 
-@Suite("The contract under every interleaving", .eightAtATime, .timeLimit(.minutes(effort > 1 ? 120 : 10)))
+@Suite("The contract under every interleaving", .eightAtATime, .timeLimit(.minutes(effort > 20 ? 120 : 10)))
 struct EveryInterleavingTests {
     private static let clauses: Set = [
         "S1", "S2", "S3", "F1", "F2", "I1", "I2", "I3", "O1", "O2", "O3", "X1", "X2", "X3", "D1", "D2", "D5",

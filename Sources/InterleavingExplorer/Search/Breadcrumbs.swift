@@ -28,6 +28,9 @@ final class Breadcrumbs: Sendable {
         file = path.flatMap { MappedFile(path: $0, size: Self.capacity, header: "\(scenario)\n") }
     }
 
+    /// Whether they can be read after a crash.
+    var hasFile: Bool { file != nil }
+
     /// Notes that a run begins, after so many schedules.
     func begin(_ run: ScenarioRun, after schedules: Int) {
         state.withLock { state in

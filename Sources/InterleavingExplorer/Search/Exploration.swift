@@ -13,16 +13,32 @@ struct Exploration {
     /// Whether a run has shown that the subject cancels tasks itself.
     var watchesCancellation = false
 
-    init(_ scenario: Scenario, _ explorer: Explorer) {
+    /// - Parameter isLayoutKnown: whether the runtime lays its jobs out as this package expects.
+    init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
         self.scenario = scenario
         self.explorer = explorer
         surroundings = ScenarioRun.Surroundings(crumbs: Breadcrumbs(scenario.name, file: explorer.breadcrumbs))
         report = ExplorationReport(scenario: scenario.name, mode: explorer.mode)
-        if explorer.capturesPlainTasks {
-            _ = GlobalHook.isInPlace()
+        // A hook that another library has set is an escape, and is looked for before each run.
+        if explorer.capturesPlainTasks, !GlobalHook.isInPlace(), !GlobalHook.isTaken {
+            report.limitations.append(
+                """
+                Plain tasks are not captured, since this program does not show the runtime's hook: give each task the \
+                run's executor.
+                """
+            )
         }
-        if !TaskStatus.isKnown {
+        if !isLayoutKnown {
             self.explorer.reductions = .none
+            report.limitations.append(
+                """
+                No schedule is left out that can show nothing new, since the runtime of this toolchain lays out its jobs \
+                in a way that is not known: the search is longer.
+                """
+            )
+        }
+        if let path = explorer.breadcrumbs, !surroundings.crumbs.hasFile {
+            report.limitations.append("No breadcrumbs are left: \(path) cannot be written.")
         }
         surroundings.executor.findPreference()
     }

@@ -17,6 +17,10 @@ public struct ExplorationReport: Sendable {
     /// Of a bounded search it says that the bound left nothing out. Of dispatch queues that were taken over it counts the
     /// drains, which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
     public internal(set) var isComplete = false
+    /// What the explorer could not do here, a sentence each: on this toolchain, in this process, on this disk.
+    ///
+    /// Such a search is slower, or sees less of what escapes; it leaves no schedule out that it counts as tried.
+    public internal(set) var limitations: [String] = []
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0
     /// The first failure, which has the fewest delays of all unless schedules were drawn.
@@ -50,8 +54,12 @@ public struct ExplorationReport: Sendable {
 }
 
 extension ExplorationReport: CustomStringConvertible {
-    /// A line for the search, and the first failure with its trace.
+    /// A line for the search, a line for each limitation, and the first failure with its trace.
     public var description: String {
+        ([verdict] + limitations.map { "  \($0)" }).joined(separator: "\n")
+    }
+
+    private var verdict: String {
         let all = isComplete ? "that is all of them" : "there are more"
         let searched = "\(schedules) schedule\(schedules == 1 ? "" : "s") (\(mode))"
         guard let failure else {

@@ -38,7 +38,8 @@ public struct Explorer: Sendable {
     public var stepLimit = Duration.seconds(30)
     /// A file that always holds the schedule that runs, one character for each choice, to be read after a crash.
     ///
-    /// The first line is the name of the scenario; the second one is the schedule, for `replay(_:of:)`.
+    /// The first line is the name of the scenario; the second one is the schedule, for `replay(_:of:)`. If the file cannot be
+    /// written, the report says so.
     public var breadcrumbs: String?
     /// Whether the search ends with the first failure; if not, the report counts all of them.
     public var stopsAtFirstFailure = true
