@@ -8,9 +8,8 @@ public import Musl
 /// A value behind a lock that many threads meet at: what guards the decisions of a service.
 ///
 /// It is a pthread mutex that spins for a moment before it sleeps. `Mutex` sleeps at once on Linux, so that eight threads
-/// that miss at one service cost between 0.2 and 14.6 times what Sundell's queue costs them, by chance. With this lock they
-/// cost 0.2 to 0.6 times as much in every run. A lock that is free takes 7 ns longer, so the snapshot of the token, which
-/// every hit reads, stays behind a ``Locked``.
+/// that append behind it at once took 14 µs each in a run of the benchmarks (row p), and 0.06 µs behind this lock. A lock
+/// that is free takes some 30 ns longer, so the snapshot of the token, which every hit reads, stays behind a ``Locked``.
 // Safe: `value` is only touched between `pthread_mutex_lock` and `pthread_mutex_unlock`.
 @safe
 @usableFromInline

@@ -9,7 +9,9 @@ enum Benchmarks {
     static func main() async {
         let status = await console.run {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
-            if options.isHelp {
+            if let store = options.heldStore {
+                try await StoreHolder.hold(store)
+            } else if options.isHelp {
                 try console.print(Options.help)
             } else if let workload = options.workload {
                 try await workload.run(count: options.count)
@@ -24,7 +26,7 @@ enum Benchmarks {
     /// All comparisons, in the order of the table.
     private static func comparisons(isQuick: Bool) -> [Comparison] {
         HitRows.all(isQuick: isQuick) + AccountRow.all(isQuick: isQuick) + WaiterRows.all(isQuick: isQuick)
-            + MissRows.all(isQuick: isQuick) + LockRows.all(isQuick: isQuick) + [
+            + MissRows.all(isQuick: isQuick) + LockRows.all(isQuick: isQuick) + StoreRows.all(isQuick: isQuick) + [
                 ExplorerRow.comparison(isQuick: isQuick)
             ]
     }

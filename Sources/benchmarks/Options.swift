@@ -7,6 +7,8 @@ struct Options: Sendable {
     var svgFile: String?
     var workload: Workload?
     var count = 1_000
+    /// For the benchmarks' own processes.
+    var heldStore: String?
     var isQuick = false
     var isHelp = false
 
@@ -24,6 +26,7 @@ struct Options: Sendable {
                     throw UsageError("unknown workload: \(name); the workloads are \(Workload.names)")
                 }
                 self.workload = workload
+            case StoreHolder.option: heldStore = try rest.value()
             case "--count": count = try rest.number(in: 1...1_000_000)
             case "--quick": isQuick = true
             case "--help", "-h": isHelp = true
@@ -49,6 +52,9 @@ struct Options: Sendable {
                          only do one thing N times, for a tool that counts instructions:
                          \(Workload.names)
           --help         print this text
+
+        The stores that last are measured in the folder for temporary files; with the package trait Postgres, also in the
+        database whose connection string is in ACCESS_TOKEN_POSTGRES.
 
         exit status: 0, also when a target is missed; 1 if nothing could be measured or written; 64 for bad usage;
         74 if standard output could not be written

@@ -8,23 +8,21 @@ enum ExplorerRow {
         return Comparison(
             row: "k",
             title: "explorer",
-            rounds: isQuick ? 3 : 11,
-            contenders: [
-                Contender(name) {
+            rounds: isQuick ? 3 : 5,
+            contenders: [true, false].map { preempts in
+                Contender(preempts ? name : "without preemption points") {
+                    var explorer = Explorer()
+                    explorer.preempts = preempts
                     let watch = Stopwatch()
-                    var schedules = 0
-                    // A search takes some milliseconds: one preemption of the thread would make it look ten times slower.
-                    for _ in 1...20 {
-                        let report = await Explorer().explore(threeCallers)
-                        precondition(report.holds && report.isComplete, "\(report)")
-                        // Each search adds some runs that it does not count. With few schedules, these runs would be measured.
-                        precondition(report.schedules > 100, "The callers are not in each other's way: \(report)")
-                        schedules += report.schedules
-                    }
-                    return watch.sample(per: schedules)
+                    let report = await explorer.explore(threeCallers)
+                    let sample = watch.sample(per: report.schedules)
+                    precondition(report.holds && report.isComplete, "\(report)")
+                    // Each search adds some runs that it does not count. With few schedules, these runs would be measured.
+                    precondition(report.schedules > 100, "The callers are not in each other's way: \(report)")
+                    return sample
                 }
-            ],
-            goals: [.rate(of: name, atLeast: 5_000)]
+            },
+            goals: [.rate(of: name, atLeast: 5_000), .rate(of: "without preemption points", atLeast: 5_000)]
         )
     }
 

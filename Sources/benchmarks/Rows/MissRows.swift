@@ -74,6 +74,10 @@ enum MissRows {
                     let service = SharedTask(loader: loader)
                     return { _ = try? await service.token() }
                 },
+                contender("the same with a deadline") { loader in
+                    let service = SharedTask(loader: loader, deadline: .seconds(60))
+                    return { _ = try? await service.token() }
+                },
                 contender("AsyncAccessTokenService") { loader in
                     let service = AsyncAccessTokenService(loader: loader)
                     return { _ = try? await service.token() }
@@ -129,15 +133,21 @@ enum MissRows {
 /// If the caller is in the pool, the caller's thread goes on with this task, and no other thread has to wake up.
 private actor SharedTask {
     private let loader: any AsyncAccessTokenLoader
+    private let deadline: Duration?
     private var load: Task<AccessToken, any Error>?
 
-    init(loader: any AsyncAccessTokenLoader) {
+    init(loader: any AsyncAccessTokenLoader, deadline: Duration? = nil) {
         self.loader = loader
+        self.deadline = deadline
     }
 
     func token() async throws -> AccessToken {
         let load = load ?? Task { [loader] in try await loader.load(replacing: nil) }
         self.load = load
+        let timer = deadline.map { deadline in
+            Task { if (try? await Task.sleep(for: deadline)) != nil { load.cancel() } }
+        }
+        defer { timer?.cancel() }
         return try await load.value
     }
 }
