@@ -104,6 +104,8 @@ struct ActorTests {
         let raised = Locked<TaskPriority?>(nil)
         loader.duringLoad { _ in
             await joined.wait()
+            // The event may be delivered before the joiner has raised the load, which it does without the lock.
+            await yieldUntil { Task.currentPriority == .high }
             raised.withLock { $0 = Task.currentPriority }
         }
         let leader = Task(priority: .low) { try await service.token() }
