@@ -7,9 +7,10 @@ public import Musl
 #if canImport(Glibc) || canImport(Musl)
 /// A value behind a lock that many threads meet at: what guards the decisions of a service.
 ///
-/// It is a pthread mutex that spins for a moment before it sleeps. `Mutex` sleeps at once on Linux, so that eight threads
-/// that append behind it at once took 14 µs each in a run of the benchmarks (row p), and 0.06 µs behind this lock. A lock
-/// that is free takes some 30 ns longer, so the snapshot of the token, which every hit reads, stays behind a ``Locked``.
+/// It is a pthread mutex that spins for a moment before it sleeps. `Mutex` sleeps at once on Linux. On one machine, eight
+/// threads that append behind it at once took 14 µs each, and 0.06 µs behind this lock (row p of the benchmarks); on another
+/// one both took 0.03 µs. A lock that is free takes some 25 ns longer, so the snapshot of the token, which every hit reads,
+/// stays behind a ``Locked``.
 // Safe: `value` is only touched between `pthread_mutex_lock` and `pthread_mutex_unlock`.
 @safe
 @usableFromInline
