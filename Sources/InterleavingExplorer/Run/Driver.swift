@@ -11,7 +11,7 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
     private let threads: StepThreads
     private let places: LockedPlaces
     private let pulse: Pulse
-    private let main = StepThread()
+    private let main: StepThread
     private let state: Protected<State>
     /// The frame of the choice whose consequences run now.
     private var frame: Int?
@@ -67,9 +67,9 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         places = run.surroundings.places
         pulse = run.surroundings.pulse
         watchesCancellation = run.watchesCancellation
+        main = threads.ofExploration()
         state = Protected(State(running: main))
         permanent = run.script.withLock { $0.permanent }
-        main.bindToCallingThread()
     }
 
     /// Runs until nothing can run any more, or the run has failed; returns the chooser as it is then.
@@ -170,10 +170,15 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
             return Candidate.Key(rank: rank, arrival: arrival)
         }
         guard case .take(let candidate) = choose(at: goesOn, isLocked: isLocked) else { return }
-        hold(goesOn, at: LockedPlaces.here(), for: candidate)
+        guard hold(goesOn, for: candidate) else { return }
+        let place = LockedPlaces.here()
+        state.withLock { $0.lastPlace = place }
     }
 
-    private func hold(_ goesOn: Candidate.Key, at place: Int, for candidate: Candidate) {
+    /// Holds the running step while others go on.
+    ///
+    /// - Returns: Whether the step was let go, and not told to go on.
+    private func hold(_ goesOn: Candidate.Key, for candidate: Candidate) -> Bool {
         let thread = state.withLock { $0.running }
         run.board.withLock { board in
             let held = Candidate(
@@ -191,17 +196,17 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
             threads.run(candidate, for: self)
         }
         var last = (beats: -1, times: 0)
-        thread.waitForOrder {
+        return thread.waitForOrder {
             let beats = pulse.beats.load(ordering: .relaxed)
             let isAsleep = state.withLock { $0.running }.isAsleep
             let isStuck = isAsleep && !pulse.isWaiting.load(ordering: .sequentiallyConsistent)
             last = isStuck && beats == last.beats ? (beats, last.times + 1) : (beats, 0)
-            return last.times >= 3 && letGo(thread, heldAt: place)
+            return last.times >= 3 && letGo(thread)
         }
     }
 
     /// Lets a step go that the running thread seems to wait for, since the step holds a lock; the schedule is given up.
-    private func letGo(_ thread: StepThread, heldAt place: Int) -> Bool {
+    private func letGo(_ thread: StepThread) -> Bool {
         let isLast = run.board.withLock { board in
             guard let first = board.firstHeld, first.thread === thread else { return false }
             return board.takeHeld() != nil
@@ -210,7 +215,6 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         state.withLock { state in
             state.strays += state.hasCollided ? 1 : 2
             state.hasCollided = true
-            state.lastPlace = place
         }
         run.board.withLock { $0.isAbandoned = true }
         return true

@@ -26,10 +26,14 @@ final class StepThread: Sendable {
 
     private let order = Protected<Order?>(nil)
     private let signal = DispatchSemaphore(value: 0)
-    private let system = Protected<SystemThread?>(nil)
+    private let system: Protected<SystemThread?>
+
+    fileprivate init(_ system: SystemThread? = nil) {
+        self.system = Protected(system)
+    }
 
     /// Says that the calling thread is meant.
-    func bindToCallingThread() {
+    fileprivate func bindToCallingThread() {
         system.withLock { $0 = SystemThread() }
     }
 
@@ -49,11 +53,14 @@ final class StepThread: Sendable {
     }
 
     /// Waits for the next order, and asks now and then whether there is a reason not to wait any longer.
-    func waitForOrder(orUntil isEnough: () -> Bool) {
+    ///
+    /// - Returns: Whether there was one, and no order has come.
+    func waitForOrder(orUntil isEnough: () -> Bool) -> Bool {
         while signal.wait(timeout: .now() + .milliseconds(5)) == .timedOut {
-            if isEnough() { return }
+            if isEnough() { return true }
         }
         _ = takeOrder()
+        return false
     }
 
     private func takeOrder() -> Order {
@@ -113,9 +120,20 @@ private struct SystemThread: Sendable {
     #endif
 }
 
-/// The threads of an exploration on which no step is held.
+/// The threads of an exploration: its own, and those on which no step is held.
 final class StepThreads: Sendable {
     private let idle = Protected<[StepThread]>([])
+    private let own = Protected<SystemThread?>(nil)
+
+    /// The calling thread, for one run; it is the same for all runs of an exploration.
+    func ofExploration() -> StepThread {
+        own.withLock { own in
+            // It is dear to find out.
+            let system = own ?? SystemThread()
+            own = system
+            return StepThread(system)
+        }
+    }
 
     /// Lets an idle thread, or a new one, run a candidate.
     func run(_ candidate: Candidate, for driver: Driver) {
