@@ -130,7 +130,7 @@ extension UsageError {
     }
 
     static func noSchedule(_ text: String) -> UsageError {
-        UsageError("“\(text)” is no schedule: a schedule consists of digits and letters, such as 0001")
+        UsageError("“\(text)” is no schedule: a schedule consists of digits and letters, such as 0001 or +0001")
     }
 
     static let replayNeedsVersion = UsageError(

@@ -173,6 +173,7 @@ extension Board {
     /// Ends a stretch: what it has made ready can run from now on, and its footprint is complete.
     mutating func endStretch() -> (footprint: Footprint, isPrivate: Bool) {
         for actor in stretch.requests { stretch.footprint.write(.init(kind: .actor, ordinal: actor)) }
+        asksInsideActors = asksInsideActors || stretch.actor != nil && !stretch.requests.isEmpty
         stretch.requests = []
         isEventful = isEventful || !stretch.footprint.isUntouched || !fresh.isEmpty
         ready.append(contentsOf: fresh)

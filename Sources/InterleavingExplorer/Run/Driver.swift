@@ -43,6 +43,8 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         var isTruncated = false
         /// Whether the subject itself has cancelled a task.
         var hasSubjectCancelled = false
+        /// Whether code in an actor has asked for another actor in the same stretch.
+        var asksInsideActors = false
         /// Whether the run was given up because it can show nothing new.
         var isPruned = false
         /// Whether the run has failed before everything had happened.
@@ -256,6 +258,7 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         let (footprint, isAlone, known) = run.board.withLock { board in
             let (footprint, isPrivate) = board.endStretch()
             drive.hasSubjectCancelled = board.hasSubjectCancelled
+            drive.asksInsideActors = board.asksInsideActors
             return (footprint, isPrivate || !watchesCancellation && board.isNobodyHeld, board.known)
         }
         chooser.stepEnded(footprint, known: known)

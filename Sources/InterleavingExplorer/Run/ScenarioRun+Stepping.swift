@@ -16,7 +16,7 @@ extension ScenarioRun {
                 board.isStepping = false
                 let isPure = board.stretch.footprint.isEmpty
                 board.settle()
-                guard isPure, board.stretch.footprint.isEmpty, explorer.reductions.contains(.entersActorsAtOnce),
+                guard isPure, board.stretch.footprint.isEmpty, !entersActorsLater,
                     !part.isOpaque, board.suspendedQueues.isEmpty, board.fresh.count == 1, let next = board.fresh.first,
                     next.follows(part), parts <= explorer.maximumSteps,
                     !board.canBeCancelled(board.stretch.footprint.lineage)

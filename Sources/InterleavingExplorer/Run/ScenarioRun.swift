@@ -43,6 +43,8 @@ public final class ScenarioRun: Sendable {
 
     /// Whether a task may find itself cancelled by another one, so that no step of it is local.
     let watchesCancellation: Bool
+    /// Whether asking for an actor and entering it are two steps.
+    var entersActorsLater: Bool { !explorer.reductions.contains(.entersActorsAtOnce) }
 
     init(_ explorer: Explorer, watchesCancellation: Bool, in surroundings: Surroundings, recording: Bool) {
         self.explorer = explorer

@@ -15,6 +15,7 @@ import Android
 final class Breadcrumbs: Sendable {
     private struct State: Sendable {
         var digits: [UInt8] = []
+        var entersActorsLater = false
         var schedules = 0
         weak var run: ScenarioRun?
     }
@@ -35,30 +36,34 @@ final class Breadcrumbs: Sendable {
     func begin(_ run: ScenarioRun, after schedules: Int) {
         state.withLock { state in
             state.digits = []
+            state.entersActorsLater = run.entersActorsLater
             state.schedules = schedules
             state.run = run
         }
         file?.clear()
+        if run.entersActorsLater { file?.write(Schedule.mark, at: 0) }
     }
 
     /// Notes a choice.
     func add(_ digit: UInt8) {
-        let count = state.withLock { state in
+        let index = state.withLock { state in
             state.digits.append(digit)
-            return state.digits.count
+            return state.digits.count - (state.entersActorsLater ? 0 : 1)
         }
-        file?.write(digit, at: count - 1)
+        file?.write(String(digit, radix: Schedule.radix).first ?? "?", at: index)
     }
 
     /// The choices so far, the schedules before, and who runs.
     var present: (schedule: Schedule, schedules: Int, participant: String?) {
-        let (digits, schedules, run) = state.withLock { ($0.digits, $0.schedules, $0.run) }
+        let (schedule, schedules, run) = state.withLock { state in
+            (Schedule(digits: state.digits, entersActorsLater: state.entersActorsLater), state.schedules, state.run)
+        }
         let participant = run?.board.withLock { $0.name(of: $0.stretch.participant) }
-        return (Schedule(digits: digits), schedules, participant)
+        return (schedule, schedules, participant)
     }
 }
 
-/// A file of fixed size: a header, then digits, then blanks.
+/// A file of fixed size: a header, then a schedule, then blanks.
 private final class MappedFile: Sendable {
     private let address: UInt
     private let size: Int
@@ -83,10 +88,10 @@ private final class MappedFile: Sendable {
         self.size = size
     }
 
-    func write(_ digit: UInt8, at index: Int) {
+    func write(_ character: Character, at index: Int) {
         guard start + index < size - 1, let base = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
-        let character = String(digit, radix: Schedule.radix).utf8.first ?? UInt8(ascii: "?")
-        unsafe base.storeBytes(of: character, toByteOffset: start + index, as: UInt8.self)
+        let byte = character.asciiValue ?? UInt8(ascii: "?")
+        unsafe base.storeBytes(of: byte, toByteOffset: start + index, as: UInt8.self)
         used.withLock { $0 = max($0, index + 1) }
     }
 

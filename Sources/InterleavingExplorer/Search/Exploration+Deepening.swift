@@ -10,15 +10,19 @@ extension Exploration {
             let knownPlaces = surroundings.places.count
             let drive = attempt(by: &chooser)
             isCut = isCut || drive.isTruncated
-            if drive.hasSubjectCancelled && !watchesCancellation || surroundings.places.count != knownPlaces {
+            if report.failure != nil, explorer.stopsAtFirstFailure {
+                return
+            }
+            let isToEnterLater = drive.asksInsideActors && entersActorsLater()
+            let isToWatch = drive.hasSubjectCancelled && !watchesCancellation
+            if isToEnterLater || isToWatch || surroundings.places.count != knownPlaces {
                 // What was left out so far was left out for a reason that does not hold here.
                 watchesCancellation = watchesCancellation || drive.hasSubjectCancelled
                 report.schedules = 0
                 report.redundantRuns = 0
+                report.failures = 0
+                report.failure = nil
                 return deepen(to: bound)
-            }
-            if report.failure != nil, explorer.stopsAtFirstFailure {
-                return
             }
             for node in nodesToContinue(after: drive, from: branch, isBounded: bound != .max)
             where frontier.add(node, atMost: bound) {

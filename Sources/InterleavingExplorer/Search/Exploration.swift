@@ -88,7 +88,7 @@ struct Exploration {
     func replay(_ schedule: Schedule) -> Replay {
         // Tried before the run, so that nothing of it gets in between.
         _ = ActorIdentity.isKnown
-        let run = newRun(recording: true)
+        let run = newRun(recording: true, entersActorsLater: schedule.entersActorsLater)
         var chooser: any Chooser = PrefixChooser(digits: schedule.digits)
         let drive = drive(run, by: &chooser)
         let (steps, ended) = run.board.withLock { ($0.steps ?? [], $0.failure) }
@@ -103,7 +103,8 @@ struct Exploration {
         return Replay(
             trace: trace,
             failure: failure.map {
-                let schedule = Schedule(digits: drive.frames.map { $0.digit })
+                let digits = drive.frames.map { $0.digit }
+                let schedule = Schedule(digits: digits, entersActorsLater: run.entersActorsLater)
                 return ScenarioFailure(kind: $0.kind, message: $0.message, schedule: schedule, trace: trace)
             }
         )
@@ -124,14 +125,23 @@ struct Exploration {
             )
             let drive = attempt(by: &chooser)
             choices = max(choices, drive.frames.count)
+            if drive.asksInsideActors { entersActorsLater() }
             if report.failure != nil, explorer.stopsAtFirstFailure {
                 return
             }
         }
     }
 
-    private func newRun(recording: Bool) -> ScenarioRun {
-        ScenarioRun(explorer, watchesCancellation: watchesCancellation, in: surroundings, recording: recording)
+    /// Makes asking for an actor and entering it two steps, and returns whether they were one.
+    @discardableResult
+    mutating func entersActorsLater() -> Bool {
+        explorer.reductions.remove(.entersActorsAtOnce) != nil
+    }
+
+    private func newRun(recording: Bool, entersActorsLater: Bool = false) -> ScenarioRun {
+        var explorer = explorer
+        if entersActorsLater { explorer.reductions.remove(.entersActorsAtOnce) }
+        return ScenarioRun(explorer, watchesCancellation: watchesCancellation, in: surroundings, recording: recording)
     }
 
     /// Runs one schedule.
@@ -188,7 +198,8 @@ struct Exploration {
         guard report.failure == nil else { return }
         let isAlwaysSo = failure.kind == .escape || failure.kind == .divergedReplay
         let digits = isAlwaysSo ? digits : shorten(digits, failing: failure.kind)
-        report.failure = confirm(failure, under: Schedule(digits: digits))
+        let entersActorsLater = !explorer.reductions.contains(.entersActorsAtOnce)
+        report.failure = confirm(failure, under: Schedule(digits: digits, entersActorsLater: entersActorsLater))
     }
 
     /// Takes back every delay of a schedule, the last first, without which it fails as well.

@@ -2,32 +2,39 @@
 ///
 /// One base-36 digit for each step at which more than one thing could run: `0` for the one that had waited
 /// longest. What follows the last digit is `0`, so zeros at the end are left out, and the schedule in
-/// first-in-first-out order is plain `0`. A schedule belongs to one scenario, one set of reductions and one
-/// build configuration, since the optimizer removes steps.
+/// first-in-first-out order is plain `0`. A `+` comes first where asking for an actor and entering it are two steps, as in
+/// a search without ``Reductions/entersActorsAtOnce``. A schedule belongs to one scenario and one build configuration,
+/// since the optimizer removes steps.
 public struct Schedule: Sendable, Hashable {
     /// The greatest number of candidates that a digit can tell apart.
     static let radix = 36
+    /// What comes first where asking for an actor and entering it are two steps.
+    static let mark: Character = "+"
 
     let digits: [UInt8]
+    /// Whether asking for an actor and entering it are two steps.
+    let entersActorsLater: Bool
 
-    init(digits: some Sequence<UInt8>) {
+    init(digits: some Sequence<UInt8>, entersActorsLater: Bool = false) {
         var digits = Array(digits)
         while digits.last == 0 {
             digits.removeLast()
         }
         self.digits = digits
+        self.entersActorsLater = entersActorsLater
     }
 
     /// The schedule that a string describes.
     ///
-    /// **Failure.** `nil` if the string holds anything but `0`–`9`, `a`–`z` and `A`–`Z`.
+    /// **Failure.** `nil` if the string holds anything but `0`–`9`, `a`–`z` and `A`–`Z`, behind one `+` or none.
     public init?(parsing string: some StringProtocol) {
         var digits: [UInt8] = []
-        for character in string {
+        let entersActorsLater = string.first == Schedule.mark
+        for character in string.dropFirst(entersActorsLater ? 1 : 0) {
             guard character.isASCII, let value = character.hexOrLetterValue else { return nil }
             digits.append(value)
         }
-        self.init(digits: digits)
+        self.init(digits: digits, entersActorsLater: entersActorsLater)
     }
 
     /// The number of choices at which first-in-first-out order was not kept.
@@ -39,7 +46,8 @@ public struct Schedule: Sendable, Hashable {
 extension Schedule: CustomStringConvertible {
     /// The digits; `0` if there are none.
     public var description: String {
-        digits.isEmpty ? "0" : digits.map { String($0, radix: Schedule.radix) }.joined()
+        let mark = entersActorsLater ? String(Schedule.mark) : ""
+        return mark + (digits.isEmpty ? "0" : digits.map { String($0, radix: Schedule.radix) }.joined())
     }
 }
 
@@ -47,7 +55,7 @@ extension Schedule: ExpressibleByStringLiteral {
     /// The schedule that a literal describes, which must consist of base-36 digits.
     public init(stringLiteral value: String) {
         guard let schedule = Schedule(parsing: value) else {
-            preconditionFailure("\"\(value)\" is no schedule: base-36 digits are expected")
+            preconditionFailure("\"\(value)\" is no schedule: base-36 digits are expected, behind a + or none")
         }
         self = schedule
     }

@@ -93,13 +93,36 @@ struct JudgeTests {
         for objection in judgement.objections { Issue.record("\(objection)") }
     }
 
-    /// One of ten thousand: while sleep sets held two marks for independent that the races told apart, its races were
-    /// hidden, and the search was called complete.
-    @Test("finds the order that sleep sets once hid from the races")
-    func hiddenRace() async {
-        let verdict = await onOwnThread { Self.verdict(on: Program(seed: 3091), .all, atMost: Self.limit) }
+    /// Programs whose search was once called complete, and was not.
+    static let missedPrograms: [(why: String, program: Program)] = [
+        (
+            "sleep sets held two marks for independent that the races told apart",
+            Program(
+                operations: [
+                    [.mark(1), .spawn(2, kind: .detached, [.mark(3)]), .await(spawn: 2)],
+                    [.yield, .spawn(4, kind: .plain, [.mark(5)]), .yield],
+                ],
+                numbers: 5,
+                cancelsFirst: false
+            )
+        ),
+        (
+            "both tasks are in an actor, and each then asks for the other's: that takes a request before its entry",
+            Program(
+                operations: [[.pass(1, from: 0, to: 1)], [.pass(2, from: 1, to: 0)]],
+                numbers: 2,
+                cancelsFirst: false
+            )
+        ),
+    ]
+
+    @Test("finds what it once missed", arguments: missedPrograms.indices)
+    func onceMissed(_ index: Int) async {
+        let program = Self.missedPrograms[index].program
+        let verdict = await onOwnThread { Self.verdict(on: program, .all, atMost: Self.limit) }
         #expect(verdict?.isComplete == true)
         #expect(verdict?.missing == [])
+        #expect(verdict?.excess == [])
     }
 
     @Test("finds exactly the same without its reductions, where that can be exhausted")

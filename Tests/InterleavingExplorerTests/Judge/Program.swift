@@ -25,6 +25,9 @@ struct Program: Sendable, CustomStringConvertible {
         /// Waits on a continuation that another task resumes, unless the gate is open already.
         case wait(gate: Int)
         case open(gate: Int)
+        /// The same from inside of an actor, which appends before and after.
+        case waitInside(Int, actor: Int, gate: Int)
+        case openInside(Int, actor: Int, gate: Int)
         /// Cancels the task of that spawn, marked.
         case cancel(spawn: Int)
         /// Observes `Task.isCancelled`, marked.
@@ -104,7 +107,9 @@ extension Program {
             switch next(isDeep ? 9 : 15) {
             case 0, 1, 2: return .add(newNumber(), actor: next(Program.actors))
             case 3: return .addTwice(newNumber(), actor: next(Program.actors))
-            case 4: return .pass(newNumber(), from: 0, to: 1)
+            case 4:
+                let first = next(Program.actors)
+                return .pass(newNumber(), from: first, to: Program.actors - 1 - first)
             case 5: return .mark(newNumber())
             case 6: return .look(newNumber())
             case 7: return .yield
@@ -127,8 +132,12 @@ extension Program {
             default:
                 if isWaitAllowed {
                     isWaitAllowed = false
-                    let opener: [Statement] = [.open(gate: 0)]
-                    return .child(newNumber(), opener, meanwhile: [.wait(gate: 0)])
+                    let number = newNumber()
+                    let opener: Statement =
+                        next(2) == 0 ? .open(gate: 0) : .openInside(newNumber(), actor: next(Program.actors), gate: 0)
+                    let waiter: Statement =
+                        next(2) == 0 ? .wait(gate: 0) : .waitInside(newNumber(), actor: next(Program.actors), gate: 0)
+                    return .child(number, [opener], meanwhile: [waiter])
                 }
                 return .add(newNumber(), actor: next(Program.actors))
             }

@@ -22,6 +22,20 @@ private actor Log {
         entries.append(number)
         return seen + [-1] + entries
     }
+
+    func wait(_ number: Int, in program: ProgramRunner) async -> [Int] {
+        entries.append(number)
+        await program.wait()
+        entries.append(number)
+        return [-1] + entries
+    }
+
+    func open(_ number: Int, in program: ProgramRunner) -> [Int] {
+        entries.append(number)
+        program.open()
+        entries.append(number)
+        return [-1] + entries
+    }
 }
 
 /// A program as real code, for one run of the explorer.
@@ -114,6 +128,8 @@ final class ProgramRunner: Sendable {
             }
         case .wait: await wait()
         case .open: open()
+        case .waitInside(let number, let actor, _): observe(number, await logs[actor].wait(number, in: self))
+        case .openInside(let number, let actor, _): observe(number, await logs[actor].open(number, in: self))
         case .cancel(let number):
             let task = state.withLock { $0.tasks[number] }
             run.effect("cancel \(number)") { task?.cancel() }
@@ -123,7 +139,7 @@ final class ProgramRunner: Sendable {
         }
     }
 
-    private func wait() async {
+    fileprivate nonisolated(nonsending) func wait() async {
         await withCheckedContinuation { continuation in
             let isOpen = run.effect("wait") {
                 state.withLock { state in
@@ -135,7 +151,7 @@ final class ProgramRunner: Sendable {
         }
     }
 
-    private func open() {
+    fileprivate func open() {
         let waiter = run.effect("open") {
             state.withLock { state in
                 state.isOpen = true

@@ -15,12 +15,18 @@ struct ReferenceModel {
         case ask(Int)
         /// Is let in, does everything, and leaves: nobody else can tell when inside what happened.
         case visit(Int, [Inside], then: Leaving)
+        /// Is let in, does everything, and stays.
+        case enter(Int, [Inside])
         case mark(Int)
         case start(Int, isChild: Bool)
         case join(Int)
         case collect(Int, children: [Int], count: Int)
         case register(Int)
         case resumed(Int)
+        /// Leaves the actor, unless it was resumed before.
+        case suspend(Int, gate: Int)
+        /// Asks for the actor again when it is resumed, if it has left.
+        case askAgain(Int, gate: Int)
         case open(Int)
         case resume(Int)
         case cancel(Int)
@@ -59,6 +65,8 @@ struct ReferenceModel {
         var isRegistered: [Bool]
         var isTaken: [Bool]
         var isResumed: [Bool]
+        /// Whether the one that waits has left its actor.
+        var hasLeft: [Bool]
     }
 
     private var code: [[Instruction]] = []
@@ -129,6 +137,13 @@ struct ReferenceModel {
                 code[task] += [1, 2].map { .collect(number, children: children, count: $0) }
             case .wait(let gate): code[task] += [.register(gate), .resumed(gate)]
             case .open(let gate): code[task] += [.open(gate), .resume(gate)]
+            case .waitInside(let number, let actor, let gate):
+                code[task] += [.ask(actor), .enter(actor, [.append(number)]), .register(gate)]
+                code[task] += [.suspend(actor, gate: gate), .askAgain(actor, gate: gate)]
+                code[task] += [.visit(actor, [.append(number), .observe(number)], then: .leave)]
+            case .openInside(let number, let actor, let gate):
+                code[task] += [.ask(actor), .enter(actor, [.append(number)]), .open(gate), .resume(gate)]
+                code[task] += [.visit(actor, [.append(number), .observe(number)], then: .leave)]
             case .cancel(let number): code[task].append(.cancel(indexOfSpawn[number] ?? 0))
             case .look(let number): code[task].append(.look(number))
             case .yield: break
@@ -149,7 +164,8 @@ struct ReferenceModel {
             isOpen: Array(repeating: false, count: Program.gates),
             isRegistered: Array(repeating: false, count: Program.gates),
             isTaken: Array(repeating: false, count: Program.gates),
-            isResumed: Array(repeating: false, count: Program.gates)
+            isResumed: Array(repeating: false, count: Program.gates),
+            hasLeft: Array(repeating: false, count: Program.gates)
         )
         for index in 0..<operations { start.tasks[index].hasStarted = true }
         if cancelsFirst { start.tasks[start.tasks.count - 1].hasStarted = true }
@@ -203,14 +219,20 @@ struct ReferenceModel {
         case .ask(let actor): ask(actor, by: index, &state)
         case .visit(let actor, let inside, let leaving):
             guard state.owners[actor] == index else { return nil }
-            for action in inside {
-                switch action {
-                case .append(let number): state.logs[actor].append(number)
-                case .observe(let number): state.seen[number] += [-1] + state.logs[actor]
-                }
-            }
+            act(inside, in: actor, &state)
             if case .ask(let next) = leaving { ask(next, by: index, &state) }
             leave(actor, &state)
+        case .enter(let actor, let inside):
+            guard state.owners[actor] == index else { return nil }
+            act(inside, in: actor, &state)
+        case .suspend(let actor, let gate):
+            guard state.isRegistered[gate], !state.isResumed[gate] else { break }
+            state.hasLeft[gate] = true
+            leave(actor, &state)
+        case .askAgain(let actor, let gate):
+            guard state.hasLeft[gate] else { break }
+            guard state.isResumed[gate] else { return nil }
+            ask(actor, by: index, &state)
         case .mark(let number):
             state.history.append(number)
             state.seen[number] = state.history
@@ -234,6 +256,15 @@ struct ReferenceModel {
         case .look(let number): state.seen[number] = [task.isCancelled ? 1 : 0]
         }
         return state
+    }
+
+    private func act(_ actions: [Inside], in actor: Int, _ state: inout State) {
+        for action in actions {
+            switch action {
+            case .append(let number): state.logs[actor].append(number)
+            case .observe(let number): state.seen[number] += [-1] + state.logs[actor]
+            }
+        }
     }
 
     private func ask(_ actor: Int, by task: Int, _ state: inout State) {
