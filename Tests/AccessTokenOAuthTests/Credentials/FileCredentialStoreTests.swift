@@ -59,6 +59,21 @@ struct FileCredentialStoreTests {
         #expect(try place.names == ["a", "credential.json", "credential.lock"])
     }
 
+    #if os(macOS) || os(Linux)
+    /// In a process of its own: the mask is the whole process's.
+    @Test func `a mask that takes rights from the owner as well makes no record that cannot be read`() async throws {
+        let store = try await filledStore()
+        await #expect(processExitsWith: .success) { [path = place.session.path as String] in
+            umask(0o777)
+            try await FileCredentialStore(folder: URL(filePath: path)).update { _ in
+                .replace(Credential(refreshToken: "RT2"))
+            }
+        }
+        #expect(try place.mode("session/credential.json") == 0o600)
+        #expect(try await store.refreshToken == "RT2")
+    }
+    #endif
+
     // MARK: What is refused
 
     @Test(arguments: [
@@ -251,6 +266,86 @@ struct FileCredentialStoreTests {
         let saved = try await store.update { record in record?.version == version ? .replace(second) : .keep }
         #expect(saved == CredentialRecord(credential: second, version: version + 1))
         #expect(try await self.store().load() == saved)
+    }
+
+    @Test func `a folder that is moved away under a body is not written to, nor is the one in its place`() async throws
+    {
+        let store = try await filledStore()
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in
+                try FileManager.default.moveItem(atPath: place.path("session"), toPath: place.path("moved"))
+                try await self.store().update { _ in .replace(second) }
+                return .replace(Credential(refreshToken: "RT3"))
+            }
+        }
+        #expect(error?.isTransient == true)
+        #expect(try await store.credential == second)
+        let moved = FileCredentialStore(folder: place.url.appending(path: "moved"))
+        #expect(try await moved.credential == first)
+    }
+
+    @Test func `what was there when the folder was removed is forgotten with the next write`() async throws {
+        let store = try await filledStore()
+        await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in
+                try place.remove()
+                return .replace(second)
+            }
+        }
+        try await store.update { _ in .replace(second) }
+        try place.remove()
+        #expect(try await store.load() == nil)
+    }
+
+    @Test func `a lock on a file that nobody uses any more lets nobody in`() async throws {
+        let clock = ManualClock()
+        let store = try await filledStore()
+        let waiting = FileCredentialStore(folder: place.session, waitLimit: 60, clock: clock)
+        let (isInside, mayLeave) = (Event(), Event())
+        let (isInsideAgain, mayLeaveAgain) = (Event(), Event())
+        let holder = Task {
+            try await store.update { _ in
+                isInside.happen()
+                await mayLeave.wait()
+                return .keep
+            }
+        }
+        await isInside.wait()
+        let hasEntered = Event()
+        let waiter = Task {
+            try await waiting.update { _ in
+                hasEntered.happen()
+                return .keep
+            }
+        }
+        // It has the present file open, and waits for its next attempt.
+        await yieldUntil { clock.pendingTimers == 1 }
+        try place.removeItem("session/credential.lock")
+        let next = Task {
+            try await self.store().update { _ in
+                isInsideAgain.happen()
+                await mayLeaveAgain.wait()
+                return .replace(second)
+            }
+        }
+        await isInsideAgain.wait()
+        mayLeave.happen()
+        _ = try await holder.value
+        clock.advance(by: 1)
+        await yieldUntil { clock.pendingTimers == 1 || hasEntered.hasHappened }
+        #expect(!hasEntered.hasHappened)
+        mayLeaveAgain.happen()
+        _ = try await next.value
+        clock.advance(by: 1)
+        #expect(try await waiter.value?.credential == second)
+    }
+
+    @Test func `versions go on over a reset, also where they are ahead of the clock`() async throws {
+        let store = try await filledStore()
+        for _ in 0..<100 { try await store.update { _ in .replace(second) } }
+        let before = try #require(try await store.version)
+        try await store.reset()
+        #expect(try await store.update { _ in .replace(first) }?.version == before + 1)
     }
 
     @Test func `what a killed process has left is no obstacle, and does not stay`() async throws {

@@ -75,6 +75,14 @@ struct ReplyTests {
         #expect(error(read(status, #"{"error":"temporarily_unavailable"}"#))?.isTransient == true)
     }
 
+    @Test(arguments: ["temporarily_unavailable", "server_error", "slow_down"])
+    func `a code that asks for patience is no refusal, whatever its status`(code: String) {
+        for status in [200, 400, 403] {
+            let error = error(read(status, #"{"error":"\#(code)"}"#, retryAfter: "7"))
+            #expect(error == .unavailable(status: status, retryAfter: 7))
+        }
+    }
+
     @Test func `an empty refusal is not understood, unless the app knows what its server means`() throws {
         #expect(error(read(400, "")) == .notUnderstood(status: 400, "it is empty"))
         let knowing = TokenReplyReader(secrets: []) { reply in
@@ -169,6 +177,20 @@ struct ReplyTests {
         #expect(error(read(400, #"{"error":"no \#(code)"}"#)) == .notUnderstood(status: 400, "its error code is none"))
         let long = String(repeating: "x", count: 65)
         #expect(error(read(400, #"{"error":"\#(long)"}"#)) == .notUnderstood(status: 400, "its error code is none"))
+    }
+
+    @Test func `an error code has sixty-four characters at most`() {
+        let longest = String(repeating: "x", count: 64)
+        #expect(error(read(400, #"{"error":"\#(longest)"}"#)) == .refused(longest))
+        #expect(error(read(400, #"{"error":"\#(longest)x"}"#)) == .notUnderstood(status: 400, "its error code is none"))
+    }
+
+    @Test func `an explanation is cut after two hundred characters`() {
+        for (length, shown) in [(200, 200), (201, 200), (10_000, 200)] {
+            let text = String(repeating: "é", count: length)
+            let error = error(read(400, #"{"error":"invalid_request","error_description":"\#(text)"}"#))
+            #expect(error?.serverExplanation?.count == shown)
+        }
     }
 
     @Test func `a long explanation is cut`() {

@@ -52,6 +52,15 @@ struct RevocationTests {
         }
     }
 
+    @Test func `a token is not revoked where everybody can read it, unless that is allowed`() async throws {
+        let url = try #require(URL(string: "http://no-such-host.invalid/revoke"))
+        var endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"), revocationURL: url)
+        await #expect(throws: OAuthError.insecureEndpoint) { try await endpoint.revoke("RT") }
+        endpoint.allowsInsecureHTTP = true
+        let error = await #expect(throws: OAuthError.self) { try await endpoint.revoke("RT") }
+        #expect(error != .insecureEndpoint)
+    }
+
     @Test func `without a place to revoke nothing is sent`() async throws {
         try await withServer { connection, _ in
             connection.reply(200, "")

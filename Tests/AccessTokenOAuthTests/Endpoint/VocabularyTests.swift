@@ -112,6 +112,28 @@ struct VocabularyTests {
         for value in shown { #expect(!everythingShown(by: [value]).contains("s3cret")) }
     }
 
+    @Test(
+        arguments: [
+            OAuthError.connectionLost(code: -1005), .timedOut, .bodyTooLong, .notUnderstood(status: 200, "it is empty"),
+            .notUnderstood(status: 299, "it is empty"), .unavailable(status: 502), .unavailable(status: 512),
+        ]
+    )
+    func `what was sent may have been carried out, unless the server says that it was not`(error: OAuthError) {
+        #expect(error.mayHaveBeenCarriedOut)
+    }
+
+    @Test(
+        arguments: [
+            OAuthError.notUnderstood(status: 100, "it is empty"), .notUnderstood(status: 300, "it is empty"),
+            .notUnderstood(status: 400, "it is empty"), .unavailable(status: 501), .unavailable(status: 511),
+            .refused("invalid_grant"), .redirected(status: 307), .unreachable(code: -1004), .insecureEndpoint,
+            .invalidCodeVerifier, .assertionTimedOut,
+        ]
+    )
+    func `what was not sent was not carried out, nor what the server refused`(error: OAuthError) {
+        #expect(!error.mayHaveBeenCarriedOut)
+    }
+
     @Test func `each error says what to do next, in one of four ways`() {
         let errors: [(OAuthError, String)] = [
             (.refused("invalid_grant"), "sign in again"), (.refused("invalid_client"), "identifier, secret"),

@@ -132,7 +132,8 @@ struct RetryingLoaderTests {
     @Test(
         arguments: [
             OAuthError.unreachable(code: -1004), .unavailable(status: 408), .unavailable(status: 429),
-            .unavailable(status: 500), .unavailable(status: 503, retryAfter: 0),
+            .unavailable(status: 500), .unavailable(status: 503, retryAfter: 0), .unavailable(status: 511),
+            .assertionTimedOut,
         ]
     )
     func `a request that was not carried out is sent as often as is allowed`(error: OAuthError) async {

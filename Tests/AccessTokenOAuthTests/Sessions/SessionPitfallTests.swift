@@ -80,6 +80,18 @@ struct SessionPitfallTests {
         }
     }
 
+    #if canImport(FoundationNetworking)
+    @Test(arguments: [(1.5, 2), (2, 2), (2.001, 3), (0.2, 1)] as [(TimeInterval, TimeInterval)])
+    func `a time-out with a fraction of a second is rounded up`(seconds: TimeInterval, whole: TimeInterval) throws {
+        var request = URLRequest(url: try Nobody.url)
+        request.timeoutInterval = seconds
+        let exchange = HTTPExchange(request, to: .memory(limit: 0))
+        let connections = HTTPConnections(.keepingNothing)
+        let task = try connections.start(request, uploading: .ofRequest, reportingTo: exchange)
+        #expect(task.originalRequest?.timeoutInterval == whole)
+    }
+    #endif
+
     @Test func `a session's own time-out is the one that counts`() async throws {
         let gate = Gate()
         try await withServer { connection, _ in

@@ -151,15 +151,13 @@ struct TransferTests {
     }
 
     @Test func `files that nobody asked for are gone`() throws {
-        let file = try TemporaryFile()
-        let kept = try TemporaryFile()
+        var file: TemporaryFile? = try TemporaryFile()
+        var kept: TemporaryFile? = try TemporaryFile()
         func isThere(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path(percentEncoded: false)) }
-        func drop(_ file: consuming TemporaryFile) {}
-        let (url, keptURL) = (file.url, kept.giveAway())
+        let (url, keptURL) = (try #require(file?.url), try #require(kept?.giveAway()))
         #expect(isThere(url) && isThere(keptURL))
-        drop(file)
-        drop(kept)
-        #expect(isThere(keptURL))
+        (file, kept) = (nil, nil)
+        #expect(!isThere(url) && isThere(keptURL))
         try FileManager.default.removeItem(at: keptURL)
     }
 }
