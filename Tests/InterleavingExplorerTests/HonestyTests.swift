@@ -75,12 +75,32 @@ struct HonestyTests {
         #expect(report.failure.map { [.livelock, .stuckStep].contains($0.kind) } == true, "\(report)")
     }
 
-    @Test("in a file which schedule runs, at any moment")
-    func breadcrumbs() async throws {
+    #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
+    /// In a process of its own: the hook is the whole process's.
+    @Test("that another library has taken the hook, so that plain tasks get away")
+    func takenHook() async throws {
+        await #expect(processExitsWith: .success) {
+            takeHook()
+            let report = await Explorer().explore(
+                Scenario("a plain task") { run in
+                    run.operation("caller") { await Task {}.value }
+                }
+            )
+            #expect(report.failure?.kind == .escape, "\(report)")
+            #expect(report.failure?.message.contains("another library has taken the hook") == true)
+            #expect(!report.isComplete)
+        }
+    }
+    #endif
+
+    @Test("in a file which schedule runs, at any moment", arguments: [Reductions.all, .sleepSets])
+    func breadcrumbs(_ reductions: Reductions) async throws {
         let path = NSTemporaryDirectory() + "breadcrumbs-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         var explorer = Explorer()
         explorer.breadcrumbs = path
+        explorer.reductions = reductions
+        let mark = reductions.contains(.entersActorsAtOnce) ? "" : "+"
         let seen = Shared<Set<String>>([])
         let report = await explorer.explore(
             Scenario("two effects") { run in
@@ -94,7 +114,7 @@ struct HonestyTests {
             }
         )
         #expect(report.holds && report.isComplete, "\(report)")
-        #expect(seen.withLock { $0 } == ["ab two effects\n0", "ba two effects\n1"])
+        #expect(seen.withLock { $0 } == ["ab two effects\n\(mark)0", "ba two effects\n\(mark)1"])
     }
 
     @Test("that no breadcrumbs could be left")
@@ -176,6 +196,15 @@ struct HonestyTests {
         let sound = await Explorer().explore(scenario(isAtomic: true))
         #expect(sound.holds && sound.isComplete, "\(sound)")
     }
+}
+
+/// Does what another library would.
+private func takeHook() {
+    typealias Original = @convention(thin) (UnownedJob) -> Void
+    typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
+    let passOn: Hook = { job, original in original(job) }
+    guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_enqueueGlobal_hook") else { return }
+    unsafe symbol.assumingMemoryBound(to: Hook.self).pointee = passOn
 }
 
 /// Three tasks, of which the last one must not be the first.

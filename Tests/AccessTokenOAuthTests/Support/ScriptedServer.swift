@@ -15,10 +15,14 @@ final class ScriptedServer: Sendable {
     private let threads = DispatchGroup()
     private let received = Locked<[ReceivedRequest]>([])
     private let closed = Locked(0)
+    private let keepsRequests: Bool
     private let script: Script
 
-    /// - Parameter script: answers the first request of each connection, which closes when it returns.
-    init(_ script: @escaping Script) throws {
+    /// - Parameters:
+    ///   - keepsRequests: whether there are ``requests``; those of a long run would fill the memory.
+    ///   - script: answers the first request of each connection, which closes when it returns.
+    init(keepsRequests: Bool = true, _ script: @escaping Script) throws {
+        self.keepsRequests = keepsRequests
         self.script = script
         wakePipe = try WakePipe()
         listener = try SocketDescriptor.listening(onPort: 0)
@@ -72,7 +76,7 @@ final class ScriptedServer: Sendable {
 
     private func serve(_ connection: ScriptedConnection) {
         if let request = connection.receive() {
-            received.withLock { $0.append(request) }
+            if keepsRequests { received.withLock { $0.append(request) } }
             script(connection, request)
         }
         connection.close()
@@ -82,10 +86,11 @@ final class ScriptedServer: Sendable {
 
 /// Runs a test against a server, and stops the server after it.
 func withServer<Value>(
+    keepsRequests: Bool = true,
     _ script: @escaping ScriptedServer.Script,
     _ body: (ScriptedServer) async throws -> Value
 ) async throws -> Value {
-    let server = try ScriptedServer(script)
+    let server = try ScriptedServer(keepsRequests: keepsRequests, script)
     defer { server.stop() }
     return try await body(server)
 }

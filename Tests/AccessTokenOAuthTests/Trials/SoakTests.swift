@@ -80,7 +80,7 @@ struct SoakTests {
 
     @Test func `loses no caller, sends no answered refresh token again, and does not grow`() async throws {
         let server = Server()
-        try await withServer(server.answer) { scripted in
+        try await withServer(keepsRequests: false, server.answer) { scripted in
             let endpoint = TokenEndpoint(try scripted.url, authentication: .none(clientID: "app"), deadline: 5)
             let store = MemoryCredentialStore(Credential(refreshToken: "RT0"))
             let loader = RetryingLoader(OAuthLoader(endpoint: endpoint, store: store), firstDelay: 0.01)
