@@ -3,7 +3,8 @@ public import Foundation
 
 /// The system's wall clock, with timers that are sleeping tasks.
 ///
-/// Timers stand still while the device sleeps, as the load does whose deadline they are.
+/// Timers stand still while the device sleeps, as the load does whose deadline they are. A timer that was cancelled keeps
+/// about a kilobyte until it would have fired, since the runtime keeps the sleep of a cancelled task for so long.
 public struct SystemTaskClock: AccessTokenClock {
     /// Creates the clock; all of them are alike.
     public init() {}

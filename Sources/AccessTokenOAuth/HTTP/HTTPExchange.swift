@@ -1,5 +1,5 @@
-import AccessTokenAsync
 import AccessTokenCore
+import AccessTokenGCD
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -57,11 +57,12 @@ final class HTTPExchange: NSObject, Sendable {
     /// Sends the request, unless nobody wants a reply any more.
     ///
     /// - Parameters:
-    ///   - clock: counts the configuration's `timeoutIntervalForResource`, which does nothing on Linux by itself.
+    ///   - clock: counts the configuration's `timeoutIntervalForResource`, which does nothing on Linux by itself. It is
+    ///     a week where nobody has set it, and a sleeping task that is cancelled leaves memory behind for as long.
     ///   - handler: called once, on any thread.
     func start(
         over connections: HTTPConnections,
-        by clock: any AccessTokenClock = SystemTaskClock(),
+        by clock: any AccessTokenClock = SystemDispatchClock(),
         then handler: @escaping Handler
     ) {
         // A session that drops its delegate without a word must leave nobody waiting for ever.
