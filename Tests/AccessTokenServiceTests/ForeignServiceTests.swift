@@ -272,6 +272,7 @@ struct EventTests {
         clock.advance(by: 250)
         queue.callFromLegacyCode(then: answers.take)
         _ = await loader.started(1)
+        await yieldUntil { clock.pendingTimers == 1 }
         clock.advance(by: 10)
         let signedOut = Event()
         queue.signOutFromLegacyCode { signedOut.happen() }
@@ -298,6 +299,7 @@ struct EventTests {
         clock.advance(by: 250)
         #expect(try await actor.token() == token)
         _ = await loader.started(2)
+        await yieldUntil { clock.pendingTimers == 1 }
         clock.advance(by: 10)
         await actor.signOut()
         await yieldUntil { actorEvents.withLock { $0.count } == expected.count }

@@ -152,6 +152,7 @@ struct HostileNeighbourTests {
         let signingOut = Task { await service.signOut() }
         await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
         #expect(!isForgotten.hasHappened)
+        await yieldUntil { clock.pendingTimers == 1 }
         clock.advance(by: 60)
         await signingOut.value
         #expect(isForgotten.hasHappened)

@@ -84,6 +84,7 @@ struct QueueServiceTests {
         loader.insideLoad { _ in release.wait() }
         service.callFromLegacyCode(then: answers.take)
         _ = await loader.started(1)
+        await yieldUntil { clock.pendingTimers == 1 }
         clock.advance(by: 10)
         await answers.count(1)
         service.callFromLegacyCode(then: answers.take)
@@ -168,6 +169,7 @@ struct QueueServiceTests {
         service.invalidate(token)
         service.callFromLegacyCode(then: answers.take)
         _ = await loader.started(1)
+        await yieldUntil { clock.pendingTimers == 1 }
         clock.setWallClock(to: clock.now.addingTimeInterval(-3600))
         clock.advance(by: 10)
         await answers.count(2)
