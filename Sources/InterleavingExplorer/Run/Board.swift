@@ -56,7 +56,7 @@ struct Board: Sendable {
     var tasks: [UInt64: Int] = [:]
     /// Whether the subject itself has cancelled a task, which then may look at that anywhere.
     var hasSubjectCancelled = false
-    /// Whether code in an actor has asked for another actor in the same stretch.
+    /// Whether code in an actor has asked for an actor in the same stretch.
     var asksInsideActors = false
     /// The tasks that must have ended when the run is over.
     var references: [TaskReference] = []

@@ -43,7 +43,7 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         var isTruncated = false
         /// Whether the subject itself has cancelled a task.
         var hasSubjectCancelled = false
-        /// Whether code in an actor has asked for another actor in the same stretch.
+        /// Whether code in an actor has asked for an actor in the same stretch.
         var asksInsideActors = false
         /// Whether the run was given up because it can show nothing new.
         var isPruned = false

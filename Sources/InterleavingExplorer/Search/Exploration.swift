@@ -88,7 +88,7 @@ struct Exploration {
     func replay(_ schedule: Schedule) -> Replay {
         // Tried before the run, so that nothing of it gets in between.
         _ = ActorIdentity.isKnown
-        let run = newRun(recording: true, entersActorsLater: schedule.entersActorsLater)
+        let run = newRun(recording: true, replaying: schedule)
         var chooser: any Chooser = PrefixChooser(digits: schedule.digits)
         let drive = drive(run, by: &chooser)
         let (steps, ended) = run.board.withLock { ($0.steps ?? [], $0.failure) }
@@ -138,9 +138,11 @@ struct Exploration {
         explorer.reductions.remove(.entersActorsAtOnce) != nil
     }
 
-    private func newRun(recording: Bool, entersActorsLater: Bool = false) -> ScenarioRun {
+    private func newRun(recording: Bool, replaying schedule: Schedule? = nil) -> ScenarioRun {
         var explorer = explorer
-        if entersActorsLater { explorer.reductions.remove(.entersActorsAtOnce) }
+        // The schedule says of which kind its steps are, whatever the explorer would do in a search.
+        if let schedule, schedule.entersActorsLater { explorer.reductions.remove(.entersActorsAtOnce) }
+        if let schedule, !schedule.entersActorsLater { explorer.reductions.insert(.entersActorsAtOnce) }
         return ScenarioRun(explorer, watchesCancellation: watchesCancellation, in: surroundings, recording: recording)
     }
 

@@ -33,6 +33,7 @@ protocol Stage: Sendable {
 }
 
 extension Stage {
+    /// Says that the present step touches something that others can see, of which nothing is written down.
     func notice(_ text: String) {
         notice(text, writing: {})
     }
