@@ -83,6 +83,7 @@ final class HTTPConnections: Sendable {
             case .file(let url): session.uploadTask(with: request, fromFile: url)
             }
         task.delegate = exchange
+        exchange.delegate?.urlSession?(session, didCreateTask: task)
         task.resume()
         return task
     }

@@ -21,16 +21,20 @@ final class HTTPExchange: NSObject, Sendable {
         var timer: AccessTokenTimer?
         var response: HTTPURLResponse?
         var body: HTTPBody
+        var delegate: (any URLSessionTaskDelegate)?
         var hasReplied = false
         var hasSentBody = false
         /// Nobody waits for the reply any more.
         var isOver = false
         var isStopped = false
 
-        mutating func end() -> (OneShot<Result<HTTPReply, any Error>>?, AccessTokenTimer?) {
+        /// What is returned is released outside of the lock.
+        mutating func end() -> (
+            OneShot<Result<HTTPReply, any Error>>?, AccessTokenTimer?, (any URLSessionTaskDelegate)?
+        ) {
             isOver = true
-            defer { (handler, timer) = (nil, nil) }
-            return (handler, timer)
+            defer { (handler, timer, delegate) = (nil, nil, nil) }
+            return (handler, timer, delegate)
         }
     }
 
@@ -43,13 +47,17 @@ final class HTTPExchange: NSObject, Sendable {
         _ request: URLRequest,
         uploading upload: HTTPUpload = .ofRequest,
         to destination: HTTPBody.Destination,
+        delegate: (any URLSessionTaskDelegate)? = nil,
         challengeHandler: URLAuthenticationChallengeHandler? = nil
     ) {
         self.request = request
         self.upload = upload
         self.challengeHandler = challengeHandler
-        state = Locked(State(body: HTTPBody(to: destination)))
+        state = Locked(State(body: HTTPBody(to: destination), delegate: delegate))
     }
+
+    /// Who is told of the progress: nobody any more once the reply was handed over.
+    var delegate: (any URLSessionTaskDelegate)? { state.withLock { $0.delegate } }
 
     /// Whether any of the request's body has left this process.
     var hasSentBody: Bool { state.withLock { $0.hasSentBody } }
@@ -146,9 +154,10 @@ final class HTTPExchange: NSObject, Sendable {
     }
 
     private func end(with result: Result<HTTPReply, any Error>) {
-        let (handler, timer) = state.withLock { $0.end() }
+        let (handler, timer, delegate) = state.withLock { $0.end() }
         timer?.cancel()
         handler?(result)
+        withExtendedLifetime(delegate) {}
     }
 
     // MARK: Closing the connection
@@ -215,7 +224,34 @@ extension HTTPExchange: URLSessionDataDelegate {
         totalBytesExpectedToSend: Int64
     ) {
         noteSentBody()
+        #if canImport(FoundationNetworking)
+        delegate?.urlSession(
+            session,
+            task: task,
+            didSendBodyData: bytesSent,
+            totalBytesSent: totalBytesSent,
+            totalBytesExpectedToSend: totalBytesExpectedToSend
+        )
+        #else
+        delegate?.urlSession?(
+            session,
+            task: task,
+            didSendBodyData: bytesSent,
+            totalBytesSent: totalBytesSent,
+            totalBytesExpectedToSend: totalBytesExpectedToSend
+        )
+        #endif
     }
+
+    #if !canImport(FoundationNetworking)
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        delegate?.urlSession?(session, task: task, didFinishCollecting: metrics)
+    }
+    #endif
 
     func urlSession(
         _ session: URLSession,

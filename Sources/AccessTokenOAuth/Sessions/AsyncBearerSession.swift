@@ -24,6 +24,9 @@ public import FoundationNetworking
 /// - A request with an `Authorization` field of its own is an error.
 /// - A reply is read into memory up to a limit; a download goes to a file, and has none. There is no `bytes(for:)`:
 ///   `URLSession` on Linux cannot hold a server back, so that a slow reader would fill the memory. Download to a file.
+/// - A request's delegate is told how much of a body was sent (`urlSession(_:task:didSendBodyData:…)`) and, on Apple
+///   platforms, of the task (`urlSession(_:didCreateTask:)`, for its `progress`) and its metrics, for each attempt. It
+///   decides nothing: redirects and challenges are the session's, and its other methods are not called.
 ///
 /// **Concurrency** Can be used from any thread.
 ///
@@ -88,7 +91,15 @@ public final class AsyncBearerSession: Sendable {
 
     /// The reply to a request, its body in memory.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        let reply = try await reply(to: request, .ofRequest, .memory(limit: bodyLimit))
+        try await data(for: request, delegate: nil)
+    }
+
+    /// The reply to a request, its body in memory; a delegate is told of the progress.
+    public func data(
+        for request: URLRequest,
+        delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse) {
+        let reply = try await reply(to: request, .ofRequest, .memory(limit: bodyLimit), delegate)
         return (reply.body, reply.response)
     }
 
@@ -99,19 +110,45 @@ public final class AsyncBearerSession: Sendable {
 
     /// The reply to a request with this body.
     public func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse) {
-        let reply = try await reply(to: request, .data(bodyData), .memory(limit: bodyLimit))
+        try await upload(for: request, from: bodyData, delegate: nil)
+    }
+
+    /// The reply to a request with this body; a delegate is told of the progress.
+    public func upload(
+        for request: URLRequest,
+        from bodyData: Data,
+        delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse) {
+        let reply = try await reply(to: request, .data(bodyData), .memory(limit: bodyLimit), delegate)
         return (reply.body, reply.response)
     }
 
     /// The reply to a request whose body is in a file.
     public func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse) {
-        let reply = try await reply(to: request, .file(fileURL), .memory(limit: bodyLimit))
+        try await upload(for: request, fromFile: fileURL, delegate: nil)
+    }
+
+    /// The reply to a request whose body is in a file; a delegate is told of the progress.
+    public func upload(
+        for request: URLRequest,
+        fromFile fileURL: URL,
+        delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse) {
+        let reply = try await reply(to: request, .file(fileURL), .memory(limit: bodyLimit), delegate)
         return (reply.body, reply.response)
     }
 
     /// The reply to a request, its body in a new file, which is yours: move it, or remove it.
     public func download(for request: URLRequest) async throws -> (URL, URLResponse) {
-        let reply = try await reply(to: request, .ofRequest, .file)
+        try await download(for: request, delegate: nil)
+    }
+
+    /// The reply to a request, its body in a new file, which is yours; a delegate is told of the progress.
+    public func download(
+        for request: URLRequest,
+        delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (URL, URLResponse) {
+        let reply = try await reply(to: request, .ofRequest, .file, delegate)
         guard let file = reply.file else { throw URLError(.cannotCreateFile) }
         return (file.giveAway(), reply.response)
     }
@@ -126,13 +163,14 @@ public final class AsyncBearerSession: Sendable {
     private func reply(
         to request: URLRequest,
         _ upload: HTTPUpload,
-        _ destination: HTTPBody.Destination
+        _ destination: HTTPBody.Destination,
+        _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> HTTPReply {
         guard let registration = tasks.register() else { throw BearerSessionError.sessionInvalidated }
         defer { registration.end() }
         let machine = BearerStateMachine(request, uploading: upload, by: rules)
         // A task of its own, which the session can cancel as well as the caller.
-        let task = Task { try await carryOut(machine, destination) }
+        let task = Task { try await carryOut(machine, destination, delegate) }
         registration.onCancel { task.cancel() }
         do {
             return try await withTaskCancellationHandler {
@@ -149,7 +187,8 @@ public final class AsyncBearerSession: Sendable {
 
     private func carryOut(
         _ machine: consuming BearerStateMachine,
-        _ destination: HTTPBody.Destination
+        _ destination: HTTPBody.Destination,
+        _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> HTTPReply {
         var action = machine.start()
         while true {
@@ -158,7 +197,7 @@ public final class AsyncBearerSession: Sendable {
             case .retrieveToken:
                 action = machine.tokenRetrieved(try await tokens.token())
             case .send(let request, let upload):
-                let exchange = HTTPExchange(request, uploading: upload, to: destination)
+                let exchange = HTTPExchange(request, uploading: upload, to: destination, delegate: delegate)
                 action = machine.replied(try await exchange.reply(over: connections))
             case .invalidate(let token):
                 await tokens.invalidate(token)

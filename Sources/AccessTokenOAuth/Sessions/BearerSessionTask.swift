@@ -1,9 +1,11 @@
 import AccessTokenCore
 import AccessTokenGCD
-import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
 #endif
 
 /// A request of a ``BearerSession``, which is sent when it is resumed.
@@ -16,6 +18,7 @@ public final class BearerSessionTask: Sendable {
         /// `nil` once it was called.
         var handler: (@Sendable (Result<HTTPReply, any Error>) -> Void)?
         var isResumed = false
+        var delegate: (any URLSessionTaskDelegate)?
         /// Counts the actions, so that what one of them leaves behind does not pass for that of the next.
         var step = 0
         var cancelStep: (@Sendable () -> Void)?
@@ -41,6 +44,21 @@ public final class BearerSessionTask: Sendable {
         self.connections = connections
         self.registration = registration
         state = Locked(State(machine: machine, handler: handler))
+    }
+
+    /// Told of the task's progress, as a delegate of ``AsyncBearerSession`` is; the task holds it until its end.
+    ///
+    /// Set it before ``resume()``: an attempt that has begun does not notice.
+    public var delegate: (any URLSessionTaskDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set {
+            // What was replaced leaves the lock before it is released.
+            _ = state.withLock { state -> (any URLSessionTaskDelegate)? in
+                guard state.handler != nil else { return nil }
+                defer { state.delegate = newValue }
+                return state.delegate
+            }
+        }
     }
 
     /// Sends the request; a second time does nothing, and neither does it after ``cancel()``.
@@ -100,7 +118,7 @@ public final class BearerSessionTask: Sendable {
     }
 
     private func send(_ request: URLRequest, _ upload: HTTPUpload, _ step: Int) {
-        let exchange = HTTPExchange(request, uploading: upload, to: destination)
+        let exchange = HTTPExchange(request, uploading: upload, to: destination, delegate: delegate)
         cancel(step) { exchange.abandon() }
         exchange.start(over: connections) { [self] result in
             switch result {
@@ -120,12 +138,13 @@ public final class BearerSessionTask: Sendable {
     }
 
     private func finish(with result: Result<HTTPReply, any Error>) {
-        let (handler, cancelStep) = state.withLock { state in
-            defer { (state.handler, state.cancelStep) = (nil, nil) }
-            return (state.handler, state.cancelStep)
+        let (handler, cancelStep, delegate) = state.withLock { state in
+            defer { (state.handler, state.cancelStep, state.delegate) = (nil, nil, nil) }
+            return (state.handler, state.cancelStep, state.delegate)
         }
         handler?(result)
         cancelStep?()
+        withExtendedLifetime(delegate) {}
     }
 }
 

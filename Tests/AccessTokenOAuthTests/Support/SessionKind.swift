@@ -10,6 +10,11 @@ import FoundationNetworking
 protocol TestedSession: Sendable {
     func data(for request: URLRequest) async throws -> (Data, URLResponse)
     func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse)
+    func upload(
+        for request: URLRequest,
+        from bodyData: Data,
+        delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse)
     func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse)
     /// What was in the downloaded file.
     func contents(for request: URLRequest) async throws -> (Data, URLResponse)
@@ -70,7 +75,19 @@ private struct CallbackSession: TestedSession {
     }
 
     func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse) {
-        try await reply { base.uploadTask(with: request, from: bodyData, completionHandler: $0) }
+        try await upload(for: request, from: bodyData, delegate: nil)
+    }
+
+    func upload(
+        for request: URLRequest,
+        from bodyData: Data,
+        delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse) {
+        try await reply { handler in
+            let task = base.uploadTask(with: request, from: bodyData, completionHandler: handler)
+            task.delegate = delegate
+            return task
+        }
     }
 
     func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse) {
