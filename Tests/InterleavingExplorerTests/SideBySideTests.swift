@@ -37,7 +37,9 @@ struct SideBySideTests {
         }
     }
 
-    private func explored(_ name: String, meeting others: Meeting? = nil) async -> (report: String, effects: [String]) {
+    private func explored(_ name: String, meeting others: Meeting? = nil) async -> (
+        report: String, effects: Set<String>
+    ) {
         var explorer = Explorer(.bounded(delays: 2))
         explorer.preempts = false
         explorer.stopsAtFirstFailure = false
@@ -45,7 +47,7 @@ struct SideBySideTests {
         let report = await explorer.explore(withdrawals(of: name, meeting: others, journal: journal))
         others?.leave()
         #expect(report.failures > 0 && report.failures < report.schedules, "\(report)")
-        return ("\(report.schedules), \(report.longestSchedule): \(report)", journal.all)
+        return ("\(report.schedules), \(report.longestSchedule): \(report)", Set(journal.all))
     }
 
     @Test("that meet in the middle of their runs find what each of them finds alone")

@@ -9,18 +9,25 @@ import Testing
 struct StrangerTests {
     struct Subject: Sendable, CustomTestStringConvertible {
         let name: String
+        /// Whether the actor starts tasks for itself, so that no search is complete.
+        let hidesStarts: Bool
         let scenario: @Sendable (_ isMended: Bool) -> Scenario
 
         var testDescription: String { name }
 
-        init(_ name: String, _ setUp: @escaping @Sendable (ScenarioRun, _ isMended: Bool) -> Void) {
+        init(
+            _ name: String,
+            hidesStarts: Bool = false,
+            _ setUp: @escaping @Sendable (ScenarioRun, _ isMended: Bool) -> Void
+        ) {
             self.name = name
+            self.hidesStarts = hidesStarts
             scenario = { isMended in Scenario(name) { setUp($0, isMended) } }
         }
     }
 
     static let subjects = [
-        Subject("an image cache that downloads twice") { run, isMended in
+        Subject("an image cache that downloads twice", hidesStarts: true) { run, isMended in
             let cache = ImageCache(isMended: isMended) { await run.pause("image") }
             for name in ["list", "detail"] { run.operation(name) { await cache.image() } }
             run.invariant("one download") { await cache.downloads == 1 }
@@ -135,7 +142,7 @@ struct StrangerTests {
             }
             run.invariant("one end") { await request.ends == 1 }
         },
-        Subject("a save in a plain task that an older one undoes") { run, isMended in
+        Subject("a save in a plain task that an older one undoes", hidesStarts: true) { run, isMended in
             let draft = Draft(isMended: isMended) { await run.pause("disk") }
             run.operation("writer") {
                 await draft.change("a")
@@ -167,7 +174,8 @@ struct StrangerTests {
     @Test("the mended one holds under every schedule", arguments: subjects)
     func holds(_ subject: Subject) async {
         let report = await Explorer().explore(subject.scenario(true))
-        #expect(report.holds && report.isComplete, "\(report)")
+        #expect(report.holds, "\(report)")
+        #expect(report.isComplete == !subject.hidesStarts, "\(report)")
     }
 }
 

@@ -66,8 +66,10 @@ final class ControlledExecutor: TaskExecutor {
             return state.former.isEmpty ? state.served.run : state.former[task]?.run ?? state.served.run
         }
         if let run {
-            run.accept(job, from: .executor)
-        } else if state.withLock({ $0.probed == nil }) {
+            return run.accept(job, from: .executor)
+        }
+        TaskCensus.note(task)
+        if state.withLock({ $0.probed == nil }) {
             release(job)
         }
     }

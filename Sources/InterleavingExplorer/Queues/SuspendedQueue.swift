@@ -67,7 +67,8 @@ extension ScenarioRun {
         let id = JobLayout.taskID(of: job)
         let starter = Self.participant
         return board.withLock { board in
-            board.name(of: board.participant(ofTask: id, startedBy: board.actor(telling: starter)))
+            let participant = board.participant(ofTask: id, startedBy: board.actor(telling: starter))
+            return board.name(of: participant)
         }
     }
 }

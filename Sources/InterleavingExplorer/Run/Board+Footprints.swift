@@ -23,15 +23,11 @@ extension Board {
     mutating func begin(_ part: Candidate, isFirst: Bool) {
         isStepping = true
         stretch = Stretch(of: part, after: stretch)
+        stretch.actorOrdinal = stretch.actor.map { ordinal(ofActorAt: $0) }
         touchInside()
         guard !isFirst, part.entersActor, isRecording else { return }
         let actor = nameOfActor(enteredBy: part)
         record(.enters, by: part.participant, actor)
-    }
-
-    /// Notes that an actor was asked for, or entered.
-    mutating func touchActor(at address: UInt) {
-        stretch.footprint.write(.init(kind: .actor, ordinal: ordinal(ofActorAt: address)))
     }
 
     /// Notes what has become of the tasks that ran since the last point.
@@ -137,7 +133,7 @@ extension Board {
 
     /// Notes that code has run in the actor of the present step.
     mutating func touchInside() {
-        if let actor = stretch.actor { touchActor(at: actor) }
+        if let actor = stretch.actorOrdinal { stretch.footprint.write(.init(kind: .actor, ordinal: actor)) }
     }
 
     private mutating func addLineage(of participant: Int) {

@@ -115,6 +115,8 @@ struct Stretch: Sendable {
     var job: ControlledJob?
     /// The actor that the step runs in, if it is an actor's.
     var actor: UInt?
+    /// By what the footprint knows the actor, which may be gone when the step is over.
+    var actorOrdinal: Int?
     var isInsideActor = false
     /// Whether code follows when a job is enqueued: not where a task is only woken.
     var isWake = false

@@ -45,6 +45,10 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         var hasSubjectCancelled = false
         /// Whether code in an actor has asked for an actor in the same stretch.
         var asksInsideActors = false
+        /// Whether a task has come by that had begun out of sight.
+        var hasHiddenStart = false
+        /// The steps in which tasks have begun that did not come by.
+        var missed: [MissedTasks] = []
         /// Whether the run was given up because it can show nothing new.
         var isPruned = false
         /// Whether the run has failed before everything had happened.
@@ -54,6 +58,12 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         mutating func mix(_ value: Int) {
             fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3
         }
+    }
+
+    /// Tasks that have begun out of sight in a step, or meanwhile on another thread.
+    struct MissedTasks: Sendable {
+        let step: Int
+        let ids: [UInt64]
     }
 
     private enum Choice {
@@ -76,7 +86,10 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
 
     /// Runs until nothing can run any more, or the run has failed; returns the chooser as it is then.
     func runToEnd() -> any Chooser {
+        // From now on every task counts.
+        _ = run.surroundings.census.missedTasks()
         loop(on: main)
+        drive.hasHiddenStart = run.board.withLock { $0.hasHiddenStart }
         if state.withLock({ $0.hasCollided }) { drive.isPruned = true }
         return chooser
     }
@@ -120,6 +133,8 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
     /// Runs a candidate to the end of its step.
     func execute(_ candidate: Candidate) {
         run.run(candidate)
+        let missed = run.surroundings.census.missedTasks()
+        if !missed.isEmpty { drive.missed.append(MissedTasks(step: drive.steps, ids: missed)) }
         guard !state.withLock({ $0.hasCollided }) else { return }
         endStretch()
         run.board.withLock { board in

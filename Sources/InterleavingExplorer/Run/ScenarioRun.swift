@@ -19,6 +19,7 @@ public final class ScenarioRun: Sendable {
     struct Surroundings: Sendable {
         let escapes = EscapeLog()
         let executor = ControlledExecutor()
+        let census = TaskCensus()
         let threads = StepThreads()
         let places = LockedPlaces()
         let pulse = Pulse()

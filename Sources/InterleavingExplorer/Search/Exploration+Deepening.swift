@@ -22,6 +22,7 @@ extension Exploration {
                 report.redundantRuns = 0
                 report.failures = 0
                 report.failure = nil
+                missed = []
                 return deepen(to: bound)
             }
             for node in nodesToContinue(after: drive, from: branch, isBounded: bound != .max)

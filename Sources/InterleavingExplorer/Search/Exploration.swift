@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// One search through the schedules of a scenario.
@@ -10,6 +11,11 @@ struct Exploration {
     let surroundings: ScenarioRun.Surroundings
     private var escapes: EscapeLog { surroundings.escapes }
     var report: ExplorationReport
+    /// Whether a run has shown a task that had begun out of sight.
+    private var hasHiddenStarts = false
+    /// Tasks that may have begun so, with the schedule; of each step the first ones.
+    var missed: [(tasks: Driver.MissedTasks, digits: [UInt8])] = []
+    private static let schedulesForEachStep = 4
     /// Whether a run has shown that the subject cancels tasks itself.
     var watchesCancellation = false
 
@@ -53,6 +59,7 @@ struct Exploration {
         if report.failure == nil {
             lookAgain()
         }
+        if report.isComplete { lookForHiddenStarts() }
         if let escape = escapes.close(scenario.name), report.failure == nil {
             fail((.escape, escape), under: [])
         }
@@ -179,6 +186,7 @@ struct Exploration {
         }
         let run = newRun(recording: false)
         let drive = drive(run, by: &chooser)
+        noteMissedTasks(of: drive)
         if drive.isPruned {
             report.redundantRuns += 1
             return drive
@@ -188,6 +196,45 @@ struct Exploration {
         guard let failure = run.board.withLock({ $0.failure }) else { return drive }
         fail(failure, under: drive.frames.map { $0.digit })
         return drive
+    }
+
+    private mutating func noteMissedTasks(of drive: Driver.Drive) {
+        hasHiddenStarts = hasHiddenStarts || drive.hasHiddenStart
+        guard !hasHiddenStarts else { return }
+        let digits = drive.frames.map { $0.digit }
+        for tasks in drive.missed where missed.count(where: { $0.tasks.step == tasks.step }) < Self.schedulesForEachStep
+        {
+            missed.append((tasks, digits))
+        }
+    }
+
+    /// Says whether a task was started out of sight, of which nothing was seen later.
+    ///
+    /// It is in the same step each time that the schedule is run again. What another thread starts is not, where others are
+    /// quiet for a moment before; if they never are, the search is called incomplete to be sure.
+    private mutating func lookForHiddenStarts() {
+        var patience = 1000
+        for (tasks, digits) in missed where !hasHiddenStarts && tasks.ids.contains(where: surroundings.census.misses) {
+            hasHiddenStarts = (0..<8).allSatisfy { _ in
+                while patience > 0, !isQuiet() { patience -= 1 }
+                let run = newRun(recording: false)
+                var chooser: any Chooser = PrefixChooser(digits: digits)
+                return drive(run, by: &chooser).missed.contains { $0.step == tasks.step }
+            }
+        }
+        guard hasHiddenStarts else { return }
+        report.omission = """
+            a task was started where the explorer cannot choose when it begins: “Task { }” in the code of an actor, or \
+            “Task.immediate”; start it with “Task.detached”, or with the run's executor
+            """
+        report.isComplete = false
+    }
+
+    /// Whether no other thread starts a task out of sight within a millisecond.
+    private func isQuiet() -> Bool {
+        _ = surroundings.census.missedTasks()
+        surroundings.pulse.waiting { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1)) }
+        return surroundings.census.missedTasks().isEmpty
     }
 
     /// Counts a failure; the first one is run once more.

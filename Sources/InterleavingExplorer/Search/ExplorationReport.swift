@@ -21,6 +21,11 @@ public struct ExplorationReport: Sendable {
     ///
     /// Such a search is slower, or sees less of what escapes; it leaves no schedule out that it counts as tried.
     public internal(set) var limitations: [String] = []
+    /// Why the search is not complete although it was not cut, and what to do about it.
+    ///
+    /// It is set where a task begins out of the explorer's sight: an actor's plain `Task {}` for itself, or a
+    /// `Task.immediate`. Orders in which such a task begins later were not tried.
+    public internal(set) var omission: String?
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0
     /// The first failure, which has the fewest delays of all unless schedules were drawn.
@@ -43,8 +48,9 @@ public struct ExplorationReport: Sendable {
             throw ScenarioFailure(
                 kind: .incompleteSearch,
                 message: """
-                    “\(scenario)” holds under \(schedules) schedules (\(mode)), but there are more: make the scenario \
-                    smaller, raise maximumSchedules, or say verify(allowIncomplete: true)
+                    “\(scenario)” holds under \(schedules) schedules (\(mode)), but there are more: \
+                    \(omission ?? "make the scenario smaller, raise maximumSchedules"), or say \
+                    verify(allowIncomplete: true)
                     """,
                 schedule: Schedule(digits: []),
                 trace: Trace(steps: [])
@@ -56,7 +62,8 @@ public struct ExplorationReport: Sendable {
 extension ExplorationReport: CustomStringConvertible {
     /// A line for the search, a line for each limitation, and the first failure with its trace.
     public var description: String {
-        ([verdict] + limitations.map { "  \($0)" }).joined(separator: "\n")
+        let remarks = limitations + (omission.map { ["There are more, since \($0)."] } ?? [])
+        return ([verdict] + remarks.map { "  \($0)" }).joined(separator: "\n")
     }
 
     private var verdict: String {

@@ -7,22 +7,28 @@ struct Finding: Sendable {
 
     /// Whether that is what was expected.
     ///
-    /// A version that holds must hold under all schedules; one that breaks must break the invariant it is known for.
+    /// A version that holds must hold under all schedules that the explorer can try; one that breaks must break the invariant it is known for.
     var isExpected: Bool {
-        guard let breaks = version.breaks else { return report.holds && report.isComplete }
+        guard let breaks = version.breaks else { return report.holds && wasSearched }
         guard let failure = report.failure else { return false }
         return failure.message.contains("“\(breaks)”") || failure.kind.description == breaks
     }
+
+    /// Whether every schedule was tried that the explorer can try.
+    private var wasSearched: Bool { report.isComplete || report.omission != nil }
 
     /// The verdict in words.
     var verdict: String {
         let schedules = "\(report.schedules) schedule\(report.schedules == 1 ? "" : "s")"
         guard let failure = report.failure else {
-            guard report.isComplete else { return "holds under \(schedules), but there are more" }
+            guard wasSearched else { return "holds under \(schedules), but there are more" }
+            if report.omission != nil {
+                return "holds under \(schedules), with no choice of when its “Task { }” begins"
+            }
             let verdict = report.schedules == 1 ? "holds under the only schedule" : "holds under all \(schedules)"
             return version.unseenFault.map { "\(verdict), and yet has \($0)" } ?? verdict
         }
-        let searched = report.isComplete ? schedules : "the first \(schedules)"
+        let searched = wasSearched ? schedules : "the first \(schedules)"
         return "breaks under \(report.failures) of \(searched), the first is \(failure.schedule)"
     }
 }

@@ -1,0 +1,137 @@
+import Foundation
+import InterleavingExplorer
+import TestSupport
+import Testing
+
+/// The first stretch of a task that an actor starts for itself runs where nothing can be put in between.
+@Suite("Where a task begins out of sight, a search", .eightAtATime, .timeLimit(.minutes(2)))
+struct HiddenStartTests {
+    enum Start: CaseIterable, Sendable {
+        case plain, immediate
+        case detached, preferred, nowhereElse
+
+        var isHidden: Bool { self == .plain || self == .immediate }
+    }
+
+    private func report(
+        _ start: Start,
+        thenAwaiting isAwaited: Bool,
+        pausing pauses: Bool = false
+    ) async -> ExplorationReport {
+        await Explorer().explore(
+            Scenario("an actor and its task") { run in
+                let starter = Starter(executor: run.executor) { if pauses { await run.pause("work") } }
+                run.operation("start") {
+                    let task = await starter.start(start)
+                    if isAwaited { await task.value }
+                }
+                run.operation("other") { await starter.add("other") }
+                run.permitUnfinishedTasks()
+            }
+        )
+    }
+
+    @Test("is not complete, unless each task's start is a choice", arguments: Start.allCases, [false, true])
+    func isIncomplete(_ start: Start, isAwaited: Bool) async {
+        for pauses in [false, true] {
+            let report = await report(start, thenAwaiting: isAwaited, pausing: pauses)
+            #expect(report.holds, "\(report)")
+            #expect(report.isComplete == !start.isHidden, "\(report)")
+            #expect((report.omission != nil) == start.isHidden, "\(report)")
+        }
+    }
+
+    @Test("says why, and fails its test")
+    func says() async throws {
+        let report = await report(.plain, thenAwaiting: false)
+        #expect(report.description.contains("there are more\n  There are more, since a task was started where"))
+        let failure = #expect(throws: ScenarioFailure.self) { try report.verify() }
+        #expect(failure?.kind == .incompleteSearch)
+        #expect(failure?.message.contains("start it with “Task.detached”") == true, "\(String(describing: failure))")
+        try report.verify(allowIncomplete: true)
+    }
+
+    @Test("is complete on an actor with a queue that the run controls")
+    func controlledQueue() async {
+        let report = await Explorer().explore(
+            Scenario("an actor on a queue, and its task") { run in
+                let starter = QueueStarter(run.queue("starter"))
+                run.operation("start") { await starter.start() }
+                run.operation("other") { await starter.add("other") }
+                run.permitUnfinishedTasks()
+            }
+        )
+        #expect(report.holds && report.isComplete, "\(report)")
+    }
+
+    @Test("is complete though other threads start tasks out of sight meanwhile")
+    func noise() async {
+        let runs = Shared(0)
+        let noise = Starter(executor: nil) {}
+        let report = await Explorer().explore(
+            Scenario("three tasks") { run in
+                let number = runs.withLock { runs in
+                    runs += 1
+                    return runs
+                }
+                if number == 1 {
+                    Thread.detachNewThread {
+                        while runs.withLock({ $0 < 4 }) { Task { _ = await noise.start(.plain) } }
+                    }
+                }
+                for name in ["a", "b", "c"] { run.operation(name) { run.effect(name) } }
+            }
+        )
+        #expect(report.holds && report.isComplete, "\(report)")
+    }
+}
+
+private actor Starter {
+    private var log: [String] = []
+    private let executor: (any TaskExecutor)?
+    private let work: @Sendable () async -> Void
+
+    init(executor: (any TaskExecutor)?, work: @escaping @Sendable () async -> Void) {
+        self.executor = executor
+        self.work = work
+    }
+
+    func add(_ entry: String) {
+        log.append(entry)
+    }
+
+    func start(_ start: HiddenStartTests.Start) -> Task<Void, Never> {
+        switch start {
+        case .plain: Task { await perform() }
+        case .immediate: Task.immediate { await perform() }
+        case .detached: Task.detached { await self.perform() }
+        case .preferred: Task(executorPreference: executor) { await self.perform() }
+        case .nowhereElse: Task { [work] in await work() }
+        }
+    }
+
+    private func perform() async {
+        log.append("task")
+        await work()
+        log.append("task")
+    }
+}
+
+private actor QueueStarter {
+    private var log: [String] = []
+    private let queue: ControlledQueue
+
+    init(_ queue: ControlledQueue) {
+        self.queue = queue
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
+
+    func add(_ entry: String) {
+        log.append(entry)
+    }
+
+    func start() {
+        Task { add("task") }
+    }
+}
