@@ -127,6 +127,21 @@ struct ArticleTests {
         #expect(try await first.tokens.token() == token)
     }
 
+    @Test func `asking whether there is a session ends none that begins meanwhile`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "login-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = try #require(URL(string: "https://as.example/token"))
+        for number in 0..<20 {
+            let session = await AppSession(tokenURL: url, folder: folder.appending(path: "\(number)"))
+            let token = AccessToken(value: "first", expiration: .distantFuture)
+            async let isSignedIn = session.isSignedIn()
+            try await session.signIn(Credential(accessToken: token, refreshToken: "refresh"))
+            _ = try await isSignedIn
+            #expect(try await session.store.load()?.credential.refreshToken == "refresh")
+            #expect(try await session.tokens.token() == token)
+        }
+    }
+
     @Test func `sessions of both worlds ask the one service`() async throws {
         let url = try #require(URL(string: "https://api.example"))
         let service = AsyncAccessTokenService(loader: NoTokens())

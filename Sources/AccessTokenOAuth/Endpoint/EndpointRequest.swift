@@ -73,9 +73,8 @@ struct EndpointTransport: Sendable {
         let exchange = HTTPExchange(request, to: .memory(limit: Self.bodyLimit), challengeHandler: challengeHandler)
         exchange.start(over: HTTPConnections(own)) { result in
             handler(
-                result.map(EndpointReply.init).mapError { error in
-                    OAuthError(failedExchange: error, hasSentBody: exchange.hasSentBody)
-                }
+                result.flatMap { reply in reply.failure.map { .failure($0) } ?? .success(EndpointReply(reply)) }
+                    .mapError { OAuthError(failedExchange: $0, hasSentBody: exchange.hasSentBody) }
             )
         }
     }

@@ -16,6 +16,7 @@ final class HTTPConnections: Sendable {
 
     #if canImport(FoundationNetworking)
     private let configuration: URLSessionConfiguration
+    private let gate: ConnectionGate
 
     /// - Parameter configuration: is copied.
     init(_ configuration: URLSessionConfiguration) {
@@ -26,6 +27,13 @@ final class HTTPConnections: Sendable {
         own.timeoutIntervalForRequest = Self.wholeSeconds(own.timeoutIntervalForRequest)
         self.configuration = own
         timeLimit = own.timeoutIntervalForResource
+        gate = ConnectionGate(limit: own.httpMaximumConnectionsPerHost)
+    }
+
+    /// Calls back as soon as the host of a request can have one more connection.
+    func whenFree(for request: URLRequest, _ body: @escaping @Sendable (ConnectionGate.Place?) -> Void) {
+        let url = request.url
+        gate.enter("\(url?.host()?.lowercased() ?? ""):\(url?.port ?? 0)", then: body)
     }
 
     /// - Throws: what the file system says about a file that is to be sent.
@@ -71,6 +79,11 @@ final class HTTPConnections: Sendable {
         session.finishTasksAndInvalidate()
     }
 
+    /// Calls back at once: the session itself counts its connections.
+    func whenFree(for request: URLRequest, _ body: @escaping @Sendable (ConnectionGate.Place?) -> Void) {
+        body(nil)
+    }
+
     func start(
         _ request: URLRequest,
         uploading upload: HTTPUpload,
@@ -109,10 +122,14 @@ enum HTTPUpload: Hashable, Sendable {
 extension URLSessionConfiguration {
     /// A configuration that keeps nothing between two requests: no cookies, no cache, no passwords.
     ///
-    /// A new one each time; change of it what has to be different.
+    /// A new one each time; change of it what has to be different. On Linux it allows 32 connections to a host at once,
+    /// since each request has one of its own there, which stays open for that request only.
     public static var keepingNothing: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.keepNothing()
+        #if canImport(FoundationNetworking)
+        configuration.httpMaximumConnectionsPerHost = 32
+        #endif
         return configuration
     }
 

@@ -22,19 +22,23 @@ final class HTTPExchange: NSObject, Sendable {
         var response: HTTPURLResponse?
         var body: HTTPBody
         var delegate: (any URLSessionTaskDelegate)?
+        var place: ConnectionGate.Place?
         var hasReplied = false
         var hasSentBody = false
         /// Nobody waits for the reply any more.
         var isOver = false
         var isStopped = false
 
-        /// What is returned is released outside of the lock.
-        mutating func end() -> (
-            OneShot<Result<HTTPReply, any Error>>?, AccessTokenTimer?, (any URLSessionTaskDelegate)?
-        ) {
+        /// Returns the state as it was, so that what it let go of is released outside of the lock.
+        mutating func end() -> State {
             isOver = true
-            defer { (handler, timer, delegate) = (nil, nil, nil) }
-            return (handler, timer, delegate)
+            defer { (handler, timer, delegate, place) = (nil, nil, nil, nil) }
+            return self
+        }
+
+        /// What a failure leaves: the head of the reply if that is there, for a status counts also without a whole body.
+        func result(of error: any Error) -> Result<HTTPReply, any Error> {
+            response.map { .success(HTTPReply(response: $0, failure: error)) } ?? .failure(error)
         }
     }
 
@@ -62,7 +66,7 @@ final class HTTPExchange: NSObject, Sendable {
     /// Whether any of the request's body has left this process.
     var hasSentBody: Bool { state.withLock { $0.hasSentBody } }
 
-    /// Sends the request, unless nobody wants a reply any more.
+    /// Sends the request as soon as there is a place for its connection, unless nobody wants a reply any more.
     ///
     /// - Parameters:
     ///   - clock: counts the configuration's `timeoutIntervalForResource`, which does nothing on Linux by itself. It is
@@ -83,10 +87,23 @@ final class HTTPExchange: NSObject, Sendable {
             handler(.failure(URLError(.cancelled)))
             return
         }
+        connections.whenFree(for: request) { place in self.send(over: connections, by: clock, at: place) }
+    }
+
+    private func send(
+        over connections: HTTPConnections,
+        by clock: any AccessTokenClock,
+        at place: ConnectionGate.Place?
+    ) {
+        let isWanted = state.withLock { state in
+            if !state.isOver { state.place = place }
+            return !state.isOver
+        }
+        guard isWanted else { return }
         do {
             let task = try connections.start(request, uploading: upload, reportingTo: self)
             let timer = clock.schedule(after: connections.timeLimit) { [weak self] in
-                self?.abandon(with: URLError(.timedOut))
+                self?.fail(with: URLError(.timedOut))
             }
             let isOver = state.withLock { state in
                 if !state.isOver { (state.task, state.timer) = (task, timer) }
@@ -100,13 +117,21 @@ final class HTTPExchange: NSObject, Sendable {
         }
     }
 
-    /// Answers whoever waits with this error, at once, and closes the connection when that can be done.
-    func abandon(with error: any Error = URLError(.cancelled)) {
+    /// Answers whoever waits, at once, and closes the connection when that can be done.
+    func abandon() {
+        stop(with: .failure(URLError(.cancelled)))
+    }
+
+    private func fail(with error: any Error) {
+        stop(with: state.withLock { $0.result(of: error) })
+    }
+
+    private func stop(with result: Result<HTTPReply, any Error>) {
         let task = state.withLock { state in
             defer { state.task = nil }
             return state.task
         }
-        end(with: .failure(error))
+        end(with: result)
         if let task { stopIfSafe(task) }
     }
 
@@ -120,9 +145,11 @@ final class HTTPExchange: NSObject, Sendable {
             state.hasReplied = true
             guard !isInterim, state.response == nil, !state.isOver else { return nil }
             state.response = response
+            // To a HEAD, and with a 304, the length is that of a body that does not come (RFC 9110, section 8.6).
+            guard request.httpMethod != "HEAD", response.statusCode != 304 else { return nil }
             return state.body.refusal(of: response.expectedContentLength)
         }
-        if let refusal { abandon(with: refusal) } else { stopIfUnwanted(task) }
+        if let refusal { fail(with: refusal) } else { stopIfUnwanted(task) }
     }
 
     func take(_ data: Data, of task: URLSessionTask) {
@@ -135,7 +162,7 @@ final class HTTPExchange: NSObject, Sendable {
                 return error
             }
         }
-        if let failure { abandon(with: failure) }
+        if let failure { fail(with: failure) }
     }
 
     func noteSentBody() {
@@ -146,7 +173,7 @@ final class HTTPExchange: NSObject, Sendable {
         let result: Result<HTTPReply, any Error> = state.withLock { state in
             (state.task, state.isStopped) = (nil, true)
             // A rejected challenge completes as cancelled, with status and body in hand; nobody else cancels.
-            if let error, (error as? URLError)?.code != .cancelled { return .failure(error) }
+            if let error, (error as? URLError)?.code != .cancelled { return state.result(of: error) }
             guard let response = state.response else { return .failure(error ?? URLError(.badServerResponse)) }
             return Result { try state.body.reply(with: response) }
         }
@@ -154,10 +181,9 @@ final class HTTPExchange: NSObject, Sendable {
     }
 
     private func end(with result: Result<HTTPReply, any Error>) {
-        let (handler, timer, delegate) = state.withLock { $0.end() }
-        timer?.cancel()
-        handler?(result)
-        withExtendedLifetime(delegate) {}
+        let ended = state.withLock { $0.end() }
+        ended.timer?.cancel()
+        ended.handler?(result)
     }
 
     // MARK: Closing the connection

@@ -5,11 +5,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A whole reply; its body is in memory or in a file.
+/// A reply; its body is in memory or in a file.
 struct HTTPReply: Sendable {
     let response: HTTPURLResponse
     var body = Data()
     var file: TemporaryFile?
+    /// Why the body is not here, or not whole.
+    var failure: (any Error)?
 }
 
 /// The body of a reply as it comes in.

@@ -12,7 +12,7 @@ struct BearerRules: Sendable {
     let hasOwnAuthorization: Bool
 
     init(origins: [URL], allowsInsecureHTTP: Bool = false, configuration: URLSessionConfiguration) {
-        self.origins = Set(origins.compactMap(WebOrigin.init))
+        self.origins = Set(origins.compactMap { WebOrigin(of: $0, ignoringUser: true) })
         self.allowsInsecureHTTP = allowsInsecureHTTP
         hasOwnAuthorization = (configuration.httpAdditionalHeaders ?? [:]).keys.contains { name in
             (name as? String)?.lowercased() == "authorization"
@@ -21,8 +21,8 @@ struct BearerRules: Sendable {
 
     /// Why a request must not be sent with a token; `nil` if it may.
     func refusal(of request: URLRequest) -> BearerSessionError? {
-        guard let url = request.url, url.user == nil, !hasOwnAuthorization,
-            request.value(forHTTPHeaderField: "Authorization") == nil
+        guard !hasOwnAuthorization, request.value(forHTTPHeaderField: "Authorization") == nil, let url = request.url,
+            url.user == nil
         else { return .authorizationAlreadySet }
         guard let origin = WebOrigin(of: url), origins.contains(origin) else {
             return .originNotAllowed(WebOrigin(of: url)?.description ?? "\(url.scheme ?? "no scheme"):")
@@ -46,15 +46,23 @@ struct WebOrigin: Hashable, Sendable {
 
     /// `nil` for what is not HTTP, and for a URL that names a user: what one parser takes for the user is the host to
     /// another.
-    init?(of url: URL) {
+    init?(of url: URL, ignoringUser: Bool = false) {
         let url = url.absoluteURL
         let ports = ["http": 80, "https": 443]
-        guard let scheme = url.scheme?.lowercased(), let usualPort = ports[scheme], url.user == nil,
-            let host = url.host()?.lowercased().trimmingCharacters(in: ["[", "]"]), !host.isEmpty
+        guard let scheme = url.scheme?.lowercased(), let usualPort = ports[scheme], ignoringUser || url.user == nil,
+            let host = Self.host(of: url)?.lowercased().trimmingCharacters(in: ["[", "]"]), !host.isEmpty
         else { return nil }
         self.scheme = scheme
         self.host = host
         port = url.port ?? usualPort
+    }
+
+    /// An international name as it is looked up, in ASCII (`xn--…`); a URL may have it in either form.
+    private static func host(of url: URL) -> String? {
+        guard let host = url.host(), host.contains("%") else { return url.host() }
+        // Nothing else is decoded: a name that needs it is none that a server has.
+        guard let name = url.host(percentEncoded: false), name.contains("xn--") else { return host }
+        return name
     }
 
     /// Whether nobody on the way can read what goes there: it is `https`, or does not leave this machine.

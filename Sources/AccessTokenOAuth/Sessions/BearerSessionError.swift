@@ -30,7 +30,8 @@ public struct BearerSessionError: Error, Hashable, Sendable {
         BearerSessionError(reason: .insecureOrigin(origin))
     }
 
-    /// The request, or the session's configuration, has an `Authorization` field of its own.
+    /// The request, or the session's configuration, has an `Authorization` field of its own; or the request's URL names a
+    /// user, which would become one.
     public static let authorizationAlreadySet = BearerSessionError(reason: .authorizationAlreadySet)
 
     /// The token is empty, or has characters that no header field can carry (RFC 6750, section 2.1).
@@ -59,7 +60,8 @@ extension BearerSessionError: CustomStringConvertible, LocalizedError {
         case .insecureOrigin(let origin):
             "Not sent: the token would go to \(origin) in the clear. Use https, or allow plain HTTP for the session."
         case .authorizationAlreadySet:
-            "Not sent: there is an Authorization field already. Remove it; the session sets it."
+            "Not sent: there is an Authorization field already, or the URL names a user. Remove it; the session sets the "
+                + "field."
         case .unsendableToken:
             "Not sent: the token has characters that no header field can carry, or none. Look at the token's loader."
         case .bodyTooLong(let limit):

@@ -44,33 +44,38 @@ struct BearerStateMachine: Sendable {
         return send()
     }
 
-    /// The server has replied to what was sent.
+    /// The server has replied to what was sent; of a 401 and a redirect the head is enough.
     mutating func replied(_ reply: HTTPReply) -> BearerAction {
         switch reply.response.statusCode {
         case 401:
             // A second one is not about the token's age. To invalidate the new one as well would have each request to
             // a server that wants none of our tokens cost two loads.
-            guard let token, !hasBeenRepeated else { return .finish(reply) }
+            guard let token, !hasBeenRepeated else { return finish(reply) }
             rejection = reply
             return .invalidate(token)
         case 301, 302, 303, 307, 308:
             return redirected(reply)
         default:
             // Among them 403: this token is good, and not good enough (RFC 6750, section 3.1).
-            return .finish(reply)
+            return finish(reply)
         }
     }
 
     /// The service knows that the token was rejected.
     mutating func invalidated() -> BearerAction {
         let rejection = self.rejection.take()
-        if let rejection, !canBeSentAgain { return .finish(rejection) }
+        if let rejection, !canBeSentAgain { return finish(rejection) }
         hasBeenRepeated = true
         return .retrieveToken
     }
 
     /// A stream is used up by being sent.
     private var canBeSentAgain: Bool { request.httpBodyStream == nil }
+
+    /// What goes to the caller is a whole reply, or the reason why there is none.
+    private func finish(_ reply: HTTPReply) -> BearerAction {
+        reply.failure.map { .fail($0) } ?? .finish(reply)
+    }
 
     private func send() -> BearerAction {
         guard let token else { return .send(request, upload) }
@@ -80,8 +85,8 @@ struct BearerStateMachine: Sendable {
     }
 
     private mutating func redirected(_ reply: HTTPReply) -> BearerAction {
-        guard let redirect = HTTPRedirect(reply.response, of: request) else { return .finish(reply) }
-        guard redirect.dropsBody || canBeSentAgain else { return .finish(reply) }
+        guard let redirect = HTTPRedirect(reply.response, of: request) else { return finish(reply) }
+        guard redirect.dropsBody || canBeSentAgain else { return finish(reply) }
         redirects += 1
         guard redirects <= Self.mostRedirects else { return .fail(URLError(.httpTooManyRedirects)) }
         request = redirect.request
@@ -116,7 +121,7 @@ struct HTTPRedirect {
     /// `nil` for a redirect that is not followed: it leads nowhere, or from `https` into the clear.
     init?(_ response: HTTPURLResponse, of request: URLRequest) {
         guard let url = request.url, let location = response.value(forHTTPHeaderField: "Location"),
-            let target = URL(string: location, relativeTo: url)?.absoluteURL, let host = target.host(), !host.isEmpty,
+            let target = Self.target(of: location, from: url), let host = target.host(), !host.isEmpty,
             let scheme = target.scheme?.lowercased(), ["http", "https"].contains(scheme),
             scheme == "https" || url.scheme?.lowercased() == "http"
         else { return nil }
@@ -138,5 +143,15 @@ struct HTTPRedirect {
         }
         if leavesOrigin { next.setValue(nil, forHTTPHeaderField: "Cookie") }
         self.request = next
+    }
+
+    /// The URL that a redirect leads to.
+    ///
+    /// What no URL can have is encoded, and what is encoded stays as it is: `URL` would encode that once more (RFC 3986,
+    /// section 2.4).
+    private static func target(of location: String, from url: URL) -> URL? {
+        let allowed = CharacterSet.urlQueryAllowed.union(["%", "#", "[", "]"])
+        return location.addingPercentEncoding(withAllowedCharacters: allowed)
+            .flatMap { URL(string: $0, relativeTo: url) }?.absoluteURL
     }
 }

@@ -252,4 +252,22 @@ struct BearerStateMachineTests {
         var machine = BearerStateMachine(URLRequest(url: url), by: rules)
         #expect(self.text(machine.start()) == "retrieve")
     }
+
+    @Test func `an international host is the same one in both of its forms`() throws {
+        let typed = try #require(URL(string: "https://bücher.example"))
+        let looked = try #require(URL(string: "https://xn--bcher-kva.example/path"))
+        #expect(WebOrigin(of: typed) == WebOrigin(of: typed.appending(path: "path")))
+        #expect(WebOrigin(of: typed) == WebOrigin(of: looked))
+        // What else is encoded in a host is not decoded.
+        let encoded = try #require(URL(string: "https://127%2E0.0.1"))
+        #expect(WebOrigin(of: encoded) != WebOrigin(of: try #require(URL(string: "https://127.0.0.1"))))
+    }
+
+    @Test func `of an origin only scheme, host and port count; in a request a user is an error`() throws {
+        let url = try #require(URL(string: "https://user:word@api.example/path?query"))
+        let rules = BearerRules(origins: [url], configuration: .keepingNothing)
+        #expect(rules.refusal(of: URLRequest(url: try #require(URL(string: "https://api.example/other")))) == nil)
+        #expect(rules.refusal(of: URLRequest(url: url)) == .authorizationAlreadySet)
+        #expect("\(BearerSessionError.authorizationAlreadySet)".contains("or the URL names a user"))
+    }
 }

@@ -36,7 +36,8 @@ struct SessionPitfallTests {
             let answered = Event()
             let code = Locked<URLError.Code?>(nil)
             exchange.start(over: HTTPConnections(configuration), by: clock) { result in
-                if case .failure(let error) = result { code.withLock { $0 = (error as? URLError)?.code } }
+                let failure = try? result.get().failure
+                code.withLock { $0 = (failure as? URLError)?.code }
                 answered.happen()
             }
             await yieldUntil { server.requests.count == 1 }

@@ -21,8 +21,10 @@ final class AppSession {
 
     /// Says at launch, and whenever the app becomes active, whether there is a session; asks no server.
     func isSignedIn() async throws -> Bool {
+        let token = tokens.currentToken
         if try await store.load() != nil { return true }
-        await tokens.signOut()  // Another process may have ended the session.
+        // Another process may have ended the session. A sign-out could end one that begins at this moment.
+        if let token { tokens.invalidate(token) }
         return false
     }
 
