@@ -71,6 +71,7 @@ struct ConnectionGateTests {
             await yieldUntil { open.withLock { $0 } == 3 }
             for _ in 0..<17 { mayReply.signal() }
             await yieldUntil { server.requests.count == 20 }
+            try #require(server.requests.count == 20)
             #expect(most.withLock { $0 } <= 3)
             // The server is silent, so that these three stay open; nobody waits for them any more.
             await yieldUntil { open.withLock { $0 } == 3 }
