@@ -10,6 +10,12 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
         var reply: Reply?
         /// Whoever starts an exchange is going to wait for it: a reply that is faster than that is not late.
         var hasBeenAwaited = false
+        var patience = Patience.unlimited
+    }
+
+    /// How long the reply is worth waiting for.
+    private enum Patience {
+        case unlimited, limited, over
     }
 
     private let queue = TimedWaiters<State, Reply?>(State())
@@ -22,6 +28,24 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
 
     /// Whether the reply is there.
     var isSettled: Bool { queue.withLock { state, _ in state.reply != nil } }
+
+    /// Whether the time that ``limitPatience(to:by:)`` gave has passed.
+    var isGivenUp: Bool { queue.withLock { state, _ in state.patience == .over } }
+
+    /// Gives the reply so many more seconds; only the first call counts.
+    ///
+    /// A timer counts them, since the wall clock may be set meanwhile.
+    func limitPatience(to seconds: TimeInterval, by clock: any AccessTokenClock) {
+        let isFirst = queue.withLock { state, _ in
+            guard state.patience == .unlimited else { return false }
+            state.patience = .limited
+            return true
+        }
+        guard isFirst else { return }
+        _ = clock.schedule(after: seconds) { [weak self] in
+            self?.queue.withLock { state, _ in state.patience = .over }
+        }
+    }
 
     /// Takes the reply; only the first one counts.
     func settle(_ reply: Reply) {

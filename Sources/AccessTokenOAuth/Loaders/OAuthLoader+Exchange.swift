@@ -9,11 +9,10 @@ extension OAuthLoader {
         of refreshToken: String,
         in record: CredentialRecord
     ) async throws -> OutstandingExchange<TokenReply> {
-        let now = endpoint.clock.now
         let present = memory.withLock { $0.outstanding }
         // But not for ever: a connection that is dead without knowing it would keep the user out until it does.
         if let present, present.refreshToken == refreshToken,
-            present.exchange.isSettled || now.timeIntervalSince(present.start) < endpoint.deadline * 2
+            present.exchange.isSettled || !present.exchange.isGivenUp
         {
             return present.exchange
         }
@@ -22,12 +21,7 @@ extension OAuthLoader {
             return memory.exchanges
         }
         return try await endpoint.start(.refreshToken(refreshToken)) { [memory] exchange in
-            let sent = LoaderMemory.Outstanding(
-                number: number,
-                refreshToken: refreshToken,
-                exchange: exchange,
-                start: now
-            )
+            let sent = LoaderMemory.Outstanding(number: number, refreshToken: refreshToken, exchange: exchange)
             memory.withLock { $0.outstanding = sent }
         } onReply: { [self] reply, isLate in
             guard isLate else { return forgetOutstanding(number) }

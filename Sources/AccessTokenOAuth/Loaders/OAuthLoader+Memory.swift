@@ -15,7 +15,6 @@ struct LoaderMemory: Sendable {
         let number: Int
         let refreshToken: String
         let exchange: OutstandingExchange<TokenReply>
-        let start: Date
     }
 
     var unsaved: Unsaved?

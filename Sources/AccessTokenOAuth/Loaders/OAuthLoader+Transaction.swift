@@ -112,6 +112,7 @@ extension OAuthLoader {
 
     private func settle(_ exchange: OutstandingExchange<TokenReply>, _ record: CredentialRecord?) async -> Attempt {
         guard let reply = await exchange.reply(within: endpoint.deadline, by: endpoint.clock) else {
+            exchange.limitPatience(to: endpoint.deadline, by: endpoint.clock)
             return Attempt(.keep, .failure(OAuthError.timedOut), on: record)
         }
         if let credential = credential(from: reply, renewing: record?.credential) {

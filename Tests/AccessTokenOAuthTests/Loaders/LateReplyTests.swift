@@ -54,7 +54,7 @@ struct LateReplyTests {
     @Test func `is waited for by the next load, which does not send the refresh token a second time`() async throws {
         try await withLateReply { (server, store, loader, clock, gate) async throws in
             let load = Task { try await loader.load(replacing: old) }
-            await yieldUntil { clock.pendingTimers == 1 }
+            await yieldUntil { clock.pendingTimers == 2 }
             gate.open()
             #expect(try await load.valueInTime.value == "A1")
             #expect(try await store.version == 2)
@@ -65,9 +65,29 @@ struct LateReplyTests {
     @Test func `is not waited for for ever`() async throws {
         try await withLateReply { (server, store, loader, clock, gate) async throws in
             let second = Task { try await loader.load(replacing: old) }
-            await yieldUntil { clock.pendingTimers == 1 }
+            await yieldUntil { clock.pendingTimers == 2 }
             clock.advance(by: 30)
             await #expect(throws: OAuthError.timedOut) { try await second.valueInTime }
+            #expect(try await loader.load(replacing: old).value == "A2")
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func `is waited for also if the wall clock is set ahead meanwhile`() async throws {
+        try await withLateReply { (server, store, loader, clock, gate) async throws in
+            clock.setWallClock(to: clock.now.addingTimeInterval(3600))
+            let load = Task { try await loader.load(replacing: old) }
+            await yieldUntil { clock.pendingTimers == 2 || server.requests.count == 2 }
+            gate.open()
+            #expect(try await load.valueInTime.value == "A1")
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `is not waited for any longer if the wall clock is set back meanwhile`() async throws {
+        try await withLateReply { (server, store, loader, clock, gate) async throws in
+            clock.setWallClock(to: clock.now.addingTimeInterval(-3600))
+            clock.advance(by: 30)
             #expect(try await loader.load(replacing: old).value == "A2")
             #expect(server.requests.count == 2)
         }
@@ -179,7 +199,7 @@ struct LateReplyOfFormerSessionTests {
             #expect(settled.number == 2)
             first.open()
             let third = Task { try await loader.load(replacing: old) }
-            await yieldUntil { clock.pendingTimers == 1 }
+            await yieldUntil { clock.pendingTimers == 2 }
             // The first one's connection is over when its reply was read.
             await yieldUntil { server.closedConnections == 1 }
             #expect(loader.memory.withLock { $0.outstanding?.number } == 2)
@@ -216,7 +236,7 @@ struct LateReplyOfFormerSessionTests {
 
 @Suite("A late reply beside a load", .eightAtATime, .timeLimit(.minutes(2)))
 struct LateReplyWindowTests {
-    private let old = AccessToken(value: "A0")
+    private let old = AccessToken(value: "A0", expiration: Date(timeIntervalSince1970: 0))
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }
 
     @Test func `a load that times out does not forget what a late reply has brought meanwhile`() async throws {
@@ -254,7 +274,8 @@ struct LateReplyWindowTests {
             let loader = OAuthLoader(endpoint: try server.endpoint(clock: clock), store: store)
             await loader.timeOut(replacing: old, at: server, by: clock)
             clock.advance(by: later)
-            // The look at the clock in `exchange(of:in:)`: nothing is unsaved up to here, and the reply comes now.
+            // The look at the clock in `adoptable(_:replacing:)`: nothing is unsaved up to here, the reply comes now, and
+            // the exchange is looked up after it.
             clock.atNextLook {
                 gate.open()
                 // It blocks a thread of the pool, of which there may be two.
@@ -262,7 +283,7 @@ struct LateReplyWindowTests {
                     Thread.sleep(forTimeInterval: 0.001)
                 }
             }
-            _ = try await loader.load(replacing: old)
+            _ = try await loader.load(replacing: nil)
             #expect(server.requests.map(\.body).filter { $0.contains("refresh_token=RT0") }.count == 1)
             #expect(try await store.refreshToken == "RT1")
         }

@@ -58,7 +58,7 @@ struct SessionMemoryTests {
             }
             try await loader.signIn(start)
             let second = Task { try await loader.load(replacing: old) }
-            await yieldUntil { clock.pendingTimers == 1 || server.requests.count == 2 }
+            await yieldUntil { clock.pendingTimers == 2 || server.requests.count == 2 }
             gate.open()
             _ = try await second.valueInTime
             #expect(server.requests.map(\.body).filter { $0.contains("refresh_token=RT0") }.count == 1)

@@ -44,7 +44,7 @@ struct SharedStoreTests {
             )
             await first.timeOut(replacing: old, at: server, by: clock)
             let next = Task { try await second.load(replacing: old) }
-            await yieldUntil { clock.pendingTimers == 1 || server.requests.count == 2 }
+            await yieldUntil { clock.pendingTimers == 2 || server.requests.count == 2 }
             gate.open()
             #expect(try await next.valueInTime.value == "A1")
             #expect(sent(server) == ["refresh_token=RT0"])
