@@ -86,8 +86,8 @@ extension Credential: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// The same as `description`: debuggers and test failures print no secrets either.
     public var debugDescription: String { description }
 
-    /// A mirror without the refresh token and the other members, so that `dump` prints no secret.
+    /// A mirror without the refresh token, the scope and the other members: `dump` prints no secret and no free text.
     public var customMirror: Mirror {
-        Mirror(self, children: ["accessToken": accessToken as Any, "scope": scope as Any], displayStyle: .struct)
+        Mirror(self, children: ["accessToken": accessToken as Any], displayStyle: .struct)
     }
 }

@@ -36,15 +36,14 @@ public struct TokenResponse: Hashable, Sendable {
 extension TokenResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// What there is, and never a secret.
     public var description: String {
-        "TokenResponse(\(accessToken), refreshToken: \(refreshToken == nil ? "none" : "<hidden>"), "
-            + "scope: \(scope ?? "as asked for"))"
+        "TokenResponse(\(accessToken), refreshToken: \(refreshToken == nil ? "none" : "<hidden>"))"
     }
 
     /// The same as `description`: debuggers and test failures print no secrets either.
     public var debugDescription: String { description }
 
-    /// A mirror without the refresh token and the other members, so that `dump` prints no secret.
+    /// A mirror without the refresh token, the scope and the other members: `dump` prints no secret and no free text.
     public var customMirror: Mirror {
-        Mirror(self, children: ["accessToken": accessToken, "scope": scope as Any], displayStyle: .struct)
+        Mirror(self, children: ["accessToken": accessToken], displayStyle: .struct)
     }
 }

@@ -112,6 +112,17 @@ struct VocabularyTests {
         for value in shown { #expect(!everythingShown(by: [value]).contains("s3cret")) }
     }
 
+    /// It comes from the server, which may write what it likes there.
+    @Test func `nothing prints a scope`() {
+        let scope = "s3cret\n2026-11-22 FATAL \u{1B}[31m"
+        let response = TokenResponse(accessToken: AccessToken(value: "A"), refreshToken: "s3cret", scope: scope)
+        #expect(response.scope == scope)
+        for value in [response, Credential(response), [response], [Credential(response)]] as [any Sendable] {
+            let shown = everythingShown(by: value)
+            for part in ["s3cret", "FATAL", "\u{1B}", "\\u{1B}"] { #expect(!shown.contains(part)) }
+        }
+    }
+
     @Test(
         arguments: [
             OAuthError.connectionLost(code: -1005), .timedOut, .bodyTooLong, .notUnderstood(status: 200, "it is empty"),
