@@ -19,6 +19,9 @@ public struct Credential: Hashable, Sendable, Codable {
     public let obtained: Date?
 
     /// The other members of the server's responses, such as `id_token`; text as it is, anything else as its JSON.
+    ///
+    /// ``init(_:renewing:at:)`` keeps up to 64 KiB of names and values: first the ID token, then the members of the new
+    /// response, then those of earlier ones, and the shortest of each first. It leaves out a member that does not fit.
     public let otherMembers: [String: String]
 
     /// The ID token of OpenID Connect, if the server has sent one; it is not validated here.
@@ -51,7 +54,8 @@ public struct Credential: Hashable, Sendable, Codable {
 
     /// Creates the credential that a response makes out of the present one.
     ///
-    /// What the server does not send anew stays as it was (RFC 6749, sections 5.1 and 6).
+    /// What the server does not send anew stays as it was (RFC 6749, sections 5.1 and 6), but for ``otherMembers`` that
+    /// do not fit.
     ///
     /// - Parameters:
     ///   - response: the token endpoint's.
@@ -63,8 +67,26 @@ public struct Credential: Hashable, Sendable, Codable {
             refreshToken: response.refreshToken ?? old?.refreshToken,
             scope: response.scope ?? old?.scope,
             obtained: now,
-            otherMembers: (old?.otherMembers ?? [:]).merging(response.otherMembers) { $1 }
+            otherMembers: Self.fitting(response.otherMembers, over: old?.otherMembers ?? [:])
         )
+    }
+
+    /// In bytes of UTF-8.
+    private static let longestOtherMembers = 65_536
+
+    /// A server that adds a member with each response would otherwise make the credential too long for any store.
+    private static func fitting(_ new: [String: String], over old: [String: String]) -> [String: String] {
+        let members = old.merging(new) { $1 }.map { name, value in
+            let rank = name == "id_token" ? 0 : new[name] != nil ? 1 : 2
+            return (name: name, value: value, order: (rank, name.utf8.count + value.utf8.count, name))
+        }
+        var room = longestOtherMembers
+        var fitting: [String: String] = [:]
+        for member in members.sorted(by: { $0.order < $1.order }) where member.order.1 <= room {
+            fitting[member.name] = member.value
+            room -= member.order.1
+        }
+        return fitting
     }
 
     /// Whether the access token can be handed out; the leeway never uses up more than half of its life (clause C4).

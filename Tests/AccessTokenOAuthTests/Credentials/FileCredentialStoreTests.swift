@@ -176,6 +176,16 @@ struct FileCredentialStoreTests {
         }
     }
 
+    @Test func `a credential that is too long to be read again is not written`() async throws {
+        let store = try await filledStore()
+        let long = Credential(refreshToken: String(repeating: "R", count: CredentialFolder.longestRecord))
+        let error = await #expect(throws: CredentialStoreError.self) { try await store.update { _ in .replace(long) } }
+        #expect(error?.place == place.session.appending(path: "credential.json").path)
+        #expect(error?.description.contains("16 MiB") == true)
+        #expect(try await store.credential == first)
+        #expect(try place.names == ["credential.json", "credential.lock"])
+    }
+
     // MARK: What is sealed
 
     private static func seal(_ key: UInt8) -> CredentialSeal {

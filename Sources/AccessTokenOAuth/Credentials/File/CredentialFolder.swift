@@ -123,6 +123,12 @@ struct CredentialFolder: Sendable {
         by temporaryName: String,
         in folder: borrowing FileDescriptor
     ) throws {
+        guard data.count <= Self.longestRecord else {
+            throw CredentialStoreError.unavailable(
+                at: recordPlace,
+                "the record is longer than the 16 MiB that can be read again, and was not written"
+            )
+        }
         do {
             _ = unsafe unlinkat(folder.number, temporaryName, 0)
             let file = try FileDescriptor.open(temporaryName, O_WRONLY | O_CREAT | O_EXCL, in: folder.number)

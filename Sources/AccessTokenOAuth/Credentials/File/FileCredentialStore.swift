@@ -21,7 +21,8 @@ public import Foundation
 /// **Failure** ``CredentialStoreError``:
 /// - `unreadable`: the file is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
 /// - `insecure`: folder or file can be used by others, belongs to another user, or is a symbolic link.
-/// - `unavailable`: the disk is full, the folder cannot be written, or was removed while a body ran.
+/// - `unavailable`: the disk is full, the folder cannot be written, or was removed while a body ran. A record of more than
+///   16 MiB, which could not be read again, is not written either.
 /// - `superseded`: the lock was lost while a body ran, since its file was removed, or since the system was about to suspend
 ///   the app. Nothing was written.
 public final class FileCredentialStore: CredentialStore {
