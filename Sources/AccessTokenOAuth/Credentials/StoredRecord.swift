@@ -46,6 +46,11 @@ package struct StoredRecordCoder: Sendable {
         var sealed: Data?
     }
 
+    /// What all versions of the format have, whatever else they write.
+    private struct Format: Decodable {
+        let format: Int
+    }
+
     /// Versions above are none of this package: adding one would end the process.
     private static let versions = 0..<(Int.max / 2)
 
@@ -77,11 +82,12 @@ package struct StoredRecordCoder: Sendable {
     package func record(from data: Data) throws(CredentialStoreError) -> StoredRecord {
         guard !data.isEmpty else { throw .unreadable(at: place, "it is empty") }
         // Foundation's decoding errors are not shown: they can repeat what stands there.
+        let format = try? JSONDecoder().decode(Format.self, from: data).format
+        if let format, format != 1 {
+            throw .unreadable(at: place, "it has format \(format), which a later version of this package wrote")
+        }
         guard let form = try? JSONDecoder().decode(Form.self, from: data) else {
             throw .unreadable(at: place, "it is damaged, or was not written by this package")
-        }
-        guard form.format == 1 else {
-            throw .unreadable(at: place, "it has format \(form.format), which a later version of this package wrote")
         }
         guard Self.versions.contains(form.version) else {
             throw .unreadable(at: place, "its version, \(form.version), is impossible")

@@ -176,6 +176,19 @@ struct FileCredentialStoreTests {
         }
     }
 
+    @Test(arguments: [
+        #"{"format":2,"version":"3-a","credential":"s3cret"}"#, #"{"format":2,"revision":7}"#,
+        #"{"format":3,"version":3,"credential":{"refreshToken":["s3cret"]}}"#,
+    ])
+    func `a record of a later version is told as such, whatever its other members are`(_ text: String) async throws {
+        let store = try await filledStore()
+        try place.write(text)
+        let error = await #expect(throws: CredentialStoreError.self) { try await store.load() }
+        #expect(error?.isUnreadable == true)
+        #expect(error?.description.contains("which a later version of this package wrote") == true)
+        #expect(error?.description.contains("s3cret") == false)
+    }
+
     @Test func `a credential that is too long to be read again is not written`() async throws {
         let store = try await filledStore()
         let long = Credential(refreshToken: String(repeating: "R", count: CredentialFolder.longestRecord))
