@@ -9,8 +9,8 @@ struct EndpointCall: Sendable {
     let request: URLRequest
     /// What must appear in no error.
     let secrets: [String]
-    /// Whether nobody on the way can read it.
-    let isSecure: Bool
+    /// Why it must not be sent, unless the app allows plain HTTP; `nil` if nobody on the way can read it.
+    let refusal: OAuthError?
 
     init(_ url: URL, parameters: [FormParameter], proof: ClientAuthentication.Proof) {
         let parameters = parameters + proof.parameters
@@ -25,7 +25,11 @@ struct EndpointCall: Sendable {
         request.httpBody = Data(FormEncoding.body(parameters).utf8)
         self.request = request
         secrets = parameters.filter(\.isSecret).map(\.value) + proof.secrets
-        isSecure = WebOrigin(of: url)?.isProtected == true
+        if WebOrigin(of: url)?.isProtected == true {
+            refusal = nil
+        } else {
+            refusal = url.user == nil ? .insecureEndpoint : .userInEndpoint
+        }
     }
 
     /// Sends it, each time over a connection of its own, and reads a reply of up to a megabyte.

@@ -26,6 +26,7 @@ public struct OAuthError: Error, Hashable, Sendable {
         case redirected(status: Int)
         case bodyTooLong
         case insecureEndpoint
+        case userInEndpoint
         case invalidCodeVerifier
         case assertionTimedOut
     }
@@ -87,6 +88,9 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The endpoint is not `https`, nor on this machine: the request would have shown its secrets to everybody.
     public static let insecureEndpoint = OAuthError(reason: .insecureEndpoint)
 
+    /// The endpoint's URL has a user name in it: what one parser takes for the user is the host to another.
+    public static let userInEndpoint = OAuthError(reason: .userInEndpoint)
+
     /// The code verifier is not of the form that RFC 7636, section 4.1, has.
     public static let invalidCodeVerifier = OAuthError(reason: .invalidCodeVerifier)
 
@@ -117,7 +121,7 @@ public struct OAuthError: Error, Hashable, Sendable {
         switch reason {
         case .refused: !requiresSignIn
         case .unreachable(let code, _): Self.isUnusableURL(code)
-        case .redirected, .insecureEndpoint, .invalidCodeVerifier: true
+        case .redirected, .insecureEndpoint, .userInEndpoint, .invalidCodeVerifier: true
         default: false
         }
     }
@@ -195,6 +199,9 @@ extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, Cus
             "No token: the token endpoint's reply is longer than a megabyte. Look at what answers there."
         case .insecureEndpoint:
             "No token: the endpoint's URL is not https. Use https, or allow plain HTTP where nobody can listen."
+        case .userInEndpoint:
+            "No token: the endpoint's URL has a user name in it; nothing was sent. Remove the user name and password, and "
+                + "name the client by its ClientAuthentication."
         case .invalidCodeVerifier:
             "No token: the code verifier must be 43 to 128 letters, digits, '-', '.', '_' or '~'."
         case .assertionTimedOut:

@@ -162,7 +162,7 @@ public struct TokenEndpoint: Sendable {
     ) async throws -> OutstandingExchange<TokenReply> {
         let proof = try await authentication.proof(within: deadline, by: clock)
         let call = EndpointCall(url, parameters: grant.parameters, proof: proof)
-        guard allowsInsecureHTTP || call.isSecure else { throw OAuthError.insecureEndpoint }
+        if !allowsInsecureHTTP, let refusal = call.refusal { throw refusal }
         let reader = TokenReplyReader(secrets: call.secrets, failureMapping: failureMapping)
         let exchange = OutstandingExchange<TokenReply>(onReply: onReply)
         willSend(exchange)
@@ -192,7 +192,7 @@ extension TokenEndpoint {
         let parameters = [FormParameter("token", token, isSecret: true), FormParameter("token_type_hint", hint)]
         let proof = try await authentication.proof(within: deadline, by: clock)
         let call = EndpointCall(revocationURL, parameters: parameters, proof: proof)
-        guard allowsInsecureHTTP || call.isSecure else { throw OAuthError.insecureEndpoint }
+        if !allowsInsecureHTTP, let refusal = call.refusal { throw refusal }
         let reader = TokenReplyReader(secrets: call.secrets)
         let exchange = OutstandingExchange<Result<Void, OAuthError>> { _, _ in }
         call.send(over: transport, idleLimit: deadline) { [clock] result in

@@ -116,6 +116,21 @@ struct ExchangeTests {
         await #expect(throws: OAuthError.insecureEndpoint) { try await endpoint.exchange(.refreshToken("RT0")) }
     }
 
+    @Test(arguments: ["https://app:s3cret@example.com/token", "https://app@example.com/", "http://app@127.0.0.1:1/"])
+    func `a URL that names a user is told as such, and nothing is sent`(url: String) async throws {
+        let url = try #require(URL(string: url))
+        let endpoint = TokenEndpoint(url, authentication: .none(clientID: "id"), revocationURL: url)
+        let errors = [
+            await #expect(throws: OAuthError.self) { try await endpoint.exchange(.refreshToken("RT0")) },
+            await #expect(throws: OAuthError.self) { try await endpoint.revoke("RT0") },
+        ]
+        for error in errors {
+            let text = try #require(error?.description)
+            #expect(text.contains("user name") && !text.contains("not https") && !text.contains("s3cret"))
+            #expect(error?.isConfigurationMistake == true)
+        }
+    }
+
     @Test func `a cancelled caller does not cancel what was sent`() async throws {
         let gate = Gate()
         try await withServer { connection, _ in
