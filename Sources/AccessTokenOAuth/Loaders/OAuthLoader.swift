@@ -72,6 +72,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///
     /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both.
     ///
+    /// A load that is running is waited for, which may take the endpoint's deadline: a load that exchanges has the store.
+    ///
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {
         try await Task {
@@ -88,6 +90,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// The credential may have an access token, or only a refresh token, which the next call of the service exchanges.
     /// For a session of another user, sign out of the service first.
     ///
+    /// A load that is running is waited for, which may take the endpoint's deadline: a load that exchanges has the store.
+    ///
     /// **Failure** What the store throws; the service goes on as it was then.
     public func signIn(_ credential: Credential, to service: AsyncAccessTokenService) async throws {
         try await signIn(credential)
@@ -97,7 +101,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Begins a session in the store and in a service of this loader, as at the end of a login.
     ///
-    /// It does the same for a queue service, which has this loader by way of a `CallbackLoaderAdapter`.
+    /// It does the same for a queue service, which has this loader by way of a `CallbackLoaderAdapter`, and waits for a load
+    /// that is running as well.
     ///
     /// **Failure** What the store throws; the service goes on as it was then.
     public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
