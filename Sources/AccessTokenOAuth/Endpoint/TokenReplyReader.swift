@@ -133,10 +133,21 @@ struct TokenReplyReader {
         text.utf8.allSatisfy(bytes.contains)
     }
 
+    /// What RFCs register for the endpoints of this product, and what stands for `invalid_grant` elsewhere.
+    ///
+    /// Everybody knows these words: a secret that one of them contains is not given away by it.
+    private static let registeredCodes: Set = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+        "invalid_scope", "access_denied", "server_error", "temporarily_unavailable", "invalid_token",
+        "insufficient_scope", "unsupported_token_type", "authorization_pending", "slow_down", "expired_token",
+        "invalid_target", "invalid_dpop_proof", "use_dpop_nonce", "bad_refresh_token", "invalid_refresh_token",
+    ]
+
     /// The code, which errors print: it must look like a code, and have nothing in it of what was sent.
     ///
     /// - Returns: `nil` for what cannot be a code.
     private func code(_ text: String) -> String? {
+        guard !Self.registeredCodes.contains(text) else { return text }
         let characters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.".utf8)
         guard text.utf8.count <= 64, text.utf8.allSatisfy(characters.contains) else { return nil }
         let shown = text.lowercased()

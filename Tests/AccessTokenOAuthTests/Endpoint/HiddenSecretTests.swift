@@ -78,6 +78,32 @@ struct HiddenSecretTests {
     }
 }
 
+@Suite("A secret that a registered code contains", .eightAtATime, .timeLimit(.minutes(2)))
+struct RegisteredCodeTests {
+    private func error(_ code: String, _ secrets: String...) -> OAuthError? {
+        let body = Data(#"{"error":"\#(code)"}"#.utf8)
+        return TokenReplyReader(secrets: secrets).read(EndpointReply(status: 400, body: body), at: .now).error
+    }
+
+    @Test func `does not hide what the server says`() {
+        #expect(error("invalid_client", "client")?.code == "invalid_client")
+        #expect(error("unauthorized_client", "client", "rized")?.code == "unauthorized_client")
+        #expect(error("authorization_pending", "pending")?.code == "authorization_pending")
+        #expect(error("invalid_token", "token")?.code == "invalid_token")
+        #expect(error("unsupported_token_type", "token")?.code == "unsupported_token_type")
+    }
+
+    @Test(arguments: ["invalid_grant", "bad_refresh_token", "invalid_refresh_token"])
+    func `does not keep a dead refresh token for ever`(code: String) {
+        #expect(error(code, "invalid", "refresh", "grant", code)?.requiresSignIn == true)
+    }
+
+    @Test func `hides a code of the server's own`() {
+        #expect(error("client_is_blocked", "client") == .refused("<hidden>"))
+        #expect(error("INVALID_CLIENT", "client") == .refused("<hidden>"))
+    }
+}
+
 @Suite("A request that failed below HTTP", .eightAtATime, .timeLimit(.minutes(2)))
 struct FailedExchangeTests {
     private func error(_ code: URLError.Code, _ text: String, hasSentBody: Bool) -> OAuthError {
