@@ -3,7 +3,10 @@ public import Foundation
 /// Why the token endpoint gave no token, and what to do next.
 ///
 /// Ask ``requiresSignIn``, ``isTransient`` and ``isConfigurationMistake``. An error that is none of them was a reply
-/// that could not be understood, which another try is not likely to change.
+/// that could not be understood, which another try is not likely to change; or a code of the device grant.
+///
+/// For the device grant (RFC 8628, section 3.5) compare ``code``. `authorization_pending` asks to poll again after the
+/// interval, and `slow_down` to make the interval 5 s longer. `expired_token` and `access_denied` end the polling.
 ///
 /// No error prints a secret. The server's free text, which may repeat one, is only in ``serverExplanation``.
 ///
@@ -18,7 +21,7 @@ public struct OAuthError: Error, Hashable, Sendable {
 
     private enum Reason: Hashable, Sendable {
         case refused(code: String, explanation: Remark)
-        case unavailable(status: Int, retryAfter: TimeInterval?)
+        case unavailable(status: Int, retryAfter: TimeInterval?, code: Remark)
         case unreachable(code: Int, system: Remark)
         case connectionLost(code: Int, system: Remark)
         case timedOut
@@ -44,7 +47,12 @@ public struct OAuthError: Error, Hashable, Sendable {
 
     /// The server cannot answer at present (429, 5xx); it may say after how many seconds to ask again.
     public static func unavailable(status: Int, retryAfter: TimeInterval? = nil) -> OAuthError {
-        OAuthError(reason: .unavailable(status: status, retryAfter: retryAfter))
+        unavailable(status: status, retryAfter: retryAfter, code: nil)
+    }
+
+    /// The server cannot answer at present, and says so with a code.
+    static func unavailable(status: Int, retryAfter: TimeInterval?, code: String?) -> OAuthError {
+        OAuthError(reason: .unavailable(status: status, retryAfter: retryAfter, code: Remark(text: code)))
     }
 
     /// The reply is none of a token endpoint; `what` says why, and must not have a secret in it.
@@ -119,7 +127,7 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The app or the server has to be configured otherwise; the grant is still good.
     public var isConfigurationMistake: Bool {
         switch reason {
-        case .refused: !requiresSignIn
+        case .refused(let code, _): !requiresSignIn && !Self.deviceCodes.contains(code)
         case .unreachable(let code, _): Self.isUnusableURL(code)
         case .redirected, .insecureEndpoint, .userInEndpoint, .invalidCodeVerifier: true
         default: false
@@ -138,16 +146,21 @@ public struct OAuthError: Error, Hashable, Sendable {
         switch reason {
         case .connectionLost, .timedOut, .bodyTooLong: true
         case .notUnderstood(let status, _): (200...299).contains(status)
-        case .unavailable(502, _), .unavailable(504, _), .unavailable(503, nil): true
-        case .unavailable(let status, _): status > 511
+        case .unavailable(502, _, _), .unavailable(504, _, _), .unavailable(503, nil, _): true
+        case .unavailable(let status, _, _): status > 511
         default: false
         }
     }
 
     /// The server's code, such as `invalid_client`.
+    ///
+    /// A server that cannot answer at present may say so with a code as well, such as `slow_down`.
     public var code: String? {
-        guard case .refused(let code, _) = reason else { return nil }
-        return code
+        switch reason {
+        case .refused(let code, _): code
+        case .unavailable(_, _, let code): code.text
+        default: nil
+        }
     }
 
     /// The server's own words (`error_description`) for the people who build the app; up to 200 characters.
@@ -160,8 +173,10 @@ public struct OAuthError: Error, Hashable, Sendable {
     }
 
     /// For how many seconds the server asked not to be asked again (RFC 9110, section 10.2.3); at most a day.
+    ///
+    /// After a `slow_down` it is 5 s at least.
     public var retryAfter: TimeInterval? {
-        guard case .unavailable(_, let seconds) = reason else { return nil }
+        guard case .unavailable(_, let seconds, _) = reason else { return nil }
         return seconds
     }
 
@@ -177,7 +192,9 @@ extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, Cus
         switch reason {
         case .refused(let code, _):
             "No token: the token endpoint refused with \(code). " + Self.advice(for: code)
-        case .unavailable(let status, let seconds):
+        case .unavailable(_, _, let code) where code.text == "slow_down":
+            "No token: the token endpoint is asked too often (slow_down). " + Self.advice(for: "slow_down")
+        case .unavailable(let status, let seconds, _):
             "No token: the token endpoint cannot answer at present (\(status)). "
                 + (seconds.map { "Try again after \($0) s." } ?? "Try again later.")
         case .unreachable(let code, let system) where Self.isUnusableURL(code):
@@ -231,12 +248,19 @@ extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, Cus
         return codes.contains { $0.rawValue == code }
     }
 
+    /// Those of RFC 8628, section 3.5: they tell how the user's decision stands.
+    private static let deviceCodes: Set = ["authorization_pending", "slow_down", "expired_token", "access_denied"]
+
     private static func advice(for code: String) -> String {
         switch code {
         case "invalid_grant": "The refresh token or code is no good any more: sign in again."
         case "invalid_client": "Check the client's identifier, secret and method of authentication."
         case "unauthorized_client", "unsupported_grant_type": "Check which grants the client is registered for."
         case "invalid_scope": "Ask for no scope, or for none that was not granted."
+        case "authorization_pending": "The user has not decided yet: poll again after the interval."
+        case "slow_down": "Poll 5 s slower from now on."
+        case "expired_token": "The device code has expired: begin the device authorization anew."
+        case "access_denied": "The user refused, or the server did: do not repeat the request."
         default: "The grant is kept; check the request against the server's documentation."
         }
     }

@@ -60,6 +60,8 @@ public struct TokenGrant: Hashable, Sendable {
     /// Any other grant, by its URI (RFC 6749, section 4.5), such as token exchange (RFC 8693) or a JSON Web Token
     /// (RFC 7523).
     ///
+    /// A device code (RFC 8628) is such a grant, too: ``OAuthError/code`` tells whether to poll again.
+    ///
     /// - Parameters:
     ///   - type: the value of `grant_type`.
     ///   - parameters: in the order in which they are to be sent. A name may come more than once only where the

@@ -60,10 +60,14 @@ struct TokenReplyReader {
         return read(reply, at: now).result.map { _ in }
     }
 
-    private func unavailable(_ reply: EndpointReply, at now: Date) -> TokenReply {
-        let seconds = RetryAfter.seconds(reply.retryAfter, at: now)
-        return TokenReply(.failure(.unavailable(status: reply.status, retryAfter: seconds)))
+    private func unavailable(_ reply: EndpointReply, at now: Date, code: String? = nil) -> TokenReply {
+        var seconds = RetryAfter.seconds(reply.retryAfter, at: now)
+        if code == "slow_down" { seconds = max(Self.shortestSlowDown, seconds ?? 0) }
+        return TokenReply(.failure(.unavailable(status: reply.status, retryAfter: seconds, code: code)))
     }
+
+    /// The seconds by which RFC 8628, section 3.5, makes the interval longer.
+    private static let shortestSlowDown: TimeInterval = 5
 
     private func success(_ reply: EndpointReply, at now: Date) -> TokenReply {
         guard let members = members(of: reply) else { return notUnderstood(reply, "it is not a JSON object") }
@@ -111,7 +115,7 @@ struct TokenReplyReader {
         guard let code = code(error) else { return notUnderstood(reply, "its error code is none") }
         // Meant for the redirect of the authorization endpoint, and sent here as well.
         guard code != "temporarily_unavailable" && code != "server_error" && code != "slow_down" else {
-            return unavailable(reply, at: now)
+            return unavailable(reply, at: now, code: code)
         }
         return TokenReply(.failure(.refused(code, explanation: members?.explanation.map(readable))))
     }
