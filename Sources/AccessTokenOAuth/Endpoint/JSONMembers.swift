@@ -14,7 +14,7 @@ enum JSONMembers {
     ///   - isKnown: says which members are left out.
     static func text(of body: Data, unless isKnown: (String) -> Bool) -> [String: String] {
         var members: [String: String] = [:]
-        var rest = Array(body)[...]
+        var rest = utf8(body)[...]
         skipSpace(&rest)
         guard rest.popFirst() == UInt8(ascii: "{") else { return [:] }
         while true {
@@ -28,6 +28,26 @@ enum JSONMembers {
             if let name, !isKnown(name) { members[name] = text(of: value) }
             skipSpace(&rest)
             guard rest.popFirst() == UInt8(ascii: ",") else { return members }
+        }
+    }
+
+    /// The body in UTF-8 and without a byte order mark: the decoder takes both, and other encodings of Unicode.
+    private static func utf8(_ body: Data) -> [UInt8] {
+        let encoding = encoding(of: body)
+        let bytes = encoding == .utf8 ? Array(body) : Array((String(data: body, encoding: encoding) ?? "").utf8)
+        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    }
+
+    /// JSON begins with a byte order mark or an ASCII character, which tells where the zeros of each unit are.
+    private static func encoding(of body: Data) -> String.Encoding {
+        let start = Array(body.prefix(4))
+        guard start.count == 4 else { return .utf8 }
+        return switch (start[0], start[1], start[2], start[3]) {
+        case (0, 0, 0xFE, 0xFF), (0, 0, 0, _): .utf32BigEndian
+        case (_, 0, 0, 0): .utf32LittleEndian
+        case (0xFE, 0xFF, _, _), (0, _, _, _): .utf16BigEndian
+        case (0xFF, 0xFE, _, _), (_, 0, _, _): .utf16LittleEndian
+        default: .utf8
         }
     }
 
