@@ -84,6 +84,9 @@ struct TokenReplyReader {
             }
             return refusal(reply, at: now)
         }
+        guard !members.hasStrangeRefreshToken else {
+            return notUnderstood(reply, "the refresh token is neither text nor a number")
+        }
         guard !members.hasStrangeError else { return rescue("it has an error that is not text") }
         guard let value = members.accessToken else { return rescue("it has no access token") }
         guard consists(value, of: 0x21...0x7E) else {
@@ -126,7 +129,13 @@ struct TokenReplyReader {
     }
 
     private func members(of reply: EndpointReply) -> TokenReplyMembers? {
-        try? JSONDecoder().decode(TokenReplyMembers.self, from: reply.body)
+        guard var members = try? JSONDecoder().decode(TokenReplyMembers.self, from: reply.body) else { return nil }
+        if members.hasStrangeRefreshToken {
+            // As it stands: a decoder would give the number back in other digits.
+            let text = JSONMembers.text(of: reply.body) { $0 != TokenReplyMembers.refreshTokenName }
+            members.takeNumber(text[TokenReplyMembers.refreshTokenName])
+        }
+        return members
     }
 
     private func notUnderstood(_ reply: EndpointReply, _ what: String, rescuing token: String? = nil) -> TokenReply {
@@ -235,12 +244,14 @@ struct TokenReplyMembers: Decodable {
     let tokenType: String?
     /// Seconds, never negative; `nil` is good until it is rejected.
     let lifetime: TimeInterval?
-    let refreshToken: String?
+    private(set) var refreshToken: String?
     let scope: String?
     let error: String?
     let explanation: String?
     /// There is an error, but it is not text.
     let hasStrangeError: Bool
+    /// There is a refresh token, but it is not text: the one that was sent may be spent.
+    private(set) var hasStrangeRefreshToken: Bool
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
@@ -254,11 +265,23 @@ struct TokenReplyMembers: Decodable {
         scope = text(.scope)
         error = text(.error)
         explanation = text(.explanation)
-        hasStrangeError =
-            members.contains(.error) && (try? members.decodeNil(forKey: .error)) != true
-            && (try? members.decode(String.self, forKey: .error)) == nil
+        func isStrange(_ key: CodingKeys) -> Bool {
+            members.contains(key) && (try? members.decodeNil(forKey: key)) != true
+                && (try? members.decode(String.self, forKey: key)) == nil
+        }
+        hasStrangeError = isStrange(.error)
+        hasStrangeRefreshToken = isStrange(.refreshToken)
         let seconds = (try? members.decode(Double.self, forKey: .lifetime)) ?? text(.lifetime).flatMap(Double.init)
         lifetime = seconds.flatMap { $0.isNaN ? nil : min(max(0, $0), Self.longestLifetime) }
+    }
+
+    static let refreshTokenName = CodingKeys.refreshToken.rawValue
+
+    /// Takes a refresh token that is a number, which is as good as text once its digits are known.
+    mutating func takeNumber(_ json: String?) {
+        guard let json, let value = Double(json), value.isFinite else { return }
+        refreshToken = json
+        hasStrangeRefreshToken = false
     }
 
     /// Whether a name is one of those above.

@@ -8,6 +8,8 @@ public struct TokenResponse: Hashable, Sendable {
     public let accessToken: AccessToken
 
     /// The refresh token to use from now on; `nil` means that the one that was sent, if one was, stays good.
+    ///
+    /// A server may send a number, whose digits are kept as they stand. Of any other type the reply is not understood.
     public let refreshToken: String?
 
     /// What the access token is good for, in the server's words; `nil` means what was asked for.

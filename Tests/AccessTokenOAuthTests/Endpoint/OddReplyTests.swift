@@ -13,6 +13,36 @@ struct OddReplyTests {
         return reader.read(EndpointReply(status: status, retryAfter: retryAfter, body: body), at: now)
     }
 
+    private func read(_ body: String) -> TokenReply { read(Data(body.utf8)) }
+
+    @Test(arguments: ["12345", "12345678901234567890123", "-1.50", "1e3", "0"])
+    func `a refresh token that is a number is kept as it stands`(number: String) throws {
+        let reply = read(#"{"access_token":"A1","refresh_token": \#(number) ,"x":1}"#)
+        #expect(try reply.result.get().refreshToken == number)
+        #expect(read(#"{"refresh_token":\#(number)}"#).rescuedRefreshToken == number)
+    }
+
+    @Test(arguments: [#"["RT1"]"#, #"{"token":"RT1"}"#, "true", "false", "[]", "1e999"])
+    func `a refresh token of any other type is no silent success`(json: String) {
+        let reply = read(#"{"access_token":"A1","refresh_token":\#(json)}"#)
+        #expect(reply.error == .notUnderstood(status: 200, "the refresh token is neither text nor a number"))
+        #expect(reply.error?.mayHaveBeenCarriedOut == true)
+        #expect(reply.refreshToken == nil)
+        #expect(!everythingShown(by: reply.error as Any).contains("RT1"))
+    }
+
+    @Test func `a session keeps its record over a refresh token that cannot be read`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, #"{"access_token":"A1","refresh_token":["RT1"]}"#)
+        } _: { server in
+            let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
+            let store = MemoryCredentialStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            await #expect(throws: OAuthError.self) { try await loader.load(replacing: AccessToken(value: "A0")) }
+            #expect(try await store.credential == start)
+        }
+    }
+
     @Test(
         arguments: [
             (.utf8, ""), (.utf16LittleEndian, ""), (.utf16BigEndian, ""), (.utf32LittleEndian, ""),
