@@ -271,8 +271,13 @@ struct TokenReplyMembers: Decodable {
         }
         hasStrangeError = isStrange(.error)
         hasStrangeRefreshToken = isStrange(.refreshToken)
-        let seconds = (try? members.decode(Double.self, forKey: .lifetime)) ?? text(.lifetime).flatMap(Double.init)
+        let seconds = (try? members.decode(Double.self, forKey: .lifetime)) ?? text(.lifetime).flatMap(Self.number)
         lifetime = seconds.flatMap { $0.isNaN ? nil : min(max(0, $0), Self.longestLifetime) }
+    }
+
+    /// Swift reads hexadecimal numbers as well; RFC 6749, appendix A.14, has decimal ones only.
+    private static func number(_ text: String) -> Double? {
+        text.contains { "xX".contains($0) } ? nil : Double(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
     static let refreshTokenName = CodingKeys.refreshToken.rawValue
@@ -296,6 +301,9 @@ enum RetryAfter {
     /// No date of these forms is longer.
     private static let longestDate = 40
 
+    /// How many commas are looked at.
+    private static let mostParts = 16
+
     /// Made once: to make a formatter takes longer than to read a whole reply.
     private static let formatters = [
         "EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy",
@@ -307,9 +315,17 @@ enum RetryAfter {
         return formatter
     }
 
-    /// Seconds from `now`, 0 for a date that has passed, `nil` for what makes no sense.
+    /// Seconds from `now`, 0 for a date that has passed, `nil` for what makes no sense; of several fields the longest.
     static func seconds(_ field: String?, at now: Date) -> TimeInterval? {
-        guard let field = field?.trimmingCharacters(in: .whitespaces), !field.isEmpty else { return nil }
+        // Fields of one name come as one with commas (RFC 9110, section 5.3), and a date may have a comma of its own.
+        let parts = (field ?? "").split(separator: ",", maxSplits: mostParts).map(String.init)
+        let dates = zip(parts, parts.dropFirst()).map { "\($0),\($1)" }
+        return (parts + dates).compactMap { seconds(of: $0, at: now) }.max()
+    }
+
+    private static func seconds(of value: String, at now: Date) -> TimeInterval? {
+        let field = value.trimmingCharacters(in: .whitespaces)
+        guard !field.isEmpty else { return nil }
         let seconds = field.utf8.allSatisfy { (48...57).contains($0) } ? TimeInterval(field) : secondsUntil(field, now)
         guard let seconds, seconds <= longest else { return nil }
         return max(0, seconds)

@@ -59,4 +59,28 @@ struct OddReplyTests {
         #expect(response.refreshToken == "RT1")
         #expect(response.otherMembers == ["id_token": "I€", "tenant": #"{"id":7}"#])
     }
+
+    @Test(
+        arguments: [
+            (" 3600 ", 3600), ("3600\\n", 3600), ("0x10", nil), ("0X10", nil), ("-0x1p4", nil), ("1 hour", nil),
+            ("12.5", 12.5), ("", nil), (" ", nil),
+        ] as [(String, TimeInterval?)]
+    )
+    func `a lifetime in text is a decimal number, or none`(text: String, seconds: TimeInterval?) throws {
+        let response = try read(#"{"access_token":"A1","expires_in":"\#(text)"}"#).result.get()
+        #expect(response.accessToken.expiration == seconds.map { now.addingTimeInterval($0) })
+    }
+
+    /// Two fields of one name are one field with a comma (RFC 9110, section 5.3), which a date has as well.
+    @Test(
+        arguments: [
+            ("5, 7", 7), ("7,5", 7), ("5, soon", 5), ("soon, 5", 5), ("soon, later", nil), ("5, 86401", 5), (",", nil),
+            ("Thu, 08 Oct 2026 00:01:00 GMT", 0), ("Wed, 14 Oct 2026 17:48:00 GMT, 5", 80),
+            ("5, Wed, 14 Oct 2026 17:48:00 GMT", 80),
+            ("Wed, 14 Oct 2026 17:28:00 GMT, Wed, 14 Oct 2026 17:48:00 GMT", 80),
+        ] as [(String, TimeInterval?)]
+    )
+    func `of several Retry-After fields the longest counts`(field: String, seconds: TimeInterval?) {
+        #expect(read(Data(), status: 503, retryAfter: field).error == .unavailable(status: 503, retryAfter: seconds))
+    }
 }
