@@ -7,7 +7,8 @@ struct Finding: Sendable {
 
     /// Whether that is what was expected.
     ///
-    /// A version that holds must hold under all schedules that the explorer can try; one that breaks must break the invariant it is known for.
+    /// A version that holds must hold under all schedules that the explorer can try. One that breaks must break the
+    /// invariant it is known for.
     var isExpected: Bool {
         guard let breaks = version.breaks else { return report.holds && wasSearched }
         guard let failure = report.failure else { return false }

@@ -22,13 +22,20 @@ struct OddReplyTests {
         #expect(read(#"{"refresh_token":\#(number)}"#).rescuedRefreshToken == number)
     }
 
-    @Test(arguments: [#"["RT1"]"#, #"{"token":"RT1"}"#, "true", "false", "[]", "1e999"])
+    @Test(arguments: [#"["RT1"]"#, #"{"token":"RT1"}"#, "true", "1e999"])
     func `a refresh token of any other type is no silent success`(json: String) {
         let reply = read(#"{"access_token":"A1","refresh_token":\#(json)}"#)
         #expect(reply.error == .notUnderstood(status: 200, "the refresh token is neither text nor a number"))
         #expect(reply.error?.mayHaveBeenCarriedOut == true)
         #expect(reply.refreshToken == nil)
         #expect(!everythingShown(by: reply.error as Any).contains("RT1"))
+    }
+
+    @Test(arguments: ["null", "\"\"", "false", "[]"])
+    func `what stands for no refresh token is none`(json: String) throws {
+        let response = try read(#"{"access_token":"A1","refresh_token":\#(json)}"#).result.get()
+        #expect(response.refreshToken == nil)
+        #expect(response.accessToken.value == "A1")
     }
 
     @Test func `a session keeps its record over a refresh token that cannot be read`() async throws {
