@@ -38,7 +38,8 @@ public import FoundationNetworking
 ///
 /// **On Linux**
 /// - Each request has a connection of its own, with some three descriptors. So many are open to a host at once as
-///   `httpMaximumConnectionsPerHost` allows; the other requests wait. Time-outs count in whole seconds.
+///   `httpMaximumConnectionsPerHost` allows, not counting those of cancelled requests; the other requests wait. Time-outs
+///   count in whole seconds.
 /// - A file that is uploaded is read into memory, and what comes faster than it can be written waits there.
 /// - All sessions of a process read in one queue: a body without end that comes as fast as memory holds up the others.
 /// - A proxy is taken from the environment (`http_proxy`, `https_proxy`) also for the loopback address, unless `no_proxy`

@@ -8,11 +8,11 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
     let run: ScenarioRun
     private(set) var drive = Drive()
     private var chooser: any Chooser
-    private let threads: StepThreads
-    private let places: LockedPlaces
-    private let pulse: Pulse
-    private let main: StepThread
-    private let state: Protected<State>
+    let threads: StepThreads
+    let places: LockedPlaces
+    let pulse: Pulse
+    let main: StepThread
+    let state: Protected<State>
     /// The frame of the choice whose consequences run now.
     private var frame: Int?
     /// What runs now, and how many had become ready when it began.
@@ -24,46 +24,13 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
     private let permanent: [(name: String, holds: @Sendable () -> Bool)]
 
     /// What any thread may ask or change.
-    private struct State: Sendable {
+    struct State: Sendable {
         var running: StepThread
         /// The threads that run, if more than one had to: the schedule is given up then.
         var strays = 0
         var hasCollided = false
         /// Where the step was held that was let go last.
         var lastPlace: Int?
-    }
-
-    /// What a run was like, as far as the search must know.
-    struct Drive: Sendable {
-        var frames: [Frame] = []
-        /// What ran from point to point, in order.
-        var events: [Event] = []
-        var steps = 0
-        /// Whether there were more candidates at some moment than a digit can tell apart.
-        var isTruncated = false
-        /// Whether the subject itself has cancelled a task.
-        var hasSubjectCancelled = false
-        /// Whether code in an actor has asked for an actor in the same stretch.
-        var asksInsideActors = false
-        /// Whether a task has come by that had begun out of sight.
-        var hasHiddenStart = false
-        /// The steps in which tasks have begun that did not come by.
-        var missed: [MissedTasks] = []
-        /// Whether the run was given up because it can show nothing new.
-        var isPruned = false
-        /// Whether the run has failed before everything had happened.
-        var hasEndedEarly = false
-        var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
-
-        mutating func mix(_ value: Int) {
-            fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3
-        }
-    }
-
-    /// Tasks that have begun out of sight in a step, or meanwhile on another thread.
-    struct MissedTasks: Sendable {
-        let step: Int
-        let ids: [UInt64]
     }
 
     private enum Choice {
@@ -156,7 +123,7 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         state.withLock { $0.running = thread }
     }
 
-    private func resume(_ held: HeldStep) {
+    func resume(_ held: HeldStep) {
         run.board.withLock { board in
             board.isStepping = true
             board.stretch = held.stretch
@@ -190,82 +157,6 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         guard hold(goesOn, for: candidate) else { return }
         let place = LockedPlaces.here()
         state.withLock { $0.lastPlace = place }
-    }
-
-    /// Holds the running step while others go on.
-    ///
-    /// - Returns: Whether the step was let go, and not told to go on.
-    private func hold(_ goesOn: Candidate.Key, for candidate: Candidate) -> Bool {
-        let thread = state.withLock { $0.running }
-        run.board.withLock { board in
-            let held = Candidate(
-                work: .rest(HeldStep(thread: thread, stretch: board.stretch)),
-                participant: board.stretch.participant,
-                label: .text("goes on"),
-                key: goesOn
-            )
-            board.ready.insert(held, at: 0)
-            board.isStepping = false
-        }
-        if case .rest(let other) = candidate.work {
-            resume(other)
-        } else {
-            threads.run(candidate, for: self)
-        }
-        var last = (beats: -1, times: 0)
-        return thread.waitForOrder {
-            let beats = pulse.beats.load(ordering: .relaxed)
-            let isAsleep = state.withLock { $0.running }.isAsleep
-            let isStuck = isAsleep && !pulse.isWaiting.load(ordering: .sequentiallyConsistent)
-            last = isStuck && beats == last.beats ? (beats, last.times + 1) : (beats, 0)
-            return last.times >= 3 && letGo(thread)
-        }
-    }
-
-    /// Lets a step go that the running thread seems to wait for, since the step holds a lock; the schedule is given up.
-    private func letGo(_ thread: StepThread) -> Bool {
-        let isLast = run.board.withLock { board in
-            guard let first = board.firstHeld, first.thread === thread else { return false }
-            return board.takeHeld() != nil
-        }
-        guard isLast else { return false }
-        state.withLock { state in
-            state.strays += state.hasCollided ? 1 : 2
-            state.hasCollided = true
-        }
-        run.board.withLock { $0.isAbandoned = true }
-        return true
-    }
-
-    /// Comes back from a step of a schedule that was given up; the last one to do so ends the run.
-    private func arrive(_ thread: StepThread) {
-        let (strays, place) = state.withLock { state in
-            state.strays -= 1
-            defer { state.lastPlace = nil }
-            return (state.strays, state.lastPlace)
-        }
-        // The first to come back is the one that was waiting, or the one it waited for: that place has a lock.
-        if let place { places.add(place) }
-        guard strays > 0 else {
-            if let held = run.board.withLock({ $0.takeHeld() }) {
-                state.withLock { $0.strays = 1 }
-                if thread !== main { threads.add(thread) }
-                resume(held)
-                if thread === main { _ = thread.waitForOrder() }
-                return
-            }
-            if thread !== main {
-                threads.add(thread)
-                willRun(on: main)
-                main.hand(.goOn)
-            }
-            return
-        }
-        if thread === main {
-            _ = thread.waitForOrder()
-        } else {
-            threads.add(thread)
-        }
     }
 
     private func endStretch() {

@@ -224,8 +224,8 @@ struct Exploration {
         }
         guard hasHiddenStarts else { return }
         report.omission = """
-            a task was started where the explorer cannot choose when it begins: “Task { }” in the code of an actor, or \
-            “Task.immediate”; start it with “Task.detached”, or with the run's executor
+            a task was started where the explorer cannot choose when it begins: a “Task { }” that begins on an actor, or \
+            a “Task.immediate”; start it with “Task.detached”, or with the run's executor
             """
         report.isComplete = false
     }
