@@ -44,7 +44,7 @@ enum JSONMembers {
         guard start.count == 4 else { return .utf8 }
         return switch (start[0], start[1], start[2], start[3]) {
         case (0, 0, 0xFE, 0xFF), (0, 0, 0, _): .utf32BigEndian
-        case (_, 0, 0, 0): .utf32LittleEndian
+        case (0xFF, 0xFE, 0, 0), (_, 0, 0, 0): .utf32LittleEndian
         case (0xFE, 0xFF, _, _), (0, _, _, _): .utf16BigEndian
         case (0xFF, 0xFE, _, _), (_, 0, _, _): .utf16LittleEndian
         default: .utf8

@@ -49,7 +49,8 @@ struct TokenReplyReader {
         case 200...299: return success(reply, at: now)
         case 300...399: return TokenReply(.failure(.redirected(status: reply.status)))
         case 400...499 where reply.status != 408 && reply.status != 429: return refusal(reply, at: now)
-        case 400...599: return unavailable(reply, at: now)
+        case 400...599:
+            return unavailable(reply, at: now, code: members(of: reply)?.error.flatMap(passingCode))
         default: return notUnderstood(reply, "it has a status that no reply has")
         }
     }
@@ -117,7 +118,7 @@ struct TokenReplyReader {
         }
         guard let code = code(error) else { return notUnderstood(reply, "its error code is none") }
         // Meant for the redirect of the authorization endpoint, and sent here as well.
-        guard code != "temporarily_unavailable" && code != "server_error" && code != "slow_down" else {
+        guard !Self.passingCodes.contains(code) else {
             return unavailable(reply, at: now, code: code)
         }
         return TokenReply(.failure(.refused(code, explanation: members?.explanation.map(readable))))
@@ -155,6 +156,13 @@ struct TokenReplyReader {
         "insufficient_scope", "unsupported_token_type", "authorization_pending", "slow_down", "expired_token",
         "invalid_target", "invalid_dpop_proof", "use_dpop_nonce", "bad_refresh_token", "invalid_refresh_token",
     ]
+
+    /// These say that the server cannot answer at present; any other code beside such a status says nothing of the token.
+    private static let passingCodes: Set = ["temporarily_unavailable", "server_error", "slow_down"]
+
+    private func passingCode(_ text: String) -> String? {
+        Self.passingCodes.contains(text) ? text : nil
+    }
 
     /// The code, which errors print: it must look like a code, and have nothing in it of what was sent.
     ///

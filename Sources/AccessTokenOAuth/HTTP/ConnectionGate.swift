@@ -20,8 +20,19 @@ final class ConnectionGate: Sendable {
 
     private struct Line: Sendable {
         var placesTaken = 0
-        /// A slice, since to take its first element moves no other.
-        var waiting: ArraySlice<@Sendable (Place) -> Void> = []
+        /// A slice, since to take its first element moves no other; it would keep the element, which is cleared before.
+        private var waiting: ArraySlice<(@Sendable (Place) -> Void)?> = []
+
+        mutating func append(_ body: @escaping @Sendable (Place) -> Void) {
+            waiting.append(body)
+        }
+
+        mutating func popFirst() -> (@Sendable (Place) -> Void)? {
+            guard !waiting.isEmpty else { return nil }
+            let first = waiting[waiting.startIndex].take()
+            waiting.removeFirst()
+            return first
+        }
     }
 
     private let limit: Int
@@ -38,7 +49,7 @@ final class ConnectionGate: Sendable {
                 lines[host, default: Line()].placesTaken += 1
                 return true
             }
-            lines[host]?.waiting.append(body)
+            lines[host]?.append(body)
             return false
         }
         if isFree { body(Place(self, host)) }
@@ -46,7 +57,7 @@ final class ConnectionGate: Sendable {
 
     private func placeGivenUp(_ host: String) {
         let next = lines.withLock { lines -> (@Sendable (Place) -> Void)? in
-            if let next = lines[host]?.waiting.popFirst() { return next }
+            if let next = lines[host]?.popFirst() { return next }
             lines[host]?.placesTaken -= 1
             if lines[host]?.placesTaken == 0 { lines[host] = nil }
             return nil

@@ -32,8 +32,7 @@ final class HTTPConnections: Sendable {
 
     /// Calls back as soon as the host of a request can have one more connection.
     func whenFree(for request: URLRequest, _ body: @escaping @Sendable (ConnectionGate.Place?) -> Void) {
-        let url = request.url
-        gate.enter("\(url?.host()?.lowercased() ?? ""):\(url?.port ?? 0)", then: body)
+        gate.enter(request.url.flatMap { WebOrigin(of: $0) }?.description ?? "", then: body)
     }
 
     /// - Throws: what the file system says about a file that is to be sent.

@@ -25,6 +25,7 @@ final class HTTPExchange: NSObject, Sendable {
         var place: ConnectionGate.Place?
         var hasReplied = false
         var hasSentBody = false
+        var hasRejectedChallenge = false
         /// Nobody waits for the reply any more.
         var isOver = false
         var isStopped = false
@@ -32,7 +33,10 @@ final class HTTPExchange: NSObject, Sendable {
         /// Returns the state as it was, so that what it let go of is released outside of the lock.
         mutating func end() -> State {
             isOver = true
-            defer { (handler, timer, delegate, place) = (nil, nil, nil, nil) }
+            defer {
+                (handler, timer, delegate, place) = (nil, nil, nil, nil)
+                body = HTTPBody(to: .memory(limit: 0))
+            }
             return self
         }
 
@@ -87,14 +91,17 @@ final class HTTPExchange: NSObject, Sendable {
             handler(.failure(URLError(.cancelled)))
             return
         }
-        connections.whenFree(for: request) { place in self.send(over: connections, by: clock, at: place) }
+        let timer = clock.schedule(after: connections.timeLimit) { [weak self] in self?.fail(with: URLError(.timedOut))
+        }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.timer = timer }
+            return state.isOver
+        }
+        guard !isOver else { return timer.cancel() }
+        connections.whenFree(for: request) { place in self.send(over: connections, at: place) }
     }
 
-    private func send(
-        over connections: HTTPConnections,
-        by clock: any AccessTokenClock,
-        at place: ConnectionGate.Place?
-    ) {
+    private func send(over connections: HTTPConnections, at place: ConnectionGate.Place?) {
         let isWanted = state.withLock { state in
             if !state.isOver { state.place = place }
             return !state.isOver
@@ -102,16 +109,11 @@ final class HTTPExchange: NSObject, Sendable {
         guard isWanted else { return }
         do {
             let task = try connections.start(request, uploading: upload, reportingTo: self)
-            let timer = clock.schedule(after: connections.timeLimit) { [weak self] in
-                self?.fail(with: URLError(.timedOut))
-            }
             let isOver = state.withLock { state in
-                if !state.isOver { (state.task, state.timer) = (task, timer) }
+                if !state.isOver { state.task = task }
                 return state.isOver
             }
-            guard isOver else { return }
-            timer.cancel()
-            stopIfSafe(task)
+            if isOver { stopIfSafe(task) }
         } catch {
             end(with: .failure(error))
         }
@@ -172,10 +174,12 @@ final class HTTPExchange: NSObject, Sendable {
     func complete(_ error: (any Error)?) {
         let result: Result<HTTPReply, any Error> = state.withLock { state in
             (state.task, state.isStopped) = (nil, true)
-            // A rejected challenge completes as cancelled, with status and body in hand; nobody else cancels.
             if let error, (error as? URLError)?.code != .cancelled { return state.result(of: error) }
+            // A rejected challenge completes as cancelled, with status and body in hand. Otherwise a delegate of the
+            // request has cancelled the task, and the body may be cut.
+            if let error, !state.hasRejectedChallenge { return .failure(error) }
             guard let response = state.response else { return .failure(error ?? URLError(.badServerResponse)) }
-            return Result { try state.body.reply(with: response) }
+            do { return .success(try state.body.reply(with: response)) } catch { return state.result(of: error) }
         }
         end(with: result)
     }
@@ -233,6 +237,7 @@ extension HTTPExchange: URLSessionDataDelegate {
         case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault:
             // RFC 6749's own answer to a wrong secret is a 401 with such a challenge. Left to itself it hangs for ever
             // on Linux, and asks the keychain for somebody's password on Apple platforms.
+            state.withLock { $0.hasRejectedChallenge = true }
             completionHandler(.rejectProtectionSpace, nil)
         default:
             // Whether to trust a server's certificate is for the system to decide, or for the app.

@@ -25,8 +25,9 @@ public import FoundationNetworking
 /// - A reply is read into memory up to a limit; a download goes to a file, and has none. There is no `bytes(for:)`:
 ///   `URLSession` on Linux cannot hold a server back, so that a slow reader would fill the memory. Download to a file.
 /// - A request's delegate is told how much of a body was sent (`urlSession(_:task:didSendBodyData:…)`) and, on Apple
-///   platforms, of the task (`urlSession(_:didCreateTask:)`, for its `progress`) and its metrics, for each attempt. It
-///   decides nothing: redirects and challenges are the session's, and its other methods are not called.
+///   platforms, of the task (`urlSession(_:didCreateTask:)`, for its `progress`) and its metrics, for each attempt that
+///   ends by itself. It decides nothing: redirects and challenges are the session's, and its other methods are not called.
+///   To cancel, cancel your own task: a `URLSessionTask` that is cancelled on Linux can end the process.
 ///
 /// **Concurrency** Can be used from any thread.
 ///
@@ -38,8 +39,8 @@ public import FoundationNetworking
 ///
 /// **On Linux**
 /// - Each request has a connection of its own, with some three descriptors. So many are open to a host at once as
-///   `httpMaximumConnectionsPerHost` allows, not counting those of cancelled requests; the other requests wait. Time-outs
-///   count in whole seconds.
+///   `httpMaximumConnectionsPerHost` allows, not counting those of requests that were cancelled or timed out; the
+///   other requests wait. Time-outs count in whole seconds.
 /// - A file that is uploaded is read into memory, and what comes faster than it can be written waits there.
 /// - All sessions of a process read in one queue: a body without end that comes as fast as memory holds up the others.
 /// - A proxy is taken from the environment (`http_proxy`, `https_proxy`) also for the loopback address, unless `no_proxy`

@@ -150,8 +150,37 @@ struct HTTPRedirect {
     /// What no URL can have is encoded, and what is encoded stays as it is: `URL` would encode that once more (RFC 3986,
     /// section 2.4).
     private static func target(of location: String, from url: URL) -> URL? {
-        let allowed = CharacterSet.urlQueryAllowed.union(["%", "#", "[", "]"])
-        return location.addingPercentEncoding(withAllowedCharacters: allowed)
-            .flatMap { URL(string: $0, relativeTo: url) }?.absoluteURL
+        // A host has rules of its own, such as brackets around an IPv6 address.
+        var start = location.startIndex
+        let scheme = location.prefix { !"/?#".contains($0) }
+        if scheme.isEmpty || scheme.last == ":", location[scheme.endIndex...].hasPrefix("//") {
+            start = location[scheme.endIndex...].dropFirst(2).firstIndex { "/?#".contains($0) } ?? location.endIndex
+        }
+        let parts = location[start...].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let rest = parts.map { encoded($0) }.joined(separator: "#")
+        return URL(string: location[..<start] + rest, relativeTo: url)?.absoluteURL
+    }
+
+    /// What a path, a query or a fragment can have as it is (RFC 3986, section 3.3).
+    private static let unencoded = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?".utf8
+    )
+
+    private static func encoded(_ text: Substring) -> String {
+        let bytes = Array(text.utf8)
+        var result = ""
+        for (index, byte) in bytes.enumerated() {
+            let digits = bytes[(index + 1)...].prefix(2)
+            let isEncoded =
+                byte == UInt8(ascii: "%") && digits.count == 2
+                && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+            if isEncoded || unencoded.contains(byte) {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += byte < 16 ? "%0" + digits : "%" + digits
+            }
+        }
+        return result
     }
 }

@@ -27,7 +27,10 @@ final class TaskCensus: TaskExecutor {
     deinit {
         let this = ObjectIdentifier(self)
         Self.arrivals.withLock { arrivals in
-            arrivals.missed = arrivals.missed.filter { $0.value != [this] }
+            arrivals.missed = arrivals.missed.compactMapValues { missing in
+                let others = missing.filter { $0 != this }
+                return others.isEmpty ? nil : others
+            }
         }
     }
 

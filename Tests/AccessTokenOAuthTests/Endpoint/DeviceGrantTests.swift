@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Codes of the device grant (RFC 8628, section 3.5)", .eightAtATime, .timeLimit(.minutes(2)))
 struct DeviceGrantTests {
-    private func error(_ code: String, retryAfter: String? = nil) -> OAuthError? {
+    private func error(_ code: String, status: Int = 400, retryAfter: String? = nil) -> OAuthError? {
         let body = Data(#"{"error":"\#(code)"}"#.utf8)
         return TokenReplyReader(secrets: ["device-code"])
-            .read(EndpointReply(status: 400, retryAfter: retryAfter, body: body), at: .now).error
+            .read(EndpointReply(status: status, retryAfter: retryAfter, body: body), at: .now).error
     }
 
     @Test(
@@ -41,6 +41,10 @@ struct DeviceGrantTests {
         #expect(error("slow_down")?.isTransient == true)
         #expect(error("slow_down")?.retryAfter == 5)
         #expect(error("slow_down", retryAfter: "2")?.retryAfter == 5)
+        #expect(error("slow_down", status: 429)?.code == "slow_down")
+        #expect(error("slow_down", status: 429)?.retryAfter == 5)
+        #expect(error("invalid_grant", status: 503)?.code == nil)
+        #expect(error("invalid_grant", status: 503)?.requiresSignIn == false)
         #expect(error("slow_down", retryAfter: "9")?.retryAfter == 9)
         #expect(error("temporarily_unavailable")?.retryAfter == nil)
     }

@@ -32,6 +32,29 @@ struct ConnectionGateTests {
         #expect(Set(entered.withLock { $0.keys }) == ["f", "g"])
     }
 
+    @Test func `whoever has a place is not kept by the line any more`() async throws {
+        final class Guest: Sendable {}
+        let gate = ConnectionGate(limit: 1)
+        let held = Locked<Place?>(nil)
+        let entered = Locked(0)
+        gate.enter("host") { place in held.withLock { $0 = place } }
+        var guest: Guest? = Guest()
+        let reference = WeakReference(guest)
+        for guest in [guest, nil] {
+            gate.enter("host") { place in
+                withExtendedLifetime(guest) { held.withLock { $0 = place } }
+                entered.withLock { $0 += 1 }
+            }
+        }
+        guest = nil
+        #expect(reference.object != nil)
+        held.withLock { $0 = nil }
+        await yieldUntil { entered.withLock { $0 } == 1 }
+        // The next one still waits.
+        await yieldUntil { reference.object == nil }
+        #expect(reference.object == nil)
+    }
+
     @Test func `a long line of those that give up at once comes to its end`() async {
         let gate = ConnectionGate(limit: 1)
         let first = Locked<Place?>(nil)

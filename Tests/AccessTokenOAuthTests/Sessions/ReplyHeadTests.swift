@@ -1,3 +1,5 @@
+import AccessTokenCore
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -86,11 +88,41 @@ struct ReplyHeadTests {
     {
         try await withServer { connection, _ in
             let isFirst = connection.number == 1
-            connection.reply(isFirst ? 302 : 200, "", fields: isFirst ? ["Location": "/moved?s=a%2Bb%3D&q={x}"] : [:])
+            let place = "/mo%ved?s=a%2Bb%3D&q={x}&f[0]=é#a#b"
+            connection.reply(isFirst ? 302 : 200, "", fields: isFirst ? ["Location": place] : [:])
         } _: { server in
             let session = kind.session(SampleTokens.service().0, origins: [try server.url])
             _ = try await session.data(for: URLRequest(url: try server.resource))
-            #expect(server.requests.last?.line == "GET /moved?s=a%2Bb%3D&q=%7Bx%7D HTTP/1.1")
+            #expect(server.requests.last?.line == "GET /mo%25ved?s=a%2Bb%3D&q=%7Bx%7D&f%5B0%5D=%C3%A9 HTTP/1.1")
+        }
+    }
+
+    @Test(arguments: [200, 401]) func `what a delegate has cancelled is no whole reply`(status: Int) async throws {
+        let received = Event()
+        let mayReply = DispatchSemaphore(value: 0)
+        try await withServer { connection, _ in
+            received.happen()
+            mayReply.wait()
+            connection.reply(200, "")
+        } _: { server in
+            defer { mayReply.signal() }
+            let (url, answered) = (try server.resource, Event())
+            let code = Locked<URLError.Code?>(nil)
+            let exchange = HTTPExchange(URLRequest(url: url), to: .memory(limit: 100))
+            exchange.start(over: HTTPConnections(.keepingNothing)) { result in
+                if case .failure(let error) = result { code.withLock { $0 = (error as? URLError)?.code } }
+                answered.happen()
+            }
+            await received.wait()
+            // As the connection would say it: URLSession on Linux may end the process if it has to cancel here.
+            let task = URLSession.shared.dataTask(with: url)
+            let fields = ["Content-Length": "10"]
+            let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields)
+            exchange.take(try #require(response), of: task)
+            exchange.take(Data("half".utf8), of: task)
+            exchange.complete(URLError(.cancelled))
+            await answered.wait()
+            #expect(code.withLock { $0 } == .cancelled)
         }
     }
 }
