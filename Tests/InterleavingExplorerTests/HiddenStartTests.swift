@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import InterleavingExplorer
 import TestSupport
@@ -76,7 +77,15 @@ struct HiddenStartTests {
                 }
                 if number == 1 {
                     Thread.detachNewThread {
-                        while runs.withLock({ $0 < 4 }) { Task { _ = await noise.start(.plain) } }
+                        // One after the other, so that no crowd of tasks is left for other tests to wait behind.
+                        let isDone = DispatchSemaphore(value: 0)
+                        while runs.withLock({ $0 < 4 }) {
+                            Task {
+                                await noise.start(.plain).value
+                                isDone.signal()
+                            }
+                            isDone.wait()
+                        }
                     }
                 }
                 for name in ["a", "b", "c"] { run.operation(name) { run.effect(name) } }

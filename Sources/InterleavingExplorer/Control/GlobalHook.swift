@@ -9,7 +9,7 @@ enum GlobalHook {
     private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
     private static let capture: Hook = { job, original in
-        guard ActiveRuns.areThereAny else { return original(job) }
+        guard TaskCensus.isNeeded else { return original(job) }
         guard let run = ScenarioRun.claiming(job) else {
             TaskCensus.note(JobLayout.taskID(of: job))
             return original(job)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Notices that a task was started out of sight.
 ///
 /// A new task comes by on its way to an executor, except the one that an actor starts for itself: it goes straight into the
@@ -21,10 +23,19 @@ final class TaskCensus: TaskExecutor {
     }
 
     private static let arrivals = Protected(Arrivals())
+    private static let count = Atomic<Int>(0)
+
+    /// Whether anybody looks at what has come by; every plain task of the process asks.
+    static var isNeeded: Bool { count.load(ordering: .acquiring) > 0 }
 
     private let state = Protected(State())
 
+    init() {
+        Self.count.add(1, ordering: .releasing)
+    }
+
     deinit {
+        Self.count.subtract(1, ordering: .releasing)
         let this = ObjectIdentifier(self)
         Self.arrivals.withLock { arrivals in
             arrivals.missed = arrivals.missed.compactMapValues { missing in
@@ -34,13 +45,15 @@ final class TaskCensus: TaskExecutor {
         }
     }
 
-    /// Notes a task that has come by, and returns whether it is one that this exploration has missed.
-    @discardableResult
-    static func note(_ task: UInt64, on census: TaskCensus? = nil) -> Bool {
+    /// Notes a task that has come by.
+    ///
+    /// If it comes late, only other explorations than its own miss it no more: it was another thread's to them.
+    static func note(_ task: UInt64, on census: TaskCensus? = nil) {
         arrivals.withLock { arrivals in
             arrivals.ids[arrivals.index(of: task)] = task
-            guard let missing = arrivals.missed.removeValue(forKey: task) else { return false }
-            return census.map { missing.contains(ObjectIdentifier($0)) } ?? false
+            guard let missing = arrivals.missed.removeValue(forKey: task) else { return }
+            let own = missing.filter { $0 == census.map { ObjectIdentifier($0) } }
+            if !own.isEmpty { arrivals.missed[task] = own }
         }
     }
 
@@ -66,7 +79,7 @@ final class TaskCensus: TaskExecutor {
         }
     }
 
-    /// Whether a task that was missed has still not come by.
+    /// Whether a task that was missed has still not come by, or only later and as one of this exploration.
     func misses(_ task: UInt64) -> Bool {
         Self.arrivals.withLock { $0.missed[task]?.contains(ObjectIdentifier(self)) ?? false }
     }

@@ -34,7 +34,7 @@ public final class ControlledQueue: SerialExecutor {
     /// Adds a job of an actor that lives on this queue.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        run.noteTask(of: job)
+        TaskCensus.note(JobLayout.taskID(of: job), on: run.surroundings.census)
         append(.job(job, run.name(of: job)))
     }
 

@@ -58,8 +58,6 @@ struct Board: Sendable {
     var hasSubjectCancelled = false
     /// Whether code in an actor has asked for an actor in the same stretch.
     var asksInsideActors = false
-    /// Whether a task has come by that had begun out of sight.
-    var hasHiddenStart = false
     /// The tasks that must have ended when the run is over.
     var references: [TaskReference] = []
     var permitsUnfinishedTasks = false

@@ -11,8 +11,6 @@ extension Driver {
         var hasSubjectCancelled = false
         /// Whether code in an actor has asked for an actor in the same stretch.
         var asksInsideActors = false
-        /// Whether a task has come by that had begun out of sight.
-        var hasHiddenStart = false
         /// The steps in which tasks have begun that did not come by.
         var missed: [MissedTasks] = []
         /// Whether the run was given up because it can show nothing new.

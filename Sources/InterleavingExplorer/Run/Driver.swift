@@ -56,7 +56,6 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         // From now on every task counts.
         _ = run.surroundings.census.missedTasks()
         loop(on: main)
-        drive.hasHiddenStart = run.board.withLock { $0.hasHiddenStart }
         if state.withLock({ $0.hasCollided }) { drive.isPruned = true }
         return chooser
     }

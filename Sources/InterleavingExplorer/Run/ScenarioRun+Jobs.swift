@@ -42,21 +42,14 @@ extension ScenarioRun {
         escapes.report(message)
     }
 
-    /// Notes that a task has come by, which may be one that was missed.
-    func noteTask(of job: UnownedJob) {
-        guard TaskCensus.note(JobLayout.taskID(of: job), on: surroundings.census) else { return }
-        board.withLock { $0.hasHiddenStart = true }
-    }
-
     /// Takes a job that has become ready to run.
     func accept(_ job: UnownedJob, from origin: ControlledJob.Origin) {
         var job = ControlledJob(job, from: origin)
         let preference = controlledExecutor.preference
-        let wasMissed = TaskCensus.note(job.taskID, on: surroundings.census)
+        TaskCensus.note(job.taskID, on: surroundings.census)
         let isControlled = isControlling
         let starter = Self.participant
         let (culprit, isLate) = board.withLock { board -> (String?, Bool) in
-            board.hasHiddenStart = board.hasHiddenStart || wasMissed
             let parent = board.current ?? board.actor(telling: starter)
             job.isNew = board.tasks[job.taskID] == nil
             let participant = board.participant(ofTask: job.taskID, startedBy: parent)
@@ -130,12 +123,10 @@ enum ActiveRuns {
         body()
     }
 
-    /// Whether anything is explored now; every plain task of the process asks.
-    static var areThereAny: Bool { count.load(ordering: .acquiring) > 0 }
-
     /// A run that meets a condition, on any thread.
     static func first(where condition: (ScenarioRun) -> Bool) -> ScenarioRun? {
-        guard areThereAny else { return nil }
+        // Every plain task of the process comes by, also when nothing is explored.
+        guard count.load(ordering: .acquiring) > 0 else { return nil }
         return runs.withLock { $0 }.first(where: condition)
     }
 }

@@ -11,8 +11,6 @@ struct Exploration {
     let surroundings: ScenarioRun.Surroundings
     private var escapes: EscapeLog { surroundings.escapes }
     var report: ExplorationReport
-    /// Whether a run has shown a task that had begun out of sight.
-    private var hasHiddenStarts = false
     /// Tasks that may have begun so, with the schedule; of each step the first ones.
     var missed: [(tasks: Driver.MissedTasks, digits: [UInt8])] = []
     private static let schedulesForEachStep = 4
@@ -199,8 +197,6 @@ struct Exploration {
     }
 
     private mutating func noteMissedTasks(of drive: Driver.Drive) {
-        hasHiddenStarts = hasHiddenStarts || drive.hasHiddenStart
-        guard !hasHiddenStarts else { return }
         let digits = drive.frames.map { $0.digit }
         for tasks in drive.missed where missed.count(where: { $0.tasks.step == tasks.step }) < Self.schedulesForEachStep
         {
@@ -208,18 +204,28 @@ struct Exploration {
         }
     }
 
-    /// Says whether a task was started out of sight, of which nothing was seen later.
+    /// Says whether a task was started out of sight.
     ///
-    /// It is in the same step each time that the schedule is run again. What another thread starts is not, where others are
-    /// quiet for a moment before; if they never are, the search is called incomplete to be sure.
+    /// It is in the same step each time that the schedule is run again. Other threads start such tasks as well, so that each
+    /// run must come after a time twice as long in which they have started none. If they are not quiet, nothing is claimed.
     private mutating func lookForHiddenStarts() {
-        var patience = 1000
+        var noise = 0
+        var hasHiddenStarts = false
         for (tasks, digits) in missed where !hasHiddenStarts && tasks.ids.contains(where: surroundings.census.misses) {
-            hasHiddenStarts = (0..<8).allSatisfy { _ in
-                while patience > 0, !isQuiet() { patience -= 1 }
+            var duration = Duration.milliseconds(1)
+            hasHiddenStarts = (0..<10).allSatisfy { _ in
+                while !isQuiet(for: duration * 2) {
+                    noise += 1
+                    guard noise <= 1000 else { return false }
+                }
+                let start = ContinuousClock.now
                 let run = newRun(recording: false)
                 var chooser: any Chooser = PrefixChooser(digits: digits)
-                return drive(run, by: &chooser).missed.contains { $0.step == tasks.step }
+                let drive = drive(run, by: &chooser)
+                duration = max(duration, ContinuousClock.now - start)
+                return drive.missed.contains {
+                    $0.step == tasks.step && $0.ids.contains(where: surroundings.census.misses)
+                }
             }
         }
         guard hasHiddenStarts else { return }
@@ -230,11 +236,13 @@ struct Exploration {
         report.isComplete = false
     }
 
-    /// Whether no other thread starts a task out of sight within a millisecond.
-    private func isQuiet() -> Bool {
+    /// Whether no other thread starts a task out of sight for so long.
+    private func isQuiet(for duration: Duration) -> Bool {
         _ = surroundings.census.missedTasks()
-        surroundings.pulse.waiting { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1)) }
-        return surroundings.census.missedTasks().isEmpty
+        let seconds = duration / .seconds(1)
+        surroundings.pulse.waiting { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + seconds) }
+        let missed = surroundings.census.missedTasks()
+        return !missed.contains(where: surroundings.census.misses)
     }
 
     /// Counts a failure; the first one is run once more.
