@@ -137,11 +137,16 @@ enum FormEncoding {
             } else if byte == UInt8(ascii: " ") {
                 result += "+"
             } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += byte < 16 ? "%0" + digits : "%" + digits
+                result += percentEncoded(byte)
             }
         }
         return result
+    }
+
+    /// A byte as `%0A` (RFC 3986, section 2.1).
+    static func percentEncoded(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16, uppercase: true)
+        return byte < 16 ? "%0" + digits : "%" + digits
     }
 }
 

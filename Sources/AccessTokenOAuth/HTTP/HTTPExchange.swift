@@ -48,7 +48,7 @@ final class HTTPExchange: NSObject, Sendable {
 
     private let request: URLRequest
     private let upload: HTTPUpload
-    private let challengeHandler: URLAuthenticationChallengeHandler?
+    let challengeHandler: URLAuthenticationChallengeHandler?
     private let state: Locked<State>
 
     init(
@@ -91,7 +91,8 @@ final class HTTPExchange: NSObject, Sendable {
             handler(.failure(URLError(.cancelled)))
             return
         }
-        let timer = clock.schedule(after: connections.timeLimit) { [weak self] in self?.fail(with: URLError(.timedOut))
+        let timer = clock.schedule(after: connections.timeLimit) { [weak self] in
+            self?.fail(with: URLError(.timedOut))
         }
         let isOver = state.withLock { state in
             if !state.isOver { state.timer = timer }
@@ -171,6 +172,10 @@ final class HTTPExchange: NSObject, Sendable {
         state.withLock { $0.hasSentBody = true }
     }
 
+    func noteRejectedChallenge() {
+        state.withLock { $0.hasRejectedChallenge = true }
+    }
+
     func complete(_ error: (any Error)?) {
         let result: Result<HTTPReply, any Error> = state.withLock { state in
             (state.task, state.isStopped) = (nil, true)
@@ -209,98 +214,5 @@ final class HTTPExchange: NSObject, Sendable {
         #else
         task.cancel()
         #endif
-    }
-}
-
-extension HTTPExchange: URLSessionDataDelegate {
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        // It would carry the secrets to wherever the reply points, and on Linux leave the body behind. The redirect
-        // itself becomes the reply.
-        completionHandler(nil)
-        // Not before: whoever does not want the reply cancels the task now, which must have got its answer.
-        take(response, of: task)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        switch challenge.protectionSpace.authenticationMethod {
-        case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault:
-            // RFC 6749's own answer to a wrong secret is a 401 with such a challenge. Left to itself it hangs for ever
-            // on Linux, and asks the keychain for somebody's password on Apple platforms.
-            state.withLock { $0.hasRejectedChallenge = true }
-            completionHandler(.rejectProtectionSpace, nil)
-        default:
-            // Whether to trust a server's certificate is for the system to decide, or for the app.
-            guard let challengeHandler else { return completionHandler(.performDefaultHandling, nil) }
-            let (disposition, credential) = challengeHandler(challenge)
-            completionHandler(disposition, credential)
-        }
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didSendBodyData bytesSent: Int64,
-        totalBytesSent: Int64,
-        totalBytesExpectedToSend: Int64
-    ) {
-        noteSentBody()
-        #if canImport(FoundationNetworking)
-        delegate?.urlSession(
-            session,
-            task: task,
-            didSendBodyData: bytesSent,
-            totalBytesSent: totalBytesSent,
-            totalBytesExpectedToSend: totalBytesExpectedToSend
-        )
-        #else
-        delegate?.urlSession?(
-            session,
-            task: task,
-            didSendBodyData: bytesSent,
-            totalBytesSent: totalBytesSent,
-            totalBytesExpectedToSend: totalBytesExpectedToSend
-        )
-        #endif
-    }
-
-    #if !canImport(FoundationNetworking)
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didFinishCollecting metrics: URLSessionTaskMetrics
-    ) {
-        delegate?.urlSession?(session, task: task, didFinishCollecting: metrics)
-    }
-    #endif
-
-    func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        didReceive response: URLResponse,
-        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-        take(response, of: dataTask)
-        completionHandler(.allow)
-    }
-
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        take(data, of: dataTask)
-    }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if task.countOfBytesSent > 0 { noteSentBody() }
-        if let response = task.response { take(response, of: task) }
-        complete(error)
     }
 }

@@ -92,6 +92,8 @@ public final class AsyncBearerSession: Sendable {
         tasks.invalidate()
     }
 
+    // Each of these is there without a delegate as well: a default argument would not meet a protocol's requirement.
+
     /// The reply to a request, its body in memory.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         try await data(for: request, delegate: nil)

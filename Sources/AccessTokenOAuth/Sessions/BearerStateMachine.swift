@@ -177,8 +177,7 @@ struct HTTPRedirect {
             if isEncoded || unencoded.contains(byte) {
                 result.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += byte < 16 ? "%0" + digits : "%" + digits
+                result += FormEncoding.percentEncoded(byte)
             }
         }
         return result
