@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -70,18 +69,18 @@ struct ConnectionGateTests {
     func `the configuration says it, and whoever gives up makes room at once`(kind: SessionKind) async throws {
         let open = Locked(0)
         let most = Locked(0)
-        let mayReply = DispatchSemaphore(value: 0)
+        let gate = Gate()
         try await withServer { connection, _ in
             let now = open.withLock { open in
                 open += 1
                 return open
             }
             most.withLock { $0 = max($0, now) }
-            mayReply.wait()
+            gate.pass()
             open.withLock { $0 -= 1 }
             connection.reply(200, "")
         } _: { server in
-            defer { for _ in 0..<40 { mayReply.signal() } }
+            defer { for _ in 0..<40 { gate.open() } }
             let configuration = URLSessionConfiguration.keepingNothing
             configuration.httpMaximumConnectionsPerHost = 3
             let session = kind.session(
@@ -92,7 +91,7 @@ struct ConnectionGateTests {
             let request = URLRequest(url: try server.resource)
             let tasks = (0..<20).map { _ in Task { try await session.data(for: request).1.status } }
             await yieldUntil { open.withLock { $0 } == 3 }
-            for _ in 0..<17 { mayReply.signal() }
+            for _ in 0..<17 { gate.open() }
             await yieldUntil { server.requests.count == 20 }
             try #require(server.requests.count == 20)
             #expect(most.withLock { $0 } <= 3)
@@ -102,7 +101,7 @@ struct ConnectionGateTests {
             let late = Task { try await session.data(for: request).1.status }
             await yieldUntil { server.requests.count == 21 }
             try #require(server.requests.count == 21)
-            for _ in 0..<4 { mayReply.signal() }
+            for _ in 0..<4 { gate.open() }
             #expect(try await late.value == 200)
         }
     }

@@ -1,6 +1,5 @@
 import AccessTokenAdapters
 import AccessTokenCore
-import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -42,13 +41,13 @@ struct ProgressTests {
     @Test func `is let go of by a connection as soon as nobody waits, though the server is still silent`() async throws
     {
         let received = Event()
-        let mayReply = DispatchSemaphore(value: 0)
+        let gate = Gate()
         try await withServer { connection, _ in
             received.happen()
-            mayReply.wait()
+            gate.pass()
             connection.reply(200, "")
         } _: { server in
-            defer { mayReply.signal() }
+            defer { gate.open() }
             let request = URLRequest(url: try server.resource)
             let exchange = HTTPExchange(request, to: .memory(limit: 1), delegate: Recorder())
             exchange.start(over: HTTPConnections(.keepingNothing)) { _ in }

@@ -1,5 +1,4 @@
 import AccessTokenCore
-import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -99,13 +98,13 @@ struct ReplyHeadTests {
 
     @Test(arguments: [200, 401]) func `what a delegate has cancelled is no whole reply`(status: Int) async throws {
         let received = Event()
-        let mayReply = DispatchSemaphore(value: 0)
+        let gate = Gate()
         try await withServer { connection, _ in
             received.happen()
-            mayReply.wait()
+            gate.pass()
             connection.reply(200, "")
         } _: { server in
-            defer { mayReply.signal() }
+            defer { gate.open() }
             let (url, answered) = (try server.resource, Event())
             let code = Locked<URLError.Code?>(nil)
             let exchange = HTTPExchange(URLRequest(url: url), to: .memory(limit: 100))
