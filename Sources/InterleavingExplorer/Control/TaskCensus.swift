@@ -47,7 +47,8 @@ final class TaskCensus: TaskExecutor {
 
     /// Notes a task that has come by.
     ///
-    /// If it comes late, only other explorations than its own miss it no more: it was another thread's to them.
+    /// A task that comes by late is no longer missed by the other explorations, whose threads have not started it. Its own
+    /// exploration goes on missing it: the task had begun out of sight.
     static func note(_ task: UInt64, on census: TaskCensus? = nil) {
         arrivals.withLock { arrivals in
             arrivals.ids[arrivals.index(of: task)] = task

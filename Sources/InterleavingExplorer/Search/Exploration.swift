@@ -11,8 +11,9 @@ struct Exploration {
     let surroundings: ScenarioRun.Surroundings
     private var escapes: EscapeLog { surroundings.escapes }
     var report: ExplorationReport
-    /// Tasks that may have begun so, with the schedule; of each step the first ones.
+    /// Tasks that may have begun out of sight, each with its schedule.
     var missed: [(tasks: Driver.MissedTasks, digits: [UInt8])] = []
+    /// How many schedules are kept for each number of a step.
     private static let schedulesForEachStep = 4
     /// Whether a run has shown that the subject cancels tasks itself.
     var watchesCancellation = false
