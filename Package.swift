@@ -182,7 +182,7 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["AccessTokenCore", "AccessTokenGCD"],
+            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenOAuth"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

@@ -1,5 +1,6 @@
 import AccessTokenCore
 import AccessTokenGCD
+import AccessTokenOAuth
 package import Foundation
 import Testing
 

@@ -1,3 +1,4 @@
+package import AccessTokenCore
 package import Foundation
 
 /// A state together with the callers that wait for it to change, behind one lock.
