@@ -6,7 +6,7 @@ import AccessTokenGCD
 nonisolated(nonsending) func tokenByCallback(
     _ retrieve: (@escaping AccessTokenHandler) -> AccessTokenRetrieval
 ) async throws -> AccessToken {
-    let pending = LateBound<PendingAnswer> { $0.answer?(.failure(CancellationError())) }
+    let pending = LateBound<@Sendable () -> Void> { answerAsCancelled in answerAsCancelled() }
     let retrieval = LateBound<AccessTokenRetrieval> { $0.cancel() }
     return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
@@ -15,7 +15,8 @@ nonisolated(nonsending) func tokenByCallback(
             ) { result in
                 continuation.resume(with: result)
             }
-            pending.bind(PendingAnswer(answer: answer))
+            // Weak, so that only the handler holds the answer: when the handler is dropped, so is the answer.
+            pending.bind { [weak answer] in answer?(.failure(CancellationError())) }
             retrieval.bind(retrieve { result in answer(result) })
         }
     } onCancel: {
@@ -23,9 +24,4 @@ nonisolated(nonsending) func tokenByCallback(
         pending.cancel()
         retrieval.cancel()
     }
-}
-
-/// Weak, so that only the handler holds it: when the handler is dropped, so is it.
-private struct PendingAnswer: Sendable {
-    weak var answer: OneShot<Result<AccessToken, any Error>>?
 }

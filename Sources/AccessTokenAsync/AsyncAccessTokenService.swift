@@ -132,7 +132,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
     public nonisolated func signIn(_ token: AccessToken) {
         let now = clock.now
-        endFlight { $0.machine.signIn(token, in: &$0.waiters, at: now) }
+        endFlight { $0.machine.signIn(token, waiters: $0.waiters.count, at: now) }
     }
 
     /// Begins a session whose first token the loader has to load: it has the session's credential already.
@@ -141,7 +141,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     public nonisolated func signIn() {
         let now = clock.now
         let (start, task) = decide { state in
-            let start = state.machine.signIn(in: &state.waiters, at: now).start
+            let start = state.machine.signIn(waiters: state.waiters.count, at: now)
             snapshot.publish(state.machine.publishedToken)
             return (start, start.map { _ in prepareLoad(&state) })
         }
@@ -175,7 +175,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         var epoch = 0
         var load: LoadTask?
         endFlight { state in
-            let end = state.machine.signOut(in: &state.waiters)
+            let end = state.machine.signOut(waiters: state.waiters.count)
             epoch = state.machine.sessionEpoch
             if end != nil { load = state.loadTask.take() }
             return end
@@ -216,39 +216,27 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///   - register: called under the lock, if the caller waits, with what cancels it.
     nonisolated func retrieve(_ waiter: Waiter, isCancelled: () -> Bool, register: (WaiterID) -> Void) {
         let now = clock.now
-        var caller = CallerContext(priority: Task.currentPriority.rawValue, loads: EnclosingLoads.current)
-        let (retrieval, task): (Retrieval<Waiter>, LoadTask?) = decide { state in
-            caller.isCancelled = isCancelled()
-            let retrieval = state.machine.retrieve(waiter, in: &state.waiters, by: caller, at: now)
-            switch retrieval {
-            case .answer(let waiter, let result):
-                waiter.callHandler(result)
-                return (retrieval, nil)
-            case .answerAndLoad(let waiter, let token, _):
+        let (priority, loads) = (Task.currentPriority.rawValue, EnclosingLoads.current)
+        var task: LoadTask?
+        let retrieval = decide { state in
+            let caller = CallerContext(isCancelled: isCancelled(), priority: priority, loads: loads)
+            let retrieval = state.machine.retrieve(by: caller, waiters: state.waiters.count, at: now)
+            if retrieval.start != nil {
                 snapshot.publish(state.machine.publishedToken)
-                waiter.callHandler(.success(token))
-                return (retrieval, prepareLoad(&state))
-            case .wait(let waiter):
-                register(waiter)
-                return (retrieval, nil)
-            case .waitAndRaise(let waiter, _):
-                register(waiter)
-                return (retrieval, state.loadTask)
-            case .waitAndLoad(let waiter, _):
-                snapshot.publish(state.machine.publishedToken)
-                register(waiter)
-                return (retrieval, prepareLoad(&state))
+                task = prepareLoad(&state)
+            } else if retrieval.raise != nil {
+                task = state.loadTask
             }
+            if let answer = retrieval.answer {
+                waiter.callHandler(answer)
+            } else {
+                register(state.waiters.append(waiter))
+            }
+            return retrieval
         }
-        switch retrieval {
-        case .answer(let waiter, let result): waiter.resumeTask(result)
-        case .answerAndLoad(let waiter, let token, let start):
-            waiter.resumeTask(.success(token))
-            if let task { startLoad(start, task) }
-        case .wait: break
-        case .waitAndRaise(_, let priority): if let task { raise(task, to: priority.value) }
-        case .waitAndLoad(_, let start): if let task { startLoad(start, task) }
-        }
+        if let answer = retrieval.answer { waiter.resumeTask(answer) }
+        if let start = retrieval.start, let task { startLoad(start, task) }
+        if let priority = retrieval.raise, let task { raise(task, to: priority) }
     }
 
     /// Answers a cancelled waiter, unless it has been answered already.
@@ -256,8 +244,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// - Parameter waiter: asked under the lock, who was cancelled.
     nonisolated func cancel(_ waiter: () -> WaiterID?) {
         let cancelled = decide { state in
-            let cancelled = waiter().flatMap { state.machine.cancel($0, in: &state.waiters) }
-            cancelled?.callHandler(.failure(cancellation))
+            guard let cancelled = waiter().flatMap({ state.waiters.take($0) }) else { return Waiter?.none }
+            state.machine.waiterCancelled()
+            cancelled.callHandler(.failure(cancellation))
             return cancelled
         }
         cancelled?.resumeTask(.failure(cancellation))
@@ -273,16 +262,16 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private nonisolated func decide<Action>(_ input: (inout State) -> Action) -> Action {
         let (action, hasEvents) = state.withLock { state in
             let action = input(&state)
-            return (action, state.machine.events?.startsDelivery() ?? false)
+            return (action, state.machine.startsDelivery())
         }
         if hasEvents { eventQueue { self.deliverEvents() } }
         return action
     }
 
     /// Decides what may be the end of the current load, and answers those who waited for it.
-    private nonisolated func endFlight(_ input: (inout State) -> FlightEnd<Waiter>?) {
+    private nonisolated func endFlight(_ input: (inout State) -> LoadResult?) {
         let answer = decide { state in
-            let answer = input(&state)?.answer
+            let answer = input(&state).map { (waiters: state.waiters.takeAll(), result: $0) }
             if answer != nil { state.loadTask = nil }
             snapshot.publish(state.machine.publishedToken) {
                 if let answer { answer.waiters.forEach { $0.callHandler(answer.result) } }
@@ -304,7 +293,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     private nonisolated func nextEvents() -> [AccessTokenEvent]? {
-        state.withLock { $0.machine.events?.next() }
+        state.withLock { $0.machine.nextEvents() }
     }
 
     // MARK: Loads
@@ -369,12 +358,12 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     private func loadFinished(_ flight: FlightID, _ result: Result<AccessToken, any Error>) {
         let now = clock.now
-        endFlight { $0.machine.loadFinished(flight, result, in: &$0.waiters, at: now) }
+        endFlight { $0.machine.loadFinished(flight, result, waiters: $0.waiters.count, at: now) }
     }
 
     private nonisolated func deadlinePassed(_ flight: FlightID) {
         let now = clock.now
-        endFlight { $0.machine.deadlinePassed(flight, in: &$0.waiters, at: now) }
+        endFlight { $0.machine.deadlinePassed(flight, waiters: $0.waiters.count, at: now) }
         // After the decision: a load that begins later than this sees that it is not the current one any more.
         Task.detached(executorPreference: executor) { [self] in await loadIsOver(flight) }
     }

@@ -2,12 +2,7 @@
 ///
 /// A timer, a task or a call is made after the decision that it has to be made; whoever cancels it may come first.
 package final class LateBound<Handle: Sendable>: Sendable {
-    private struct State: Sendable {
-        var handle: Handle?
-        var isCancelled = false
-    }
-
-    private let state = Locked(State())
+    private let state = Locked<(handle: Handle?, isCancelled: Bool)>((nil, false))
     private let cancelHandle: @Sendable (Handle) -> Void
 
     /// - Parameter cancelHandle: called once, with the handle, as soon as it is there and was cancelled.

@@ -140,7 +140,7 @@ public final class AccessTokenService: AccessTokenProviding {
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
     public func signIn(_ token: AccessToken) {
         let now = clock.now
-        endFlight { $0.machine.signIn(token, in: &$0.pendingHandlers, at: now) }
+        endFlight { $0.machine.signIn(token, waiters: $0.pendingHandlers.count, at: now) }
     }
 
     /// Begins a session whose first token the loader has to load: it has the session's credential already.
@@ -149,7 +149,7 @@ public final class AccessTokenService: AccessTokenProviding {
     public func signIn() {
         let now = clock.now
         let start = decide { state in
-            let start = state.machine.signIn(in: &state.pendingHandlers, at: now).start
+            let start = state.machine.signIn(waiters: state.pendingHandlers.count, at: now)
             snapshot.publish(state.machine.publishedToken)
             return start
         }
@@ -173,7 +173,7 @@ public final class AccessTokenService: AccessTokenProviding {
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let enclosing = EnclosingLoads.current
         endFlight { state in
-            let end = state.machine.signOut(in: &state.pendingHandlers)
+            let end = state.machine.signOut(waiters: state.pendingHandlers.count)
             let epoch = state.machine.sessionEpoch
             loaderQueue.enqueue { [self] in forgetSession(before: epoch, inside: enclosing, then: done) }
             return end
@@ -191,32 +191,21 @@ public final class AccessTokenService: AccessTokenProviding {
     package func retrieveToken(_ handler: PendingHandler, isCancelled: Bool = false) -> AccessTokenRetrieval {
         let now = clock.now
         let caller = CallerContext(isCancelled: isCancelled, loads: EnclosingLoads.current)
+        var waiter: WaiterID?
         let retrieval = decide { state in
-            let retrieval = state.machine.retrieve(handler, in: &state.pendingHandlers, by: caller, at: now)
-            switch retrieval {
-            case .answer(let handler, let result): enqueue(handler, result)
-            case .answerAndLoad(let handler, let token, _):
-                snapshot.publish(state.machine.publishedToken)
-                enqueue(handler, .success(token))
             // Nobody's priority is raised: a queue is raised by the blocks that wait in it.
-            case .wait, .waitAndRaise: break
-            case .waitAndLoad: snapshot.publish(state.machine.publishedToken)
+            let retrieval = state.machine.retrieve(by: caller, waiters: state.pendingHandlers.count, at: now)
+            if retrieval.start != nil { snapshot.publish(state.machine.publishedToken) }
+            if let answer = retrieval.answer {
+                enqueue(handler, answer)
+            } else {
+                waiter = state.pendingHandlers.append(handler)
             }
             return retrieval
         }
-        switch retrieval {
-        case .answer(let handler, let result):
-            handler.callDirect(result)
-            return .answered
-        case .answerAndLoad(let handler, let token, let start):
-            handler.callDirect(.success(token))
-            startLoad(start)
-            return .answered
-        case .wait(let waiter), .waitAndRaise(let waiter, _): return self.retrieval(of: waiter)
-        case .waitAndLoad(let waiter, let start):
-            startLoad(start)
-            return self.retrieval(of: waiter)
-        }
+        if let answer = retrieval.answer { handler.callDirect(answer) }
+        if let start = retrieval.start { startLoad(start) }
+        return waiter.map { self.retrieval(of: $0) } ?? .answered
     }
 
     private func retrieval(of waiter: WaiterID) -> AccessTokenRetrieval {
@@ -225,8 +214,9 @@ public final class AccessTokenService: AccessTokenProviding {
 
     private func cancel(_ waiter: WaiterID) {
         let handler = decide { state in
-            let handler = state.machine.cancel(waiter, in: &state.pendingHandlers)
-            if let handler { enqueue(handler, .failure(cancellation)) }
+            guard let handler = state.pendingHandlers.take(waiter) else { return PendingHandler?.none }
+            state.machine.waiterCancelled()
+            enqueue(handler, .failure(cancellation))
             return handler
         }
         handler?.callDirect(.failure(cancellation))
@@ -247,23 +237,23 @@ public final class AccessTokenService: AccessTokenProviding {
     private func decide<Action>(_ input: (inout State) -> Action) -> Action {
         let (action, hasEvents) = state.withLock { state in
             let action = input(&state)
-            return (action, state.machine.events?.startsDelivery() ?? false)
+            return (action, state.machine.startsDelivery())
         }
         if hasEvents { eventQueue { self.deliverEvents() } }
         return action
     }
 
     /// Decides what may be the end of the current load, and answers those who waited for it.
-    private func endFlight(_ input: (inout State) -> FlightEnd<PendingHandler>?) {
+    private func endFlight(_ input: (inout State) -> LoadResult?) {
         let answer = decide { state in
-            let answer = input(&state)?.answer
+            let answer = input(&state).map { (handlers: state.pendingHandlers.takeAll(), result: $0) }
             snapshot.publish(state.machine.publishedToken) {
-                guard let answer, answer.waiters.count > 0 else { return }
-                handlerQueue.enqueue { answer.waiters.forEach { $0.callQueued(answer.result) } }
+                guard let answer, answer.handlers.count > 0 else { return }
+                handlerQueue.enqueue { answer.handlers.forEach { $0.callQueued(answer.result) } }
             }
             return answer
         }
-        if let answer { answer.waiters.forEach { $0.callDirect(answer.result) } }
+        if let answer { answer.handlers.forEach { $0.callDirect(answer.result) } }
     }
 
     private func deliverEvents() {
@@ -278,7 +268,7 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     private func nextEvents() -> [AccessTokenEvent]? {
-        state.withLock { $0.machine.events?.next() }
+        state.withLock { $0.machine.nextEvents() }
     }
 
     // MARK: Loads
@@ -319,12 +309,12 @@ public final class AccessTokenService: AccessTokenProviding {
         // Before the answers: who is answered, and then signs out, finds that the load is over.
         loaderQueue.enqueue { [self] in loadIsOver(flight) }
         let now = clock.now
-        endFlight { $0.machine.loadFinished(flight, result, in: &$0.pendingHandlers, at: now) }
+        endFlight { $0.machine.loadFinished(flight, result, waiters: $0.pendingHandlers.count, at: now) }
     }
 
     private func deadlinePassed(_ flight: FlightID) {
         let now = clock.now
-        endFlight { $0.machine.deadlinePassed(flight, in: &$0.pendingHandlers, at: now) }
+        endFlight { $0.machine.deadlinePassed(flight, waiters: $0.pendingHandlers.count, at: now) }
         // After the decision: a load that begins later than this sees that it is not the current one any more.
         loaderQueue.enqueue { [self] in loadIsOver(flight) }
     }

@@ -80,11 +80,10 @@ struct AccessTokenEventTests {
 
     private func eventOfFailure(_ error: any Error) throws -> AccessTokenEvent {
         var machine = AccessTokenStateMachine(service: ServiceID(), policy: AccessTokenPolicy(), reportsEvents: true)
-        var waiters = WaiterList<Int>()
         let now = ManualClock().now
-        let start = try #require(machine.retrieve(1, in: &waiters, at: now).start)
-        _ = machine.loadFinished(start.flight, .failure(error), in: &waiters, at: now)
-        let events = machine.events?.next() ?? []
+        let start = try #require(machine.retrieve(waiters: 0, at: now).start)
+        _ = machine.loadFinished(start.flight, .failure(error), waiters: 1, at: now)
+        let events = machine.nextEvents() ?? []
         #expect(events.map(\.kind) == [.loadStarted, .loadFailed])
         return try #require(events.last)
     }

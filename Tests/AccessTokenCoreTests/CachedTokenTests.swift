@@ -13,48 +13,34 @@ struct MachineWithWaiters {
     }
 
     mutating func signIn(_ token: AccessToken, at now: Date) {
-        _ = machine.signIn(token, in: &waiters, at: now)
+        answer(machine.signIn(token, waiters: waiters.count, at: now))
     }
 
-    mutating func retrieve(_ waiter: Int, at now: Date) -> Retrieval<Int> {
-        machine.retrieve(waiter, in: &waiters, at: now)
+    mutating func retrieve(_ waiter: Int, at now: Date) -> Retrieval {
+        let retrieval = machine.retrieve(waiters: waiters.count, at: now)
+        if retrieval.waits { _ = waiters.append(waiter) }
+        return retrieval
     }
 
-    mutating func finish(
-        _ start: LoadStart,
-        _ result: Result<AccessToken, any Error>,
-        at now: Date
-    ) -> FlightEnd<Int>? {
-        machine.loadFinished(start.flight, result, in: &waiters, at: now)
+    @discardableResult
+    mutating func finish(_ start: LoadStart, _ result: LoadResult, at now: Date) -> LoadResult? {
+        answer(machine.loadFinished(start.flight, result, waiters: waiters.count, at: now))
+    }
+
+    mutating func passDeadline(of start: LoadStart, at now: Date) {
+        answer(machine.deadlinePassed(start.flight, waiters: waiters.count, at: now))
+    }
+
+    @discardableResult
+    private mutating func answer(_ result: LoadResult?) -> LoadResult? {
+        if result != nil { _ = waiters.takeAll() }
+        return result
     }
 }
 
-/// The parts of an action that tests look at.
 extension Retrieval {
-    /// The caller and its answer, if it is answered now.
-    var answer: (Waiter, Result<AccessToken, any Error>)? {
-        switch self {
-        case .answer(let waiter, let result): (waiter, result)
-        case .answerAndLoad(let waiter, let token, _): (waiter, .success(token))
-        case .wait, .waitAndRaise, .waitAndLoad: nil
-        }
-    }
-
-    /// Names the caller if it waits.
-    var waiterID: WaiterID? {
-        switch self {
-        case .answer, .answerAndLoad: nil
-        case .wait(let id), .waitAndRaise(let id, _), .waitAndLoad(let id, _): id
-        }
-    }
-
-    /// The load to be started.
-    var start: LoadStart? {
-        switch self {
-        case .answerAndLoad(_, _, let start), .waitAndLoad(_, let start): start
-        case .answer, .wait, .waitAndRaise: nil
-        }
-    }
+    /// Whether the caller is to be put into the list of waiters.
+    var waits: Bool { answer == nil }
 }
 
 /// What a state machine makes of a token that arrives at `now` and lasts that many seconds; `nil` is for ever.
@@ -81,8 +67,8 @@ struct CachedTokenTests {
         machine.signIn(AccessToken(value: "token", expiration: now.addingTimeInterval(3600)), at: now)
         let instant = now.addingTimeInterval(3570)
         let before = Date(timeIntervalSinceReferenceDate: instant.timeIntervalSinceReferenceDate.nextDown)
-        #expect(machine.retrieve(1, at: before).waiterID == nil)
-        #expect(machine.retrieve(2, at: instant).waiterID != nil)
+        #expect(!machine.retrieve(1, at: before).waits)
+        #expect(machine.retrieve(2, at: instant).waits)
     }
 
     @Test("loses the leeway, then the time in which its successor is loaded (C5)")
@@ -131,10 +117,10 @@ struct CachedTokenTests {
             #expect(load.flight.number == round + 1)
             #expect(load.replacing == (round == 0 ? nil : expired))
             let end = machine.finish(load, .success(expired), at: start)
-            #expect(try end?.answer.result.get() == expired)
+            #expect(try end?.get() == expired)
             for second in 0..<10 {
                 let retrieval = machine.retrieve(2, at: start.addingTimeInterval(Double(second)))
-                #expect(try retrieval.answer?.1.get() == expired)
+                #expect(try retrieval.answer?.get() == expired)
                 #expect(retrieval.start == nil)
             }
         }
@@ -144,7 +130,7 @@ struct CachedTokenTests {
     func expiredAndLate() throws {
         var machine = MachineWithWaiters(policy: AccessTokenPolicy(minimumLoadInterval: 10))
         let load = try #require(machine.retrieve(1, at: now).start)
-        _ = machine.machine.deadlinePassed(load.flight, in: &machine.waiters, at: now)
+        machine.passDeadline(of: load, at: now)
         let expired = AccessToken(value: "expired", expiration: now.addingTimeInterval(-3600))
         #expect(machine.finish(load, .success(expired), at: now) == nil)
         #expect(machine.retrieve(2, at: now).start != nil)
@@ -164,7 +150,7 @@ struct CachedTokenTests {
             #expect((retrieval.answer != nil) == (tenths < 1100), "the token is good until it expires")
             guard let load = retrieval.start else { continue }
             loads += 1
-            _ = machine.finish(load, .failure(Offline()), at: instant)
+            machine.finish(load, .failure(Offline()), at: instant)
         }
         #expect(loads == 10 + 100, "one in ten seconds of the window; then each call waits, and loads (F2)")
     }
@@ -174,9 +160,9 @@ struct CachedTokenTests {
         var machine = MachineWithWaiters(policy: AccessTokenPolicy(leeway: 0))
         machine.signIn(AccessToken(value: "token", expiration: now.addingTimeInterval(60)), at: now)
         let action = machine.retrieve(1, at: now.addingTimeInterval(-3600))
-        #expect(action.waiterID == nil)
+        #expect(action.waits == false)
         #expect(action.start == nil)
-        #expect(machine.retrieve(2, at: now.addingTimeInterval(59)).waiterID == nil)
-        #expect(machine.retrieve(3, at: now.addingTimeInterval(60)).waiterID != nil)
+        #expect(!machine.retrieve(2, at: now.addingTimeInterval(59)).waits)
+        #expect(machine.retrieve(3, at: now.addingTimeInterval(60)).waits)
     }
 }

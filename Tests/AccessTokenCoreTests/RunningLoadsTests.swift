@@ -14,11 +14,10 @@ struct RunningLoadsTests {
             policy: AccessTokenPolicy(),
             reportsEvents: false
         )
-        var waiters = WaiterList<Int>()
-        let first = try #require(machine.retrieve(1, in: &waiters, at: now).start)
-        let second = try #require(machine.signIn(in: &waiters, at: now).start)
-        #expect(first.flight.sessionEpoch < second.flight.sessionEpoch)
-        return (first.flight, second.flight)
+        let (first, second) = (machine.retrieve(waiters: 0, at: now).start, machine.signIn(waiters: 1, at: now))
+        let (former, current) = (try #require(first).flight, try #require(second).flight)
+        #expect(former.sessionEpoch < current.sessionEpoch)
+        return (former, current)
     }
 
     @Test func `a sign-out waits for the loads of former sessions only, and once`() throws {
@@ -33,6 +32,23 @@ struct RunningLoadsTests {
         for action in running.end(former) { action() }
         #expect(ends.withLock { $0 } == 1)
         #expect(running.end(former).isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func `each sign-out waits for the sessions before it, whichever comes first`(isLaterFirst: Bool) throws {
+        let (former, current) = try twoLoads()
+        var running = RunningLoads()
+        running.begin(former)
+        running.begin(current)
+        let ended = Locked<[Int]>([])
+        let epochs = [current.sessionEpoch, current.sessionEpoch + 1]
+        for epoch in isLaterFirst ? epochs.reversed() : epochs {
+            #expect(running.wait(forSessionsBefore: epoch) { ended.withLock { $0.append(epoch) } })
+        }
+        for action in running.end(former) { action() }
+        #expect(ended.withLock { $0 } == [epochs[0]])
+        for action in running.end(current) { action() }
+        #expect(ended.withLock { $0 } == epochs)
     }
 
     @Test func `there is nothing to wait for while only loads of the present session run`() throws {

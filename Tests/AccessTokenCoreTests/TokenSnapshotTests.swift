@@ -52,7 +52,7 @@ struct TokenSnapshotTests {
     func renewing() {
         var machine = MachineWithWaiters(policy: policy)
         machine.signIn(AccessToken(value: "token", expiration: now + 100), at: now)
-        #expect(machine.retrieve(1, at: now + 70).waiterID == nil)
+        #expect(!machine.retrieve(1, at: now + 70).waits)
         let snapshot = TokenSnapshot()
         snapshot.publish(machine.machine.publishedToken)
         #expect(snapshot.freshToken(at: now + 89.9)?.value == "token")

@@ -12,7 +12,7 @@ public enum AccessTokenEventLog {
     ) -> @Sendable (AccessTokenEvent) -> Void {
         { event in
             // A standard error that can't be written is no reason to fail a service.
-            try? FileHandle.standardError.write(contentsOf: Data("\(label): \(event)\n".utf8))
+            try? "\(label): \(event)\n".data(using: .utf8).map(FileHandle.standardError.write(contentsOf:))
         }
     }
 

@@ -1,5 +1,4 @@
 /// Events that happened and were not delivered yet: bounded, so that a slow event handler costs events and not memory.
-@usableFromInline
 package struct EventBacklog: Sendable {
     /// How many events may wait.
     package static let capacity = 1_000
@@ -10,7 +9,6 @@ package struct EventBacklog: Sendable {
 
     package init() {}
 
-    @usableFromInline
     mutating func append(_ event: AccessTokenEvent) {
         guard events.count < Self.capacity else {
             lost += 1

@@ -5,13 +5,13 @@ extension AccessTokenStateMachine {
 
     /// A load has answered, for the first time.
     ///
-    /// - Returns: `nil` if it was not the current load any more.
-    package mutating func loadFinished<Waiter>(
+    /// - Returns: the answer to all waiters; `nil` if it was not the current load any more.
+    package mutating func loadFinished(
         _ id: FlightID,
-        _ result: Result<AccessToken, any Error>,
-        in waiters: inout WaiterList<Waiter>,
+        _ result: LoadResult,
+        waiters: Int,
         at now: Date
-    ) -> FlightEnd<Waiter>? {
+    ) -> LoadResult? {
         guard let flight = state.flight, flight.id == id else {
             lateAnswer(id, result, at: now)
             return nil
@@ -19,30 +19,26 @@ extension AccessTokenStateMachine {
         let seconds = max(0, now.timeIntervalSince(flight.startedAt))
         switch result {
         case .success(let token):
-            report(.loadSucceeded(load: id.number, waiters: waiters.count, seconds: seconds))
+            report(.loadSucceeded(load: id.number, waiters: waiters, seconds: seconds))
             if let late = flight.late { report(.ignoredAnswerOfOlderLoad(load: late.load)) }
             var cached = CachedToken(token, load: id.number, policy: policy, at: now)
             if !cached.isUsable(at: now) { cached.serveThoughExpired(until: now + policy.minimumLoadInterval) }
             state = .cached(cached)
-            return end(flight, answering: result, in: &waiters)
+            return result
         case .failure(let error):
-            report(.loadFailed(load: id.number, waiters: waiters.count, seconds: seconds, error: error))
-            return giveUp(flight, failing: error, in: &waiters, at: now)
+            report(.loadFailed(load: id.number, waiters: waiters, seconds: seconds, error: error))
+            return giveUp(flight, failing: error, at: now)
         }
     }
 
     /// A load was silent past the policy's deadline: its waiters fail, and the next call loads again (T1).
     ///
-    /// - Returns: `nil` if it was not the current load any more.
-    package mutating func deadlinePassed<Waiter>(
-        _ id: FlightID,
-        in waiters: inout WaiterList<Waiter>,
-        at now: Date
-    ) -> FlightEnd<Waiter>? {
+    /// - Returns: the answer to all waiters; `nil` if it was not the current load any more.
+    package mutating func deadlinePassed(_ id: FlightID, waiters: Int, at now: Date) -> LoadResult? {
         guard let flight = state.flight, flight.id == id else { return nil }
         let seconds = max(0, now.timeIntervalSince(flight.startedAt))
-        report(.loadTimedOut(load: id.number, waiters: waiters.count, seconds: seconds))
-        return giveUp(flight, failing: AccessTokenError.loadTimedOut, in: &waiters, at: now)
+        report(.loadTimedOut(load: id.number, waiters: waiters, seconds: seconds))
+        return giveUp(flight, failing: AccessTokenError.loadTimedOut, at: now)
     }
 
     /// A load has answered once more; only its first answer counts (D7).
@@ -66,12 +62,7 @@ extension AccessTokenStateMachine {
     ///
     /// Waiters are given that token if it is valid. An error would be wrong: they asked for a valid token, and there is
     /// one. The load may have failed for no other reason than that the late answer had used up the refresh token.
-    private mutating func giveUp<Waiter>(
-        _ flight: Flight,
-        failing error: any Error,
-        in waiters: inout WaiterList<Waiter>,
-        at now: Date
-    ) -> FlightEnd<Waiter> {
+    private mutating func giveUp(_ flight: Flight, failing error: any Error, at now: Date) -> LoadResult {
         var left = cachedToken
         left?.postponeRefreshAhead(until: now + policy.minimumLoadInterval)
         if let late = flight.late {
@@ -79,24 +70,15 @@ extension AccessTokenStateMachine {
             left = late
         }
         state = left.map { .cached($0) } ?? .idle(replacing: flight.replacing)
-        guard let left, left.isUsable(at: now) else { return end(flight, answering: .failure(error), in: &waiters) }
-        return end(flight, answering: .success(left.token), in: &waiters)
-    }
-
-    /// Takes all waiters out, to be answered in the order in which they came (D2).
-    func end<Waiter>(
-        _ flight: Flight,
-        answering result: Result<AccessToken, any Error>,
-        in waiters: inout WaiterList<Waiter>
-    ) -> FlightEnd<Waiter> {
-        FlightEnd(flight: flight.id, answer: Answer(waiters: waiters.takeAll(), result: result))
+        guard let left, left.isUsable(at: now) else { return .failure(error) }
+        return .success(left.token)
     }
 
     /// A load has answered that is not the current one any more.
     ///
     /// Its token may be the only good one, since the server may have rotated the refresh token for it: it is kept if it
     /// is of this session and nothing newer is there (T2).
-    private mutating func lateAnswer(_ id: FlightID, _ result: Result<AccessToken, any Error>, at now: Date) {
+    private mutating func lateAnswer(_ id: FlightID, _ result: LoadResult, at now: Date) {
         guard id.sessionEpoch == sessionEpoch else {
             return report(.ignoredAnswerOfFormerSession(load: id.number))
         }
@@ -107,21 +89,20 @@ extension AccessTokenStateMachine {
         guard late.isUsable(at: now), token.value != rejectedValue else {
             return report(.ignoredWorthlessAnswer(load: id.number))
         }
+        let newest = max(cachedToken?.load ?? 0, state.flight?.late?.load ?? 0)
+        guard newest < id.number else { return report(.ignoredAnswerOfOlderLoad(load: id.number)) }
         switch state {
-        case .idle:
+        case .idle, .cached:
             state = .cached(late)
             report(.adoptedLateAnswer(load: id.number))
-        case .cached(let cached) where cached.load < id.number:
-            state = .cached(late)
-            report(.adoptedLateAnswer(load: id.number))
-        case .loading(var flight) where (flight.late?.load ?? 0) < id.number:
+        case .loading(var flight):
             flight.late = late
             state = .loading(flight)
-        case .renewing(let cached, var flight) where max(flight.late?.load ?? 0, cached.load) < id.number:
+        case .renewing(let cached, var flight):
             flight.late = late
             state = .renewing(cached, flight)
-        case .loading, .cached, .renewing, .signedOut:
-            report(.ignoredAnswerOfOlderLoad(load: id.number))
+        // Not reached: signing out begins another session.
+        case .signedOut: break
         }
     }
 
@@ -136,11 +117,10 @@ extension AccessTokenStateMachine {
 }
 
 extension Flight {
-    /// Raises the priority, and says to what if that changes it.
-    @usableFromInline
-    mutating func raise(to priority: UInt8) -> LoadPriority? {
-        guard priority > self.priority else { return nil }
+    /// Raises the priority, and says whether that changes it.
+    mutating func raise(to priority: UInt8) -> Bool {
+        guard priority > self.priority else { return false }
         self.priority = priority
-        return LoadPriority(flight: id, value: priority)
+        return true
     }
 }

@@ -21,38 +21,36 @@ extension AccessTokenStateMachine {
 
     /// A session began with this token; whatever an older session's load brings is ignored from now on (O2).
     ///
-    /// - Returns: `nil` if there was no load to be ended.
-    package mutating func signIn<Waiter>(
-        _ token: AccessToken,
-        in waiters: inout WaiterList<Waiter>,
-        at now: Date
-    ) -> FlightEnd<Waiter>? {
-        report(.signedIn(waiters: waiters.count))
+    /// - Returns: the answer to all waiters; `nil` if there was no load to be ended.
+    package mutating func signIn(_ token: AccessToken, waiters: Int, at now: Date) -> LoadResult? {
+        report(.signedIn(waiters: waiters))
         let former = beginSession(with: .cached(CachedToken(token, load: lastLoad, policy: policy, at: now)))
-        return former.map { end($0, answering: .success(token), in: &waiters) }
+        return former.map { _ in .success(token) }
     }
 
     /// A session began, and its first token has to be loaded.
     ///
     /// Those who waited for a load of the former session go on to wait, for a load of this one (O2).
-    package mutating func signIn<Waiter>(in waiters: inout WaiterList<Waiter>, at now: Date) -> Succession {
+    ///
+    /// - Returns: the load of this session; `nil` if nobody waits.
+    package mutating func signIn(waiters: Int, at now: Date) -> LoadStart? {
         report(.signedIn(waiters: 0))
         let former = beginSession(with: .idle(replacing: nil))
-        guard let former, waiters.count > 0 else { return Succession(ended: former?.id, start: nil) }
+        guard let former, waiters > 0 else { return nil }
         let caller = CallerContext(priority: former.priority, loads: former.enclosing)
         let (flight, start) = startFlight(for: caller, replacing: nil, at: now)
         state = .loading(flight)
         report(.loadStarted(load: flight.id.number))
-        return Succession(ended: former.id, start: start)
+        return start
     }
 
     /// The session ended: its waiters are answered (O1), and so is everybody until the next sign-in (O3).
     ///
-    /// - Returns: `nil` if there was no load to be ended.
-    package mutating func signOut<Waiter>(in waiters: inout WaiterList<Waiter>) -> FlightEnd<Waiter>? {
-        report(.signedOut(waiters: waiters.count))
+    /// - Returns: the answer to all waiters; `nil` if there was no load to be ended.
+    package mutating func signOut(waiters: Int) -> LoadResult? {
+        report(.signedOut(waiters: waiters))
         let former = beginSession(with: .signedOut)
-        return former.map { end($0, answering: .failure(AccessTokenError.signedOut), in: &waiters) }
+        return former.map { _ in .failure(AccessTokenError.signedOut) }
     }
 
     /// Returns the load of the former session.

@@ -1,26 +1,19 @@
-public import Foundation
+package import Foundation
 
 /// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader.
 ///
 /// An input is a request or a past event. It changes the state, and returns what the shell has to do. The shell gives the
-/// inputs one at a time, and with each of them its list of waiters, which only an input can change.
-@usableFromInline
+/// inputs one at a time. It keeps the waiters itself, and only says how many there are.
 package struct AccessTokenStateMachine: Sendable {
-    @usableFromInline
     let service: ServiceID
-    @usableFromInline
     let policy: AccessTokenPolicy
-    @usableFromInline
     var state = TokenState.idle(replacing: nil)
     /// Changes at sign-in and sign-out.
-    @usableFromInline
     package internal(set) var sessionEpoch = 0
-    @usableFromInline
     var lastLoad = 0
 
     /// What happened and was not delivered yet; `nil` if nobody is told.
-    @usableFromInline
-    package var events: EventBacklog?
+    private var events: EventBacklog?
 
     package init(service: ServiceID, policy: AccessTokenPolicy, reportsEvents: Bool) {
         self.service = service
@@ -53,99 +46,80 @@ package struct AccessTokenStateMachine: Sendable {
     // MARK: Callers
 
     /// A caller wants a token.
-    @inlinable
-    package mutating func retrieve<Waiter>(
-        _ waiter: Waiter,
-        in waiters: inout WaiterList<Waiter>,
+    ///
+    /// - Parameter waiters: how many wait already.
+    package mutating func retrieve(
         by caller: CallerContext = CallerContext(),
+        waiters: Int,
         at now: Date
-    ) -> Retrieval<Waiter> {
+    ) -> Retrieval {
         // Nearly every waiter only joins. What it has to know is read in place: a copy of the flight costs more.
         if let current = state.current, current.priority >= caller.priority, !caller.isCancelled, caller.loads.isEmpty {
-            return .wait(join(waiter, in: &waiters, current.id))
+            return join(current.id, waiters)
         }
         switch state {
         case .signedOut:
             report(.refusedSignedOut)
-            return .answer(waiter, .failure(AccessTokenError.signedOut))
+            return Retrieval(answer: .failure(AccessTokenError.signedOut))
 
         case .cached(let cached) where cached.isFresh(at: now),
             .renewing(let cached, _) where cached.isUsable(at: now):
             report(.answeredFromCache)
-            return .answer(waiter, .success(cached.token))
+            return Retrieval(answer: .success(cached.token))
 
         case .cached(let cached) where cached.isUsable(at: now):
             report(.answeredFromCache)
-            guard !caller.isCancelled else { return .answer(waiter, .success(cached.token)) }
+            guard !caller.isCancelled else { return Retrieval(answer: .success(cached.token)) }
             let (flight, start) = startFlight(for: caller, replacing: cached.token, at: now)
             state = .renewing(cached, flight)
             report(.refreshAheadStarted(load: flight.id.number))
-            return .answerAndLoad(waiter, cached.token, start)
+            return Retrieval(answer: .success(cached.token), start: start)
 
         case .loading(let flight) where runs(caller, inside: flight),
             .renewing(_, let flight) where runs(caller, inside: flight):
             report(.refusedLoader)
-            return .answer(waiter, .failure(AccessTokenError.loadAskedItsOwnService))
+            return Retrieval(answer: .failure(AccessTokenError.loadAskedItsOwnService))
 
         case _ where caller.isCancelled:
             report(.refusedCancelled)
-            return .answer(waiter, .failure(cancellation))
+            return Retrieval(answer: .failure(cancellation))
 
         case .idle(let old):
-            return lead(waiter, in: &waiters, caller, replacing: old, at: now)
+            return lead(caller, replacing: old, at: now)
 
         case .cached(let expired):
-            return lead(waiter, in: &waiters, caller, replacing: expired.token, at: now)
+            return lead(caller, replacing: expired.token, at: now)
 
         case .loading(var flight):
-            guard let priority = flight.raise(to: caller.priority) else {
-                return .wait(join(waiter, in: &waiters, flight.id))
-            }
+            guard flight.raise(to: caller.priority) else { return join(flight.id, waiters) }
             state = .loading(flight)
-            return .waitAndRaise(join(waiter, in: &waiters, flight.id), priority)
+            return join(flight.id, waiters, raising: caller.priority)
 
         case .renewing(let expired, var flight):
-            guard let priority = flight.raise(to: caller.priority) else {
-                return .wait(join(waiter, in: &waiters, flight.id))
-            }
+            guard flight.raise(to: caller.priority) else { return join(flight.id, waiters) }
             state = .renewing(expired, flight)
-            return .waitAndRaise(join(waiter, in: &waiters, flight.id), priority)
+            return join(flight.id, waiters, raising: caller.priority)
         }
     }
 
-    /// A waiter was cancelled: it is to be answered at once (X1), and the load goes on for the others or for nobody (X2).
-    ///
-    /// - Returns: the waiter; `nil` if it has been answered already.
-    @inlinable
-    package mutating func cancel<Waiter>(_ id: WaiterID, in waiters: inout WaiterList<Waiter>) -> Waiter? {
-        guard let waiter = waiters.take(id) else { return nil }
+    /// A waiter was cancelled: it is answered at once (X1), and the load goes on for the others or for nobody (X2).
+    package mutating func waiterCancelled() {
         let load = lastLoad
         report(.waiterCancelled(load: load))
-        return waiter
     }
 
-    @inlinable
-    mutating func lead<Waiter>(
-        _ waiter: Waiter,
-        in waiters: inout WaiterList<Waiter>,
-        _ caller: CallerContext,
-        replacing old: AccessToken?,
-        at now: Date
-    ) -> Retrieval<Waiter> {
+    private mutating func lead(_ caller: CallerContext, replacing old: AccessToken?, at now: Date) -> Retrieval {
         let (flight, start) = startFlight(for: caller, replacing: old, at: now)
         state = .loading(flight)
         report(.loadStarted(load: flight.id.number))
-        return .waitAndLoad(waiters.append(waiter), start)
+        return Retrieval(start: start)
     }
 
-    @inlinable
-    mutating func join<Waiter>(_ waiter: Waiter, in waiters: inout WaiterList<Waiter>, _ load: FlightID) -> WaiterID {
-        let id = waiters.append(waiter)
-        report(.joined(load: load.number, waiters: waiters.count))
-        return id
+    private mutating func join(_ load: FlightID, _ waiters: Int, raising priority: UInt8? = nil) -> Retrieval {
+        report(.joined(load: load.number, waiters: waiters + 1))
+        return Retrieval(raise: priority)
     }
 
-    @usableFromInline
     mutating func startFlight(
         for caller: CallerContext,
         replacing old: AccessToken?,
@@ -170,17 +144,22 @@ package struct AccessTokenStateMachine: Sendable {
     }
 
     /// Whether the caller asks from inside this load, which would wait for itself (R1).
-    @inlinable
-    func runs(_ caller: CallerContext, inside flight: Flight) -> Bool {
-        !caller.loads.isEmpty && isAmong(caller.loads, flight.id)
+    private func runs(_ caller: CallerContext, inside flight: Flight) -> Bool {
+        !caller.loads.isEmpty && caller.loads.contains(LoadID(service: service, flight: flight.id))
     }
 
-    @usableFromInline
-    func isAmong(_ loads: [LoadID], _ flight: FlightID) -> Bool {
-        loads.contains(LoadID(service: service, flight: flight))
+    // MARK: Events
+
+    /// See ``EventBacklog/startsDelivery()``.
+    package mutating func startsDelivery() -> Bool {
+        events?.startsDelivery() ?? false
     }
 
-    @inlinable
+    /// See ``EventBacklog/next()``.
+    package mutating func nextEvents() -> [AccessTokenEvent]? {
+        events?.next()
+    }
+
     mutating func report(_ event: @autoclosure () -> AccessTokenEvent) {
         events?.append(event())
     }

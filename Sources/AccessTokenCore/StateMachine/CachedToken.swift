@@ -15,7 +15,7 @@ package struct CachedToken: Sendable {
 
     /// Until then, exclusively, nothing else has to be done (clause C5).
     @usableFromInline
-    package var freshUntil: Date
+    package internal(set) var freshUntil: Date
 
     init(_ token: AccessToken, load: Int, policy: AccessTokenPolicy, at now: Date) {
         self.token = token
@@ -44,8 +44,6 @@ package struct CachedToken: Sendable {
         freshUntil = max(freshUntil, min(instant, usableUntil))
     }
 
-    @inlinable
     func isUsable(at now: Date) -> Bool { now < usableUntil }
-    @inlinable
     func isFresh(at now: Date) -> Bool { now < freshUntil }
 }

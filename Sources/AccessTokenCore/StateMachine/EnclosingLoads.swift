@@ -1,6 +1,6 @@
 /// Names a service for as long as the process lives; an address would be used again.
 @usableFromInline
-package struct ServiceID: Hashable, Sendable {
+package struct ServiceID: Equatable, Sendable {
     private static let last = Locked<UInt64>(0)
 
     private let number: UInt64
@@ -16,7 +16,7 @@ package struct ServiceID: Hashable, Sendable {
 
 /// One load of one service.
 @usableFromInline
-package struct LoadID: Hashable, Sendable {
+package struct LoadID: Equatable, Sendable {
     package let service: ServiceID
     package let flight: FlightID
 

@@ -5,13 +5,8 @@
 package struct RunningLoads: Sendable {
     package typealias Action = @Sendable () -> Void
 
-    private struct Wait: Sendable {
-        var loads: [FlightID]
-        let action: Action
-    }
-
     private var loads: [FlightID] = []
-    private var waits: [Wait] = []
+    private var waits: [(epoch: Int, action: Action)] = []
 
     package init() {}
 
@@ -30,18 +25,23 @@ package struct RunningLoads: Sendable {
     /// - Returns: what waited for this load and for no other, to be called now.
     package mutating func end(_ load: FlightID) -> [Action] {
         loads.removeAll { $0 == load }
-        for index in waits.indices { waits[index].loads.removeAll { $0 == load } }
-        defer { waits.removeAll { $0.loads.isEmpty } }
-        return waits.filter { $0.loads.isEmpty }.map(\.action)
+        var actions: [Action] = []
+        while let over = waits.firstIndex(where: { !isRunningLoad(before: $0.epoch) }) {
+            actions.append(waits.remove(at: over).action)
+        }
+        return actions
     }
 
     /// Waits for the loads of the sessions before this one.
     ///
     /// - Returns: false if none is running: then `action` is not kept.
     package mutating func wait(forSessionsBefore epoch: Int, then action: @escaping Action) -> Bool {
-        let former = loads.filter { $0.sessionEpoch < epoch }
-        guard !former.isEmpty else { return false }
-        waits.append(Wait(loads: former, action: action))
+        guard isRunningLoad(before: epoch) else { return false }
+        waits.append((epoch, action))
         return true
+    }
+
+    private func isRunningLoad(before epoch: Int) -> Bool {
+        loads.contains { $0.sessionEpoch < epoch }
     }
 }

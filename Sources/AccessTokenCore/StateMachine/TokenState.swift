@@ -1,7 +1,6 @@
 /// Where a service is between callers: with or without a token, and with or without a load.
 ///
 /// It is indirect, so that a copy is one reference: every waiter looks at it.
-@usableFromInline
 indirect enum TokenState: Sendable {
     /// Signed in, without a usable token. Goes to `loading` (a caller came), `cached` (sign-in, late answer),
     /// `signedOut`.
@@ -23,7 +22,6 @@ indirect enum TokenState: Sendable {
     case signedOut
 
     /// The load that everybody waits for, and its priority, read in place.
-    @inlinable
     var current: (id: FlightID, priority: UInt8)? {
         guard case .loading(let flight) = self else { return nil }
         return (flight.id, flight.priority)

@@ -4,11 +4,7 @@ public import Foundation
 ///
 /// **Concurrency** Timers fire inside ``advance(by:)``, on the thread that calls it, in the order of their times.
 public final class ManualClock: AccessTokenClock {
-    private struct PendingTimer {
-        let id: Int
-        let due: TimeInterval
-        let action: @Sendable () -> Void
-    }
+    private typealias PendingTimer = (id: Int, due: TimeInterval, action: @Sendable () -> Void)
 
     private struct State {
         var now: Date
@@ -34,7 +30,7 @@ public final class ManualClock: AccessTokenClock {
     public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
         let id = state.withLock { state in
             state.lastID += 1
-            state.timers.append(PendingTimer(id: state.lastID, due: state.elapsed + delay, action: action))
+            state.timers.append((state.lastID, state.elapsed + delay, action))
             return state.lastID
         }
         return AccessTokenTimer { [self] in

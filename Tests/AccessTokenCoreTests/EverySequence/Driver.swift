@@ -36,35 +36,41 @@ struct Driver {
         switch input {
         case .retrieve, .retrieveCancelled, .askByLoader:
             outcomes.append(nil)
-            var context = CallerContext(priority: priority(ofCaller: caller))
-            context.isCancelled = input == .retrieveCancelled
-            if case .askByLoader(let load) = input {
-                context.loads = [LoadID(service: service, flight: flights[load - 1])]
-            }
-            let retrieval = machine.retrieve(caller, in: &waiters, by: context, at: now)
-            ids.append(retrieval.waiterID)
-            try observe(retrieval, &seen)
+            var loads: [LoadID] = []
+            if case .askByLoader(let load) = input { loads = [LoadID(service: service, flight: flights[load - 1])] }
+            let context = CallerContext(
+                isCancelled: input == .retrieveCancelled,
+                priority: priority(ofCaller: caller),
+                loads: loads
+            )
+            let retrieval = machine.retrieve(by: context, waiters: waiters.count, at: now)
+            try observe(retrieval, of: caller, &seen)
         case .cancel(let caller):
-            let cancelled = ids[caller - 1].flatMap { machine.cancel($0, in: &waiters) }
-            if let cancelled { seen.answers.append(.init(caller: cancelled, outcome: .cancelled)) }
+            if let cancelled = ids[caller - 1].flatMap({ waiters.take($0) }) {
+                machine.waiterCancelled()
+                seen.answers.append(.init(caller: cancelled, outcome: .cancelled))
+            }
         case .finish(let load, let answer):
             silentLoads.removeAll { $0 == load }
             lastAnswered = load
             let result = result(load, answer, held: held, at: now)
-            try observe(machine.loadFinished(flights[load - 1], result, in: &waiters, at: now), &seen)
+            let end = machine.loadFinished(flights[load - 1], result, waiters: waiters.count, at: now)
+            try observe(end, of: load, &seen)
         case .answerAgain(let load): machine.loadAnsweredAgain(flights[load - 1])
         case .deadline(let load):
-            try observe(machine.deadlinePassed(flights[load - 1], in: &waiters, at: now), &seen)
+            let end = machine.deadlinePassed(flights[load - 1], waiters: waiters.count, at: now)
+            try observe(end, of: load, &seen)
         case .invalidate(let value): machine.invalidate(AccessToken(value: value))
         case .signIn:
             let expiration = now.addingTimeInterval(Times.life)
             let token = AccessToken(value: "S\(session)", expiration: expiration)
-            try observe(machine.signIn(token, in: &waiters, at: now), &seen)
+            try observe(machine.signIn(token, waiters: waiters.count, at: now), of: owner, &seen)
         case .signInWithoutToken:
-            let succession = machine.signIn(in: &waiters, at: now)
-            try observe(end: succession.ended, &seen)
-            if let start = succession.start { try observe(start, &seen) }
-        case .signOut: try observe(machine.signOut(in: &waiters), &seen)
+            let start = machine.signIn(waiters: waiters.count, at: now)
+            seen.ended = owner != nil
+            owner = nil
+            if let start { try observe(start, &seen) }
+        case .signOut: try observe(machine.signOut(waiters: waiters.count), of: owner, &seen)
         case .clock: break
         }
         try observe(&seen)
@@ -86,30 +92,23 @@ struct Driver {
         }
     }
 
-    private mutating func observe(_ retrieval: Retrieval<Int>, _ seen: inout Observation) throws {
-        seen.waits = retrieval.waiterID != nil
-        if let (caller, result) = retrieval.answer {
-            seen.answers.append(.init(caller: caller, outcome: Outcome(result)))
-        }
+    private mutating func observe(_ retrieval: Retrieval, of caller: Int, _ seen: inout Observation) throws {
+        seen.waits = retrieval.answer == nil
+        ids.append(seen.waits ? waiters.append(caller) : nil)
+        if let answer = retrieval.answer { seen.answers.append(.init(caller: caller, outcome: Outcome(answer))) }
         if let start = retrieval.start { try observe(start, &seen) }
-        if case .waitAndRaise(_, let priority) = retrieval {
-            guard priority.flight.number == owner else { throw Violation("a load raised that is not the current one") }
-            seen.raise = priority.value
-        }
+        guard let priority = retrieval.raise else { return }
+        guard owner != nil, retrieval.start == nil, seen.waits else { throw Violation("a load raised for nobody") }
+        seen.raise = priority
     }
 
-    private mutating func observe(_ end: FlightEnd<Int>?, _ seen: inout Observation) throws {
-        guard let end else { return }
-        try observe(end: end.flight, &seen)
-        let outcome = Outcome(end.answer.result)
-        end.answer.waiters.forEach { seen.answers.append(.init(caller: $0, outcome: outcome)) }
-    }
-
-    private mutating func observe(end flight: FlightID?, _ seen: inout Observation) throws {
-        guard let flight else { return }
-        guard flight.number == owner else { throw Violation("a load ended that is not the current one") }
+    /// - Parameter load: the load that is over if there is a result.
+    private mutating func observe(_ result: LoadResult?, of load: Int?, _ seen: inout Observation) throws {
+        guard let result else { return }
+        guard let load, load == owner else { throw Violation("a load ended that is not the current one") }
         seen.ended = true
         owner = nil
+        waiters.takeAll().forEach { seen.answers.append(.init(caller: $0, outcome: Outcome(result))) }
     }
 
     private mutating func observe(_ start: LoadStart, _ seen: inout Observation) throws {
@@ -134,7 +133,7 @@ struct Driver {
         guard waiters.count == outcomes.count(where: { $0 == nil }) else {
             throw Violation("\(waiters.count) in the list of waiters, not those that wait")
         }
-        seen.events = machine.events?.next() ?? []
+        seen.events = machine.nextEvents() ?? []
         seen.published = machine.publishedToken.map { cached in
             let freshUntil = cached.freshUntil
             return .init(
