@@ -142,6 +142,16 @@ struct StrangerTests {
             }
             run.invariant("one end") { await request.ends == 1 }
         },
+        Subject("a search whose cancelled task shows after it has looked") { run, isMended in
+            let field = SearchField(isMended: isMended) { await run.pause("server") }
+            run.operation("types") {
+                await field.type("s")
+                await run.pause("next key")
+                await field.type("sw")
+                await field.settled()
+            }
+            run.invariant("shows nothing stale") { await !field.hasShownStale }
+        },
         Subject("a save in a plain task that an older one undoes", hidesStarts: true) { run, isMended in
             let draft = Draft(isMended: isMended) { await run.pause("disk") }
             run.operation("writer") {
@@ -203,6 +213,39 @@ private actor ImageCache {
         downloads += 1
         await download()
         isThere = true
+    }
+}
+
+/// A newer query cancels the task of the older one, which looks whether it is cancelled before it shows its results.
+private actor SearchField {
+    private(set) var hasShownStale = false
+    private var query = ""
+    private var latest: Task<Void, Never>?
+    private let isMended: Bool
+    private let server: @Sendable () async -> Void
+
+    init(isMended: Bool, server: @escaping @Sendable () async -> Void) {
+        self.isMended = isMended
+        self.server = server
+    }
+
+    func type(_ text: String) {
+        latest?.cancel()
+        query = text
+        latest = Task.detached { [server] in
+            await server()
+            if Task.isCancelled { return }
+            await self.show(text)
+        }
+    }
+
+    func settled() async {
+        await latest?.value
+    }
+
+    private func show(_ text: String) {
+        if isMended, Task.isCancelled { return }
+        if text != query { hasShownStale = true }
     }
 }
 

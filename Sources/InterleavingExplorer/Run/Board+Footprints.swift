@@ -57,6 +57,10 @@ extension Board {
             touchInside()
         }
         addLineage(of: index)
+        // Nothing tells whether the stretch leaves the scope of a child that has ended, and would have cancelled it before.
+        if participants.contains(where: { $0.isChild && $0.parent == index && $0.status == .ended }) {
+            stretch.footprint.read(.init(kind: .children, ordinal: index))
+        }
         stretch.isPrivate = stretch.isPrivate && participants[index].isOperation
         if status != .running || stretch.actor == nil {
             participants[index].status = status

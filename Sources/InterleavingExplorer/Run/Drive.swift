@@ -19,6 +19,12 @@ extension Driver {
         var hasEndedEarly = false
         var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
 
+        /// Whether this run shows code for which asking for an actor and entering it have to be two steps.
+        ///
+        /// Where code in an actor asks for another one, the request itself can be too early or too late. Where the subject
+        /// cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a footprint tells.
+        var isToEnterActorsLater: Bool { asksInsideActors || hasSubjectCancelled }
+
         mutating func mix(_ value: Int) {
             fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3
         }

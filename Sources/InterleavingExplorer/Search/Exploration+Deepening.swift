@@ -13,7 +13,7 @@ extension Exploration {
             if report.failure != nil, explorer.stopsAtFirstFailure {
                 return
             }
-            let isToEnterLater = drive.asksInsideActors && entersActorsLater()
+            let isToEnterLater = drive.isToEnterActorsLater && entersActorsLater()
             let isToWatch = drive.hasSubjectCancelled && !watchesCancellation
             if isToEnterLater || isToWatch || surroundings.places.count != knownPlaces {
                 // What was left out so far was left out for a reason that does not hold here.

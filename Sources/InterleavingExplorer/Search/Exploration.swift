@@ -131,7 +131,7 @@ struct Exploration {
             )
             let drive = attempt(by: &chooser)
             choices = max(choices, drive.frames.count)
-            if drive.asksInsideActors { entersActorsLater() }
+            if drive.isToEnterActorsLater { entersActorsLater() }
             if report.failure != nil, explorer.stopsAtFirstFailure {
                 return
             }

@@ -23,7 +23,7 @@ struct JudgeTests {
     ///
     /// A search that was cut claims nothing.
     static let states = count > 1000 ? 300 : 150
-    static let limit = 400
+    static let limit = 600
 
     struct Verdict: Sendable {
         let missing: Set<String>
@@ -70,8 +70,8 @@ struct JudgeTests {
             if verdict.isComplete { exhausted += 1 } else { cut += 1 }
             let missing = verdict.isComplete ? verdict.missing : []
             guard !missing.isEmpty || !verdict.excess.isEmpty else { return }
-            let excess = verdict.excess.prefix(3)
-            objections.append("seed \(seed)\n\(program)\nmissing \(missing.prefix(3))\nin excess \(excess)")
+            let (fewMissing, fewInExcess) = (Array(missing.prefix(3)), Array(verdict.excess.prefix(3)))
+            objections.append("seed \(seed)\n\(program)\nmissing \(fewMissing)\nin excess \(fewInExcess)")
         }
     }
 
@@ -111,6 +111,27 @@ struct JudgeTests {
             Program(
                 operations: [[.pass(1, from: 0, to: 1)], [.pass(2, from: 1, to: 0)]],
                 numbers: 2,
+                cancelsFirst: false
+            )
+        ),
+        (
+            "a task looks whether it is cancelled, is cancelled, and then enters an actor",
+            Program(
+                operations: [
+                    [
+                        .spawn(1, kind: .detached, [.lookAndAdd(2, actor: 0)]), .cancelInside(3, spawn: 1, actor: 0),
+                        .await(spawn: 1),
+                    ]
+                ],
+                numbers: 3,
+                cancelsFirst: false
+            )
+        ),
+        (
+            "a child that has ended leaves no trace where the end of its scope would have cancelled it",
+            Program(
+                operations: [[.childLeft(1, [.look(2)], actor: 0)], [.add(3, actor: 0)]],
+                numbers: 3,
                 cancelsFirst: false
             )
         ),

@@ -20,6 +20,8 @@ struct Program: Sendable, CustomStringConvertible {
         case await(spawn: Int)
         /// `async let`, what the parent does meanwhile, and then the `await`.
         case child(Int, [Statement], meanwhile: [Statement])
+        /// `async let`, an actor call meanwhile, and the end of the scope, which cancels the child.
+        case childLeft(Int, [Statement], actor: Int)
         /// A group of two children; observes which one ended first.
         case group(Int, [Statement], [Statement])
         /// Waits on a continuation that another task resumes, unless the gate is open already.
@@ -30,8 +32,12 @@ struct Program: Sendable, CustomStringConvertible {
         case openInside(Int, actor: Int, gate: Int)
         /// Cancels the task of that spawn, marked.
         case cancel(spawn: Int)
+        /// Cancels the task of that spawn inside of an actor, not marked.
+        case cancelInside(Int, spawn: Int, actor: Int)
         /// Observes `Task.isCancelled`, marked.
         case look(Int)
+        /// Observes `Task.isCancelled`, not marked, and calls an actor in the same stretch.
+        case lookAndAdd(Int, actor: Int)
         case yield
     }
 
@@ -101,10 +107,12 @@ extension Program {
                 switch next(8) {
                 case 0, 1: return .await(spawn: last)
                 case 2: return .cancel(spawn: last)
+                case 3: return .cancelInside(newNumber(), spawn: last, actor: next(Program.actors))
                 default: break
                 }
             }
             switch next(isDeep ? 9 : 15) {
+            case 2 where isDeep: return .lookAndAdd(newNumber(), actor: next(Program.actors))
             case 0, 1, 2: return .add(newNumber(), actor: next(Program.actors))
             case 3: return .addTwice(newNumber(), actor: next(Program.actors))
             case 4:
@@ -117,6 +125,12 @@ extension Program {
             case 9, 10, 11:
                 let kind: TaskKind = [.preferred, .plain, .detached][next(3)]
                 return .spawn(newNumber(), kind: kind, statements(atMost: 1, depth: depth + 1))
+            case 12 where next(3) == 0:
+                return .childLeft(
+                    newNumber(),
+                    statements(atMost: 1, depth: depth + 1),
+                    actor: next(Program.actors)
+                )
             case 12:
                 return .child(
                     newNumber(),

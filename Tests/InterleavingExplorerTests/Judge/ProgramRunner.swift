@@ -9,6 +9,11 @@ private actor Log {
         return [-1] + entries
     }
 
+    func add(_ number: Int, cancelling task: Task<Void, Never>?) -> [Int] {
+        task?.cancel()
+        return add(number)
+    }
+
     func addTwice(_ number: Int) async -> [Int] {
         entries.append(number)
         await Task.yield()
@@ -116,6 +121,12 @@ final class ProgramRunner: Sendable {
             async let child: Void = perform(body)
             await perform(meanwhile)
             await child
+        case .childLeft(let number, let body, let actor):
+            func scope() async {
+                async let _: Void = perform(body)
+                observe(number, await logs[actor].add(number))
+            }
+            await scope()
         case .group(let number, let first, let second):
             await withTaskGroup(of: Int.self) { group in
                 for (index, body) in [first, second].enumerated() {
@@ -133,8 +144,14 @@ final class ProgramRunner: Sendable {
         case .cancel(let number):
             let task = state.withLock { $0.tasks[number] }
             run.effect("cancel \(number)") { task?.cancel() }
+        case .cancelInside(let number, let spawn, let actor):
+            let task = state.withLock { $0.tasks[spawn] }
+            observe(number, await logs[actor].add(number, cancelling: task))
         case .look(let number):
             run.effect("look \(number)") { observe(number, [Task.isCancelled ? 1 : 0]) }
+        case .lookAndAdd(let number, let actor):
+            observe(number, [Task.isCancelled ? 1 : 0])
+            observe(number, await logs[actor].add(number))
         case .yield: await Task.yield()
         }
     }

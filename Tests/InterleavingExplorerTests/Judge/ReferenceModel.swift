@@ -31,11 +31,14 @@ struct ReferenceModel {
         case resume(Int)
         case cancel(Int)
         case look(Int)
+        /// Nothing comes between the look and asking for the actor.
+        case lookAndAsk(Int, actor: Int)
     }
 
     private enum Inside {
         case append(Int)
         case observe(Int)
+        case cancel(Int)
     }
 
     private enum Leaving {
@@ -129,6 +132,12 @@ struct ReferenceModel {
                 code[task].append(.start(child, isChild: true))
                 compile(meanwhile, into: task)
                 code[task].append(.join(child))
+            case .childLeft(let number, let body, let actor):
+                let child = newTask(parent: task, group: nil)
+                compile(body, into: child)
+                code[task].append(.start(child, isChild: true))
+                code[task] += [.ask(actor), .visit(actor, [.append(number), .observe(number)], then: .leave)]
+                code[task] += [.cancel(child), .join(child)]
             case .group(let number, let first, let second):
                 let children = [newTask(parent: task, group: number), newTask(parent: task, group: number)]
                 compile(first, into: children[0])
@@ -145,7 +154,16 @@ struct ReferenceModel {
                 code[task] += [.ask(actor), .enter(actor, [.append(number)]), .open(gate), .resume(gate)]
                 code[task] += [.visit(actor, [.append(number), .observe(number)], then: .leave)]
             case .cancel(let number): code[task].append(.cancel(indexOfSpawn[number] ?? 0))
+            case .cancelInside(let number, let spawn, let actor):
+                let cancelled = indexOfSpawn[spawn] ?? 0
+                code[task].append(.ask(actor))
+                code[task].append(
+                    .visit(actor, [.append(number), .cancel(cancelled), .observe(number)], then: .leave)
+                )
             case .look(let number): code[task].append(.look(number))
+            case .lookAndAdd(let number, let actor):
+                code[task].append(.lookAndAsk(number, actor: actor))
+                code[task].append(.visit(actor, [.append(number), .observe(number)], then: .leave))
             case .yield: break
             }
         }
@@ -254,6 +272,9 @@ struct ReferenceModel {
         case .resume(let gate): state.isResumed[gate] = state.isTaken[gate]
         case .cancel(let other): cancel(other, &state)
         case .look(let number): state.seen[number] = [task.isCancelled ? 1 : 0]
+        case .lookAndAsk(let number, let actor):
+            state.seen[number] = [task.isCancelled ? 1 : 0]
+            ask(actor, by: index, &state)
         }
         return state
     }
@@ -262,6 +283,7 @@ struct ReferenceModel {
         for action in actions {
             switch action {
             case .append(let number): state.logs[actor].append(number)
+            case .cancel(let task): cancel(task, &state)
             case .observe(let number): state.seen[number] += [-1] + state.logs[actor]
             }
         }
