@@ -38,24 +38,29 @@ extension AccessTokenProviding {
         let first = LateBound<AccessTokenRetrieval> { $0.cancel() }
         let second = LateBound<AccessTokenRetrieval> { $0.cancel() }
 
-        // Each run holds the outcome until the request has called back, and no longer: an abandoned one is noticed so.
-        @Sendable func retrieve(then send: @escaping @Sendable (AccessToken) -> Void) -> AccessTokenRetrieval {
-            retrieveToken { result in
+        // Each run replies once, and holds the outcome until then and no longer: so an abandoned callback is noticed.
+        @Sendable func run(
+            then replied: @escaping @Sendable (AccessToken, Result<Response, any Error>) -> Void
+        ) -> AccessTokenRetrieval {
+            let retrieved = OneShot<Result<AccessToken, any Error>>(
+                abandoned: .failure(AccessTokenError.loadAbandoned)
+            ) { result in
                 guard outcome.isPending else { return }
                 switch result {
-                case .success(let token): send(token)
+                case .success(let token):
+                    let reply = OneShot(abandoned: .failure(AccessTokenError.requestAbandoned)) { replied(token, $0) }
+                    request(token) { reply($0) }
                 case .failure(let error): outcome(.failure(error))
                 }
             }
+            return retrieveToken { retrieved($0) }
         }
 
         first.bind(
-            retrieve { token in
-                request(token) { result in
-                    guard outcome.isPending, isRejection(result, isRejected) else { return _ = outcome(result) }
-                    self.invalidate(token)
-                    second.bind(retrieve { token in request(token) { outcome($0) } })
-                }
+            run { token, result in
+                guard outcome.isPending, isRejection(result, isRejected) else { return _ = outcome(result) }
+                self.invalidate(token)
+                second.bind(run { _, result in outcome(result) })
             }
         )
         return AccessTokenRetrieval { [weak outcome] in

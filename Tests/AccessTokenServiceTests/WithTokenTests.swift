@@ -163,7 +163,8 @@ struct WithTokenTests {
         let service = AccessTokenService(loader: loader, clock: ManualClock())
         let pending = Locked<(@Sendable (Result<Reply, any Error>) -> Void)?>(nil)
         let isSent = Event()
-        let retrieval = Locked(AccessTokenRetrieval.answered)
+        // The request may be sent before the call that sends it has returned.
+        let retrieval = LateBound<AccessTokenRetrieval> { $0.cancel() }
         let call = Task { () -> Reply in
             try await answer { handler in
                 let isRejected: @Sendable (Reply) -> Bool = { $0.status == 401 }
@@ -174,11 +175,11 @@ struct WithTokenTests {
                 } then: {
                     handler($0)
                 }
-                retrieval.withLock { $0 = cancel }
+                retrieval.bind(cancel)
             }
         }
         await isSent.wait()
-        retrieval.withLock { $0 }.cancel()
+        retrieval.cancel()
         await #expect(throws: CancellationError.self) { try await call.valueInTime }
         pending.withLock { $0 }?(.success(Reply(status: 401, token: "T1")))
         #expect(service.currentToken?.value == "T1", "nobody invalidates for a caller that has left")
@@ -248,5 +249,87 @@ struct WithTokenTests {
         await answers.count(1)
         #expect(throws: AccessTokenError.requestAbandoned) { try answers.results[0].get() }
         retrieval.cancel()
+    }
+
+    /// Sends requests by callbacks, each of which replies as the closure says.
+    private func send(
+        by service: any AccessTokenProviding,
+        _ reply: @escaping @Sendable (_ number: Int, @escaping @Sendable (Result<Reply, any Error>) -> Void) -> Void
+    ) async throws -> Reply {
+        try await answer { handler in
+            service.withToken(isRejected: { (reply: Reply) in reply.status == 401 }) { [server] token, callback in
+                server.take(token)
+                reply(server.sent.count, callback)
+            } then: {
+                handler($0)
+            }
+        }
+    }
+
+    private static let rejected = Result<Reply, any Error>.success(Reply(status: 401, token: "T1"))
+    private static let accepted = Result<Reply, any Error>.success(Reply(status: 200, token: "T2"))
+
+    @Test(
+        arguments: [
+            [rejected, rejected], [rejected, .failure(Offline())], [rejected, accepted],
+            [.failure(AccessTokenError.tokenRejected), .failure(Offline())],
+        ] as [[Result<Reply, any Error>]]
+    )
+    func `whose first callback is called twice is sent once more, and the repeated request counts`(
+        calls: [Result<Reply, any Error>]
+    ) async throws {
+        let last = Locked<(@Sendable (Result<Reply, any Error>) -> Void)?>(nil)
+        let hasCalledBack = Event()
+        let service = AccessTokenService(loader: loader, clock: ManualClock())
+        let call = Task {
+            try await send(by: service) { number, callback in
+                if number == 1 {
+                    for call in calls { callback(call) }
+                    hasCalledBack.happen()
+                } else {
+                    last.withLock { $0 = callback }
+                }
+            }
+        }
+        await hasCalledBack.wait()
+        // This caller is answered after the repeated request was sent, and also a third one.
+        _ = try await AsyncServiceAdapter(of: service).token()
+        last.withLock { $0 }?(Self.accepted)
+        #expect(try await call.valueInTime == Reply(status: 200, token: "T2"))
+        #expect(server.sent == ["T1", "T2"])
+    }
+
+    @Test func `that keeps its first callback and drops the second ends with an error that says so`() async {
+        let first = Locked<(@Sendable (Result<Reply, any Error>) -> Void)?>(nil)
+        let service = AccessTokenService(loader: loader, clock: ManualClock())
+        let call = Task {
+            try await send(by: service) { number, callback in
+                guard number == 1 else { return }
+                first.withLock { $0 = callback }
+                callback(Self.rejected)
+            }
+        }
+        await #expect(throws: AccessTokenError.requestAbandoned) { try await call.valueInTime }
+        #expect(server.sent == ["T1", "T2"])
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func `is sent once with a token that the service hands out twice`() async throws {
+        let service = StubbornService()
+        let callback = Locked<(@Sendable (Result<Reply, any Error>) -> Void)?>(nil)
+        let answers = Answers()
+        service.withToken { [server] token, reply in
+            server.take(token)
+            callback.withLock { $0 = reply }
+        } then: { (result: Result<Reply, any Error>) in
+            answers.take(result.map { AccessToken(value: $0.token) })
+        }
+        let handler = service.handler.withLock { $0.take() }
+        handler?(.success(AccessToken(value: "T1")))
+        handler?(.success(AccessToken(value: "T1")))
+        callback.withLock { $0.take() }?(Self.accepted)
+        await answers.count(1)
+        #expect(server.sent == ["T1"])
+        #expect(try answers.results[0].get().value == "T2")
     }
 }
