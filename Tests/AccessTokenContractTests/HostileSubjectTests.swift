@@ -55,6 +55,33 @@ struct HostileSubjectTests {
         #expect(violation.observed.contains("blocks its thread") || violation.observed.contains("does not"))
     }
 
+    @Test func `also if its sign-out never returns, and blames no clause but the one about sign-out`() async throws {
+        let subject = ContractSubject("never signs out", features: [.signIn, .signOut]) { fixture in
+            let service = AsyncAccessTokenService(loader: fixture.loader)
+            return .awaiting {
+                try await service.token()
+            } signIn: { token in
+                service.signIn(token)
+            } signOut: {
+                await service.signOut()
+                try? await Task.sleep(for: .seconds(3600))
+            }
+        }
+        let report = await ServiceContract.verify(subject, timeLimit: Self.limit)
+        #expect(report.brokenIDs == ["O3"], "\(report)")
+        let violation = try #require(report.violations.first)
+        #expect(violation.expected == "the closure signOut: to return")
+        #expect(violation.observed == "it does not; loads started: 1, none is running")
+        #expect(report.notJudged.map(\.id) == ["O5", "O6", "O7", "D1"], "\(report)")
+        // A clause that is verified by itself says the same.
+        let signIn = try #require(ServiceContract.clauses.first { $0.id == "O6" })
+        guard case .notJudged(let reason) = await signIn.verify(subject, timeLimit: Self.limit) else {
+            Issue.record("O6 must not be judged")
+            return
+        }
+        #expect(reason.hasPrefix("O3 is taken for granted; expected: the closure signOut: to return"))
+    }
+
     @Test func `and what cannot load costs one time limit`() async {
         let clauses = Locked(0)
         let subject = ContractSubject("dead") { _ in

@@ -109,15 +109,32 @@ extension ClauseRun {
         try await runAsync("invalidate", line) { await $0.invalidate?(token) }
     }
 
-    /// Begins a sign-out; it may rightly wait for the load that is running, which the scenario answers later.
+    /// Signs out; returns when the subject's closure has returned.
+    ///
+    /// While a load is running, the closure may rightly wait for that load, which the scenario answers later. Then the
+    /// scenario goes on at once, and the trace says so.
     func signOut(line: Int = #line) async throws {
         log.happened("sign-out")
         guard let signOut = service.withLock({ $0?.signOut }) else { return }
         let lane = Lane("sign-out")
-        try await perform("the closure signOut:", on: lane, line: line) {
-            Task(executorPreference: lane) { await signOut() }
+        let hasReturned = Locked(false)
+        let mayWaitForLoad = !openLoads.isEmpty
+        try await perform("the closure signOut:", on: lane, line: line) { [log] in
+            Task(executorPreference: lane) { @Sendable in
+                await signOut()
+                hasReturned.withLock { $0 = true }
+                log.check()
+            }
+        }
+        let loader = fixture.loader
+        if !mayWaitForLoad,
+            await !wait(until: { hasReturned.withLock { $0 } || loader.loads.contains(where: \.isOpen) })
+        {
+            let violation = violation("the closure signOut: to return", "it does not; \(situation)", line)
+            throw clause.id == "O3" ? violation : NotJudged(clause: "O3", violation: violation)
         }
         await settle()
+        if !hasReturned.withLock({ $0 }) { log.happened("sign-out has not returned yet") }
     }
 
     func signIn(_ token: AccessToken, line: Int = #line) async throws {

@@ -18,4 +18,19 @@ struct ForeignDesignTests {
             #expect(repaired.brokenIDs == design.broken.filter { $0 != design.repairs }, "\(repaired)")
         }
     }
+
+    @Test func `a sign-out that first tells the server breaks what is about running loads, and nothing else`()
+        async throws
+    {
+        for _ in 1...runs {
+            let report = await ServiceContract.verify(RevokingSession.subject(isRepaired: false))
+            #expect(report.brokenIDs == ["O1", "O4"], "\(report)")
+            #expect(report.notJudged.map(\.id) == ["O5"], "\(report)")
+            for violation in report.violations {
+                #expect(violation.trace.contains("sign-out has not returned yet"), "\(violation)")
+            }
+            let repaired = await ServiceContract.verify(RevokingSession.subject(isRepaired: true))
+            #expect(repaired.isKept, "\(repaired)")
+        }
+    }
 }
