@@ -26,7 +26,9 @@ final class AuthorizationEndpoints: Sendable {
     ) {
         self.latency = latency
         self.onEvent = onEvent
-        state = Locked(State(ledger: GrantLedger(lifetime: lifetime, grace: .seconds(grace))))
+        // A Duration cannot hold every number of seconds; 300 years are as good as no end.
+        let grace = Duration.seconds(min(max(0, grace), 1e10))
+        state = Locked(State(ledger: GrantLedger(lifetime: lifetime, grace: grace)))
     }
 
     var tally: AuthorizationServerTally {

@@ -27,6 +27,13 @@ struct OwnStoresTests {
         #expect(report.isKept, "\(report)")
         #expect(report.skippedIDs == [])
     }
+
+    @Test(arguments: [.seconds(Int64.max), .seconds(1e18)] as [Duration])
+    func `is verified within a time limit that has no end`(limit: Duration) async {
+        let clauses = StoreContract.clauses.filter { $0.id == "K1" }
+        let report = await StoreContract.verify(Self.memory, clauses: clauses, timeLimit: limit)
+        #expect(report.isKept, "\(report)")
+    }
 }
 
 extension ContractReport {

@@ -88,4 +88,17 @@ struct RandomSearchTests {
         )
         #expect(early.failure?.kind == .brokenInvariant, "\(early)")
     }
+
+    @Test("tries nothing if the number of schedules is below zero", arguments: [(-1, 10), (10, -1), (.min, .min)])
+    func belowZero(schedules: Int, limit: Int) async {
+        var explorer = Explorer(.random(seed: 1, schedules: schedules))
+        explorer.maximumSchedules = limit
+        let report = await explorer.explore(
+            Scenario("one step") { run in
+                run.operation("first") { run.effect("first") }
+            }
+        )
+        #expect(report.schedules == 0)
+        #expect(!report.isComplete)
+    }
 }

@@ -35,7 +35,10 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     public var signOuts: Int { state.withLock { $0.signOuts } }
 
     /// Waits until so many loads were started, and returns the last of these; `nil` if the time limit ends before.
+    ///
+    /// Loads are counted from 1: for a smaller number the answer is `nil` at once.
     public func started(_ count: Int, timeLimit: Duration = .seconds(10)) async -> ControlledLoad? {
+        guard count > 0 else { return nil }
         _ = await log.wait(timeLimit) { self.loads.count >= count }
         let loads = loads
         return loads.count >= count ? loads[count - 1] : nil

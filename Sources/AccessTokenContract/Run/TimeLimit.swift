@@ -7,6 +7,8 @@ import Dispatch
 /// does not run is no fault of the subject. A pool that the subject itself has blocked ends a tick after 300 ms.
 package enum TimeLimit {
     private static let queue = DispatchQueue(label: "AccessTokenContract.time")
+    /// Some 300 years, which fit into an integer; a `Duration` need not.
+    private static let mostTicks = 1e12
 
     /// Calls `end` after `limit`, unless it is no longer needed.
     static func start(
@@ -14,7 +16,7 @@ package enum TimeLimit {
         whileNeeded isNeeded: @escaping @Sendable () -> Bool,
         then end: @escaping @Sendable () -> Void
     ) {
-        count(max(1, Int(limit / .milliseconds(10))), isNeeded, end)
+        count(Int(min(max(1, limit / .milliseconds(10)), mostTicks)), isNeeded, end)
     }
 
     /// Calls `end` after at least so many milliseconds.

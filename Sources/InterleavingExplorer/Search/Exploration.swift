@@ -123,7 +123,7 @@ struct Exploration {
     /// Tries schedules by random priorities.
     private mutating func draw(_ schedules: Int, from seed: UInt64) {
         var choices = 20
-        for index in 0..<min(schedules, explorer.maximumSchedules) where !isAbandoned {
+        for index in 0..<max(0, min(schedules, explorer.maximumSchedules)) where !isAbandoned {
             var chooser: any Chooser = PriorityChooser(
                 seed: seed &+ UInt64(index) &* 0x2545_f491_4f6c_dd1d,
                 demotions: index % 4,

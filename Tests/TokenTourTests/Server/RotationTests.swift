@@ -65,6 +65,18 @@ struct RotationTests {
         #expect(server.tally.revokedFamilies == 0)
     }
 
+    @Test(
+        "A period of grace may have any length: without an end, or none at all",
+        arguments: [(.infinity, 200), (1e300, 200), (-1, 400), (-.infinity, 400), (.nan, 400)] as [(Double, Int)]
+    )
+    func oddGrace(seconds: Double, status: Int) async throws {
+        let server = try RotatingAuthorizationServer(grace: seconds)
+        defer { server.stop() }
+        let first = server.signIn()
+        _ = try await server.exchange(first.refreshToken)
+        #expect(try await server.exchange(first.refreshToken).status == status)
+    }
+
     @Test("Reuse in one family leaves the others alone")
     func otherFamilies() async throws {
         try await withServer { server in

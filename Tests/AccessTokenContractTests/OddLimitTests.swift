@@ -1,0 +1,49 @@
+import AccessTokenContract
+import TestSupport
+import Testing
+
+@Suite("Limits of any size end no process", .eightAtATime, .timeLimit(.minutes(1)))
+struct OddLimitTests {
+    static let long: [Duration] = [.seconds(Int64.max), .seconds(1e18)]
+    static let short: [Duration] = [.zero, .nanoseconds(-1), .seconds(Int64.min)]
+
+    private static let subject = ContractSubject("the actor") { .async(AsyncAccessTokenService(loader: $0.loader)) }
+
+    @Test(arguments: long)
+    func `a long time limit of the contract waits for the subject`(limit: Duration) async throws {
+        let clause = try #require(ServiceContract.clauses.first { $0.id == "L1" })
+        #expect(await ServiceContract.verify(Self.subject, clauses: [clause], timeLimit: limit).isKept)
+        guard case .kept = await clause.verify(Self.subject, timeLimit: limit) else {
+            Issue.record("L1 must be kept")
+            return
+        }
+    }
+
+    @Test(arguments: short)
+    func `a short time limit of the contract ends soon`(limit: Duration) async throws {
+        let clauses = ServiceContract.clauses.filter { $0.id == "L1" }
+        let silent = ContractSubject("silent") { _ in .retrieving { _ in } }
+        #expect(await ServiceContract.verify(silent, clauses: clauses, timeLimit: limit).brokenIDs == ["L1"])
+    }
+
+    @Test(arguments: long)
+    func `a long time limit of a controlled loader waits for the load`(limit: Duration) async {
+        let loader = ControlledLoader()
+        async let load = loader.started(1, timeLimit: limit)
+        loader.load(replacing: nil) { _ in }
+        #expect(await load?.number == 1)
+    }
+
+    @Test(arguments: short)
+    func `a short time limit of a controlled loader ends soon`(limit: Duration) async {
+        #expect(await ControlledLoader().started(1, timeLimit: limit) == nil)
+        #expect(await ControlledLoader().started(.max, timeLimit: limit) == nil)
+    }
+
+    @Test(arguments: [0, -1, .min])
+    func `there is no load before the first one`(count: Int) async {
+        let loader = ControlledLoader()
+        loader.load(replacing: nil) { _ in }
+        #expect(await loader.started(count, timeLimit: .seconds(10)) == nil)
+    }
+}
