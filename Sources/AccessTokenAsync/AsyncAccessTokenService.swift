@@ -130,20 +130,29 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
+    ///
+    /// Callers that are waiting for a load of the present session are answered with the token. If it has expired, they go on
+    /// to wait, for a load of the new session.
     public nonisolated func signIn(_ token: AccessToken) {
-        let now = clock.now
-        endFlight { $0.machine.signIn(token, waiters: $0.waiters.count, at: now) }
+        beginSession(with: token)
     }
 
     /// Begins a session whose first token the loader has to load: it has the session's credential already.
     ///
     /// Callers that are waiting for a load of the present session go on to wait, for a load of the new one (clause O2).
     public nonisolated func signIn() {
+        beginSession(with: nil)
+    }
+
+    private nonisolated func beginSession(with token: AccessToken?) {
         let now = clock.now
-        let (start, task) = decide { state in
-            let start = state.machine.signIn(waiters: state.waiters.count, at: now)
-            snapshot.publish(state.machine.publishedToken)
-            return (start, start.map { _ in prepareLoad(&state) })
+        var start: LoadStart?
+        var task: LoadTask?
+        endFlight { state in
+            let retrieval = state.machine.signIn(token, waiters: state.waiters.count, at: now)
+            start = retrieval.start
+            if start != nil { task = prepareLoad(&state) }
+            return retrieval.answer
         }
         if let start, let task { startLoad(start, task) }
     }

@@ -138,20 +138,27 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
+    ///
+    /// Callers that are waiting for a load of the present session are answered with the token. If it has expired, they go on
+    /// to wait, for a load of the new session.
     public func signIn(_ token: AccessToken) {
-        let now = clock.now
-        endFlight { $0.machine.signIn(token, waiters: $0.pendingHandlers.count, at: now) }
+        beginSession(with: token)
     }
 
     /// Begins a session whose first token the loader has to load: it has the session's credential already.
     ///
     /// Callers that are waiting for a load of the present session go on to wait, for a load of the new one (clause O2).
     public func signIn() {
+        beginSession(with: nil)
+    }
+
+    private func beginSession(with token: AccessToken?) {
         let now = clock.now
-        let start = decide { state in
-            let start = state.machine.signIn(waiters: state.pendingHandlers.count, at: now)
-            snapshot.publish(state.machine.publishedToken)
-            return start
+        var start: LoadStart?
+        endFlight { state in
+            let retrieval = state.machine.signIn(token, waiters: state.pendingHandlers.count, at: now)
+            start = retrieval.start
+            return retrieval.answer
         }
         if let start { startLoad(start) }
     }

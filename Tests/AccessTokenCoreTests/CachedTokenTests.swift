@@ -13,7 +13,7 @@ struct MachineWithWaiters {
     }
 
     mutating func signIn(_ token: AccessToken, at now: Date) {
-        answer(machine.signIn(token, waiters: waiters.count, at: now))
+        answer(machine.signIn(token, waiters: waiters.count, at: now).answer)
     }
 
     mutating func retrieve(_ waiter: Int, at now: Date) -> Retrieval {

@@ -14,7 +14,8 @@ struct RunningLoadsTests {
             policy: AccessTokenPolicy(),
             reportsEvents: false
         )
-        let (first, second) = (machine.retrieve(waiters: 0, at: now).start, machine.signIn(waiters: 1, at: now))
+        let first = machine.retrieve(waiters: 0, at: now).start
+        let second = machine.signIn(nil, waiters: 1, at: now).start
         let (former, current) = (try #require(first).flight, try #require(second).flight)
         #expect(former.sessionEpoch < current.sessionEpoch)
         return (former, current)

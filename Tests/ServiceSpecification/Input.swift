@@ -10,6 +10,8 @@ package enum Input: Hashable {
     case deadline(load: Int)
     case invalidate(String)
     case signIn
+    /// With a token that has expired already.
+    case signInExpired
     /// The loader has the credential of a new session.
     case signInWithoutToken
     case signOut

@@ -144,18 +144,36 @@ extension Specification {
     }
 
     package mutating func signInWithoutToken(_ expected: inout Observation) {
-        // O2: those who wait go on to wait, for a load of the new session.
+        beginSession(holding: [], &expected)
+    }
+
+    package mutating func signInExpired(_ expected: inout Observation) {
+        let value = "X\(facts.session + 1)"
+        sessionOfToken.append((value, facts.session + 1))
+        let expired = Token(
+            value: value,
+            load: facts.loads.count,
+            freshUntil: facts.now - 1,
+            usableUntil: facts.now - 1
+        )
+        beginSession(holding: facts.held + [expired], &expected)
+    }
+
+    /// Begins a session without a usable token.
+    private mutating func beginSession(holding held: [Token], _ expected: inout Observation) {
+        // O2, C6: those who wait go on to wait, for a load of the new session.
         expected.events = [.signedIn(waiters: 0)]
         facts.session += 1
         facts.isSignedIn = true
         facts.aside = []
-        facts.held = []
+        facts.held = held
         guard let former = running else { return }
         facts.loads[former.number - 1].isOver = true
         expected.ended = true
         guard !facts.waiting.isEmpty else { return }
         start(&expected, priority: former.priority)
         expected.events.append(.loadStarted(load: facts.loads.count))
+        giveUpCurrent()
     }
 
     package mutating func signOut(_ expected: inout Observation) {

@@ -79,6 +79,7 @@ package struct Specification {
         case .deadline(let load): deadline(load, &expected)
         case .invalidate(let value): invalidate(value, &expected)
         case .signIn: signIn(&expected)
+        case .signInExpired: signInExpired(&expected)
         case .signInWithoutToken: signInWithoutToken(&expected)
         case .signOut: signOut(&expected)
         case .clock(let move): facts.now = time(after: move)

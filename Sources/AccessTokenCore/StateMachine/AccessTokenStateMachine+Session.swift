@@ -19,29 +19,22 @@ extension AccessTokenStateMachine {
         report(.invalidated)
     }
 
-    /// A session began with this token; whatever an older session's load brings is ignored from now on (O2).
+    /// A session began, with this token or with one that has to be loaded; whatever an older session's load brings is ignored
+    /// from now on (O2).
     ///
-    /// - Returns: the answer to all waiters; `nil` if there was no load to be ended.
-    package mutating func signIn(_ token: AccessToken, waiters: Int, at now: Date) -> LoadResult? {
-        report(.signedIn(waiters: waiters))
-        let former = beginSession(with: .cached(CachedToken(token, load: lastLoad, policy: policy, at: now)))
-        return former.map { _ in .success(token) }
-    }
-
-    /// A session began, and its first token has to be loaded.
-    ///
-    /// Those who waited for a load of the former session go on to wait, for a load of this one (O2).
-    ///
-    /// - Returns: the load of this session; `nil` if nobody waits.
-    package mutating func signIn(waiters: Int, at now: Date) -> LoadStart? {
-        report(.signedIn(waiters: 0))
-        let former = beginSession(with: .idle(replacing: nil))
-        guard let former, waiters > 0 else { return nil }
+    /// Those who waited for a load of the former session are answered with the token. If there is none, or one that has
+    /// expired, they go on to wait, for a load of this session.
+    package mutating func signIn(_ token: AccessToken?, waiters: Int, at now: Date) -> Retrieval {
+        let cached = token.map { CachedToken($0, load: lastLoad, policy: policy, at: now) }
+        let answer = cached.flatMap { $0.isUsable(at: now) ? LoadResult.success($0.token) : nil }
+        report(.signedIn(waiters: answer == nil ? 0 : waiters))
+        let former = beginSession(with: cached.map { .cached($0) } ?? .idle(replacing: nil))
+        guard let former, answer == nil, waiters > 0 else { return Retrieval(answer: former.flatMap { _ in answer }) }
         let caller = CallerContext(priority: former.priority, loads: former.enclosing)
-        let (flight, start) = startFlight(for: caller, replacing: nil, at: now)
+        let (flight, start) = startFlight(for: caller, replacing: token, at: now)
         state = .loading(flight)
         report(.loadStarted(load: flight.id.number))
-        return start
+        return Retrieval(start: start)
     }
 
     /// The session ended: its waiters are answered (O1), and so is everybody until the next sign-in (O3).

@@ -1,6 +1,6 @@
-/// What a shell has to do for one caller.
+/// What a shell has to do for a caller, or when a session begins for all who wait.
 package struct Retrieval: Sendable {
-    /// What the caller is answered with; `nil` puts it into the list of waiters.
+    /// What the caller is answered with; `nil` puts it into the list of waiters, or leaves it there.
     package let answer: LoadResult?
     /// The load to be started, which the caller waits for or which is ahead of the token's expiration (C5).
     package let start: LoadStart?

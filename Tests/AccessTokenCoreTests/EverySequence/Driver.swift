@@ -64,17 +64,24 @@ struct Driver {
         case .signIn:
             let expiration = now.addingTimeInterval(Times.life)
             let token = AccessToken(value: "S\(session)", expiration: expiration)
-            try observe(machine.signIn(token, waiters: waiters.count, at: now), of: owner, &seen)
-        case .signInWithoutToken:
-            let start = machine.signIn(waiters: waiters.count, at: now)
-            seen.ended = owner != nil
-            owner = nil
-            if let start { try observe(start, &seen) }
+            try signIn(with: token, at: now, &seen)
+        case .signInExpired:
+            let expired = AccessToken(value: "X\(session)", expiration: now.addingTimeInterval(-1))
+            try signIn(with: expired, at: now, &seen)
+        case .signInWithoutToken: try signIn(with: nil, at: now, &seen)
         case .signOut: try observe(machine.signOut(waiters: waiters.count), of: owner, &seen)
         case .clock: break
         }
         try observe(&seen)
         return seen
+    }
+
+    private mutating func signIn(with token: AccessToken?, at now: Date, _ seen: inout Observation) throws {
+        let retrieval = machine.signIn(token, waiters: waiters.count, at: now)
+        try observe(retrieval.answer, of: owner, &seen)
+        seen.ended = seen.ended || owner != nil
+        owner = nil
+        if let start = retrieval.start { try observe(start, &seen) }
     }
 
     private func result(

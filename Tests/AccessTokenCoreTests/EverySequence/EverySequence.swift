@@ -99,8 +99,8 @@ struct EverySequence {
 
     private func reasonsToLoad(_ input: Input) -> Int {
         switch input {
-        case .finish(_, .failure), .finish(_, .expiredToken), .deadline, .invalidate, .signIn, .signInWithoutToken,
-            .signOut, .clock:
+        case .finish(_, .failure), .finish(_, .expiredToken), .deadline, .invalidate, .signIn, .signInExpired,
+            .signInWithoutToken, .signOut, .clock:
             1
         case .retrieve, .retrieveCancelled, .askByLoader, .cancel, .finish, .answerAgain: 0
         }
@@ -109,7 +109,7 @@ struct EverySequence {
     private func inputs(_ node: Node) -> [Input] {
         let (driver, specification) = (node.driver, node.specification)
         let facts = specification.facts
-        var inputs: [Input] = [.retrieve, .retrieveCancelled, .signIn, .signInWithoutToken, .signOut]
+        var inputs: [Input] = [.retrieve, .retrieveCancelled, .signIn, .signInExpired, .signInWithoutToken, .signOut]
         if let oldest = facts.waiting.first { inputs.append(.cancel(caller: oldest)) }
         if let newest = facts.waiting.last, newest != facts.waiting.first { inputs.append(.cancel(caller: newest)) }
         if let answered = driver.lastAnsweredWaiter { inputs.append(.cancel(caller: answered)) }

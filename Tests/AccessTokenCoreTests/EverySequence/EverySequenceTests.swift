@@ -22,9 +22,9 @@ struct EverySequenceTests {
     @Test(
         "from the beginning",
         arguments: [
-            Extent(length: 5, rareInputs: 5, reportsEvents: false, sequences: 59_491),
-            Extent(length: 6, rareInputs: 6, reportsEvents: true, sequences: 742_973),
-            Extent(length: 7, rareInputs: 0, reportsEvents: false, sequences: 180_203),
+            Extent(length: 5, rareInputs: 5, reportsEvents: false, sequences: 103_327),
+            Extent(length: 6, rareInputs: 6, reportsEvents: true, sequences: 1_446_490),
+            Extent(length: 7, rareInputs: 0, reportsEvents: false, sequences: 612_813),
         ]
     )
     func fromTheBeginning(_ extent: Extent) async throws {
@@ -40,7 +40,7 @@ struct EverySequenceTests {
                 length: 3,
                 rareInputs: 3,
                 reportsEvents: true,
-                sequences: 10_476
+                sequences: 12_459
             ),
             Extent(
                 opening: [
@@ -50,7 +50,7 @@ struct EverySequenceTests {
                 length: 3,
                 rareInputs: 3,
                 reportsEvents: true,
-                sequences: 12_383
+                sequences: 14_419
             ),
         ]
     )

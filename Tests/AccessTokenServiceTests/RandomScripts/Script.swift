@@ -87,7 +87,8 @@ struct Script: CustomStringConvertible {
             let token = run.specification.current ?? facts.held.randomElement(using: &generator)
             return .invalidate(token?.value ?? "of nobody")
         case ..<82: return .invalidate(facts.held.randomElement(using: &generator)?.value ?? "of nobody")
-        case ..<86: return .signIn
+        case ..<85: return .signIn
+        case ..<86: return .signInExpired
         case ..<88: return .signInWithoutToken
         case ..<92: return .signOut
         case ..<96: return .clock(.nextEdge)

@@ -75,7 +75,7 @@ final class ScriptRun {
 
     private func makesSense(_ input: Input) -> Bool {
         switch input {
-        case .retrieve, .signIn, .signInWithoutToken, .signOut, .invalidate, .clock: true
+        case .retrieve, .signIn, .signInExpired, .signInWithoutToken, .signOut, .invalidate, .clock: true
         case .retrieveCancelled: stack.isReachedWhenCancelled
         case .askByLoader(let load), .finish(let load, .token), .finish(let load, .expiredToken),
             .finish(let load, .failure):
@@ -122,6 +122,8 @@ final class ScriptRun {
                 Task.immediate { await async.invalidate(AccessToken(value: value)) }
             }
         case .signIn: doors.signIn(AccessToken(value: "S\(facts.session)", expiration: expiration))
+        case .signInExpired:
+            doors.signIn(AccessToken(value: "X\(facts.session)", expiration: clock.now.addingTimeInterval(-1)))
         case .signInWithoutToken: doors.signIn(nil)
         case .signOut: signOut()
         case .clock: break
