@@ -9,14 +9,16 @@ public protocol AsyncAccessTokenLoader: Sendable {
     /// **Concurrency** Called in a task of the service's own, never in a caller's, one load at a time, unless a load
     /// was silent past its deadline or a session ended.
     ///
-    /// **Cancellation** A load is never cancelled: the server may have rotated the refresh token already (X2).
+    /// **Cancellation** The task of a load is cancelled at sign-out, and for no other reason. Callers that are cancelled do
+    /// not cancel it (X2), nor does its deadline: the server may have rotated the refresh token already.
     ///
     /// - Parameter old: the token that is no good any more; `nil` at the first load.
     func load(replacing old: AccessToken?) async throws -> AccessToken
 
     /// Forgets whatever could bring a token of the session that ended. The default has nothing to forget.
     ///
-    /// **Concurrency** Called in a task of the service's own, at each sign-out, also while a load is running.
+    /// **Concurrency** Called in a task of the service's own, once for each sign-out, after the loads of the ended session.
+    /// A load that is past its deadline may still be running, and so may the load that has itself signed out.
     func signOut() async
 }
 

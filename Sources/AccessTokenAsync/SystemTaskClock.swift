@@ -5,6 +5,10 @@ public import Foundation
 ///
 /// Timers stand still while the device sleeps, as the load does whose deadline they are. A timer that was cancelled keeps
 /// about a kilobyte until it would have fired, since the runtime keeps the sleep of a cancelled task for so long.
+///
+/// A timer needs a thread of the pool that runs tasks. Loaders or other code that block all of these threads hold up the
+/// deadlines of loads, as they hold up every task. `SystemDispatchClock` of `AccessTokenGCD` does not need the pool: pass
+/// it as the service's clock where callback code has to be answered in time beside such code.
 public struct SystemTaskClock: AccessTokenClock {
     /// Creates the clock; all of them are alike.
     public init() {}

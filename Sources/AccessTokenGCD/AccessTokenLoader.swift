@@ -26,8 +26,8 @@ public protocol AccessTokenLoader: Sendable {
     ///
     /// The default does so at once: nothing to forget.
     ///
-    /// **Concurrency** Called on the same queue as ``load(replacing:then:)``, at each sign-out, also while a load is
-    /// running.
+    /// **Concurrency** Called on the same queue as ``load(replacing:then:)``, once for each sign-out, after the loads of the
+    /// ended session. A load that is past its deadline may still be running, and so may the load that has itself signed out.
     func signOut(then done: @escaping @Sendable () -> Void)
 }
 
