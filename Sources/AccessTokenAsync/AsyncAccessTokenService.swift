@@ -27,7 +27,7 @@ import Foundation
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
 /// | the event handler | a thread that all services share |
-/// | the deadline | a timer of the clock: no task can hold it up |
+/// | the deadline | a timer of the clock, see ``SystemTaskClock`` |
 ///
 /// The lock, not the actor, guards the decisions: with a valid token, entering the actor costs a caller on the main actor
 /// 5 to 13 µs and the lock 0.1 µs. An actor whose executor is a lock would run any extension of it under that lock, which
@@ -367,7 +367,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     private func loadFinished(_ flight: FlightID, _ result: Result<AccessToken, any Error>) {
         let now = clock.now
-        endFlight { $0.machine.loadFinished(flight, result, waiters: $0.waiters.count, at: now) }
+        let error = onEvent == nil ? nil : LoggedError(result)
+        endFlight { $0.machine.loadFinished(flight, result, error: error, waiters: $0.waiters.count, at: now) }
     }
 
     private nonisolated func deadlinePassed(_ flight: FlightID) {

@@ -316,7 +316,8 @@ public final class AccessTokenService: AccessTokenProviding {
         // Before the answers: who is answered, and then signs out, finds that the load is over.
         loaderQueue.enqueue { [self] in loadIsOver(flight) }
         let now = clock.now
-        endFlight { $0.machine.loadFinished(flight, result, waiters: $0.pendingHandlers.count, at: now) }
+        let error = onEvent == nil ? nil : LoggedError(result)
+        endFlight { $0.machine.loadFinished(flight, result, error: error, waiters: $0.pendingHandlers.count, at: now) }
     }
 
     private func deadlinePassed(_ flight: FlightID) {

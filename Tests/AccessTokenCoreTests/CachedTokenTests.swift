@@ -24,7 +24,7 @@ struct MachineWithWaiters {
 
     @discardableResult
     mutating func finish(_ start: LoadStart, _ result: LoadResult, at now: Date) -> LoadResult? {
-        answer(machine.loadFinished(start.flight, result, waiters: waiters.count, at: now))
+        answer(machine.loadFinished(start.flight, result, error: nil, waiters: waiters.count, at: now))
     }
 
     mutating func passDeadline(of start: LoadStart, at now: Date) {

@@ -42,6 +42,7 @@ private struct Loader: AsyncAccessTokenLoader {
 /// Something that every service can be made to report at any time.
 private protocol HasEvents {
     func makeEvent()
+    func invalidate(_ rejected: AccessToken)
 }
 
 extension AccessTokenService: HasEvents {
@@ -66,6 +67,41 @@ private final class Box<Value: Sendable>: Sendable {
 @Suite("A service among neighbours that misbehave", .eightAtATime, .timeLimit(.minutes(2)))
 struct HostileNeighbourTests {
     let clock = ManualClock()
+
+    // MARK: Errors
+
+    /// An error whose code asks the very service that reports it.
+    private final class CuriousError: LoggableError {
+        let ask = Locked<@Sendable () -> Void>({})
+
+        var logCode: String {
+            let ask = ask.withLock { $0 }
+            let isDone = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                ask()
+                isDone.signal()
+            }
+            wait(for: isDone)
+            return "curious"
+        }
+    }
+
+    @Test("is not held up by an error whose code calls the service", arguments: Engine.allCases)
+    private func curiousError(engine: Engine) async {
+        let error = CuriousError()
+        let codes = Box<[String]>([])
+        let isTold = Event()
+        let service = engine.make(Loader { throw error }, clock: clock) { event in
+            guard let code = event.errorCode else { return }
+            codes.value.withLock { $0.append(code) }
+            isTold.happen()
+        }
+        error.ask.withLock { $0 = { (service as? any HasEvents)?.invalidate(validToken) } }
+        await #expect(throws: CuriousError.self) { try await service.token() }
+        await isTold.wait()
+        #expect(codes.value.withLock { $0 } == ["curious"])
+        error.ask.withLock { $0 = {} }
+    }
 
     // MARK: Sign-out
 

@@ -140,16 +140,6 @@ extension AccessTokenEvent {
         return event
     }
 
-    static func loadFailed(load: Int, waiters: Int, seconds: TimeInterval, error: any Error) -> AccessTokenEvent {
-        loadFailed(
-            load: load,
-            waiters: waiters,
-            seconds: seconds,
-            errorType: String(describing: type(of: error)),
-            errorCode: error.codeForEvents
-        )
-    }
-
     /// See ``Kind/loadTimedOut``.
     public static func loadTimedOut(load: Int, waiters: Int, seconds: TimeInterval) -> AccessTokenEvent {
         AccessTokenEvent(.loadTimedOut, load: load, waiters: waiters, seconds: seconds)

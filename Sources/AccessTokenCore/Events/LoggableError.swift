@@ -9,11 +9,27 @@ public protocol LoggableError: Error {
     var logCode: String { get }
 }
 
-extension Error {
-    /// The code of an error that has one: of ``LoggableError``, or an error domain and number of Foundation's.
-    var codeForEvents: String? {
-        if let error = self as? any LoggableError { return error.logCode }
-        guard let error = self as? any CustomNSError else { return nil }
-        return "\(type(of: error).errorDomain) \(error.errorCode)"
+/// What events say of a load's error: its type, and its code if it has one.
+///
+/// It is made outside of a service's lock, since the error's own code may do anything.
+package struct LoggedError: Sendable {
+    let type: String
+    let code: String?
+
+    package init(_ error: any Error) {
+        type = String(describing: Swift.type(of: error))
+        if let error = error as? any LoggableError {
+            code = error.logCode
+        } else if let error = error as? any CustomNSError {
+            code = "\(Swift.type(of: error).errorDomain) \(error.errorCode)"
+        } else {
+            code = nil
+        }
+    }
+
+    /// `nil` for a load that succeeded.
+    package init?(_ result: LoadResult) {
+        guard case .failure(let error) = result else { return nil }
+        self.init(error)
     }
 }

@@ -5,10 +5,12 @@ extension AccessTokenStateMachine {
 
     /// A load has answered, for the first time.
     ///
+    /// - Parameter error: what events say of the result's error, if anybody is told.
     /// - Returns: the answer to all waiters; `nil` if it was not the current load any more.
     package mutating func loadFinished(
         _ id: FlightID,
         _ result: LoadResult,
+        error logged: LoggedError?,
         waiters: Int,
         at now: Date
     ) -> LoadResult? {
@@ -26,7 +28,15 @@ extension AccessTokenStateMachine {
             state = .cached(cached)
             return result
         case .failure(let error):
-            report(.loadFailed(load: id.number, waiters: waiters, seconds: seconds, error: error))
+            report(
+                .loadFailed(
+                    load: id.number,
+                    waiters: waiters,
+                    seconds: seconds,
+                    errorType: logged?.type ?? "",
+                    errorCode: logged?.code
+                )
+            )
             return giveUp(flight, failing: error, at: now)
         }
     }

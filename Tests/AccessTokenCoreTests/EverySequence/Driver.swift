@@ -54,7 +54,8 @@ struct Driver {
             silentLoads.removeAll { $0 == load }
             lastAnswered = load
             let result = result(load, answer, held: held, at: now)
-            let end = machine.loadFinished(flights[load - 1], result, waiters: waiters.count, at: now)
+            let error = LoggedError(result)
+            let end = machine.loadFinished(flights[load - 1], result, error: error, waiters: waiters.count, at: now)
             try observe(end, of: load, &seen)
         case .answerAgain(let load): machine.loadAnsweredAgain(flights[load - 1])
         case .deadline(let load):
