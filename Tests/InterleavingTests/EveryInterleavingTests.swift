@@ -20,7 +20,7 @@ struct EveryInterleavingTests {
         for scenario in ContractScenario.all {
             var explorer = Explorer()
             explorer.preempts = false
-            explorer.maximumSchedules = (isPlain ? 300 : 60) * effort
+            explorer.maximumSchedules = (isPlain ? 600 : 60) * effort
             if await explore(scenario, with: subject, by: explorer).isComplete { exhausted.append(scenario) }
         }
         print("exhausted: \(subject) | \(exhausted.count) of \(ContractScenario.all.count)")

@@ -23,7 +23,7 @@ struct JudgeTests {
     ///
     /// A search that was cut claims nothing.
     static let states = count > 1000 ? 300 : 150
-    static let limit = 600
+    static let limit = count > 1000 ? 600 : 400
 
     struct Verdict: Sendable {
         let missing: Set<String>
