@@ -1,4 +1,4 @@
-/// What a shell has to do for a caller, or when a session begins for all who wait.
+/// What a shell has to do for a caller, or for all who wait when a session begins.
 package struct Retrieval: Sendable {
     /// What the caller is answered with; `nil` puts it into the list of waiters, or leaves it there.
     package let answer: LoadResult?
