@@ -292,8 +292,10 @@ struct WithTokenTests {
             }
         }
         await hasCalledBack.wait()
-        // This caller is answered after the repeated request was sent, and also a third one.
-        _ = try await AsyncServiceAdapter(of: service).token()
+        // This handler is called after those that send the repeated request, and also a third one (D2).
+        await withCheckedContinuation { continuation in
+            _ = service.retrieveToken { _ in continuation.resume() }
+        }
         last.withLock { $0 }?(Self.accepted)
         #expect(try await call.valueInTime == Reply(status: 200, token: "T2"))
         #expect(server.sent == ["T1", "T2"])
