@@ -2,20 +2,31 @@ import AccessTokenContract
 
 /// Tells the server of the sign-out, and only then forgets the session; repaired, it forgets the session first.
 struct RevokingSession {
-    /// Leaves a request for a revocation unanswered as long as it leaves a load unanswered.
+    /// Answers a request for a revocation when it has answered the loads that came before.
     private final class Server: AccessTokenLoader {
+        private struct State {
+            var openLoads = 0
+            var revocations: [CheckedContinuation<Void, Never>] = []
+        }
+
         private let loader: ControlledLoader
-        private let openLoads = Locked(0)
+        private let state = Locked(State())
 
         init(_ loader: ControlledLoader) {
             self.loader = loader
         }
 
         func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            openLoads.withLock { $0 += 1 }
+            state.withLock { $0.openLoads += 1 }
             loader.load(replacing: old) { [self] result in
-                openLoads.withLock { $0 -= 1 }
                 handler(result)
+                let answered = state.withLock { state in
+                    state.openLoads -= 1
+                    guard state.openLoads == 0 else { return [CheckedContinuation<Void, Never>]() }
+                    defer { state.revocations = [] }
+                    return state.revocations
+                }
+                for revocation in answered { revocation.resume() }
             }
         }
 
@@ -23,10 +34,16 @@ struct RevokingSession {
             loader.signOut(then: done)
         }
 
-        /// Takes 50 ms, or the minute after which a client gives up: no step of the suite lasts so long.
         func revoke() async {
-            let isSilent = openLoads.withLock { $0 > 0 }
-            try? await Task.sleep(for: isSilent ? .seconds(60) : .milliseconds(50))
+            await withCheckedContinuation { continuation in
+                let isAnswered = state.withLock { state in
+                    if state.openLoads > 0 { state.revocations.append(continuation) }
+                    return state.openLoads == 0
+                }
+                if isAnswered { continuation.resume() }
+            }
+            // The way to the server and back takes longer than the suite lets others settle.
+            try? await Task.sleep(for: .milliseconds(50))
         }
     }
 
