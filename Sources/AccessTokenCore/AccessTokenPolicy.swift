@@ -71,8 +71,8 @@ extension AccessTokenPolicy {
     package var corrections: [String] {
         func correction(_ name: String, _ given: TimeInterval?, _ used: TimeInterval?) -> String? {
             guard given != used else { return nil }
-            func text(_ seconds: TimeInterval?) -> String { seconds.map { $0.description + " s" } ?? "none" }
-            return name + " " + text(given) + " makes no sense and counts as " + text(used)
+            func text(_ seconds: TimeInterval?) -> String { seconds.map { "\($0) s" } ?? "none" }
+            return "\(name) \(text(given)) makes no sense and counts as \(text(used))"
         }
         return [
             correction("leeway", leeway, corrected.leeway),
