@@ -206,7 +206,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///
     /// - Parameter handler: only enqueues; it may be called under the lock, so that answers keep the order of the calls.
     package nonisolated func retrieveToken(
-        then handler: @escaping @Sendable (Result<AccessToken, any Error>) -> Void
+        then handler: @escaping @Sendable (LoadResult) -> Void
     ) -> (@Sendable () -> Void)? {
         var waiter: WaiterID?
         retrieve(.handler(handler)) {
@@ -356,7 +356,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// - Returns: `nil` if the load is no more the current one when the loader could be asked. It may have become so on the
     ///   way here; then the loader must not be asked after the next load.
     @concurrent
-    private nonisolated func askLoader(_ start: LoadStart) async -> Result<AccessToken, any Error>? {
+    private nonisolated func askLoader(_ start: LoadStart) async -> LoadResult? {
         guard state.withLock({ $0.machine.isCurrent(start.flight) }) else { return nil }
         do {
             return .success(try await loader.load(replacing: start.replacing))
@@ -365,7 +365,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         }
     }
 
-    private func loadFinished(_ flight: FlightID, _ result: Result<AccessToken, any Error>) {
+    private func loadFinished(_ flight: FlightID, _ result: LoadResult) {
         let now = clock.now
         let error = onEvent == nil ? nil : LoggedError(result)
         endFlight { $0.machine.loadFinished(flight, result, error: error, waiters: $0.waiters.count, at: now) }

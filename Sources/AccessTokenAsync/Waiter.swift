@@ -6,15 +6,15 @@ extension AsyncAccessTokenService {
     @safe
     enum Waiter: Sendable {
         case task(UnsafeContinuation<AccessToken, any Error>)
-        case handler(@Sendable (Result<AccessToken, any Error>) -> Void)
+        case handler(@Sendable (LoadResult) -> Void)
 
         /// To be called after the lock.
-        func resumeTask(_ result: Result<AccessToken, any Error>) {
+        func resumeTask(_ result: LoadResult) {
             if case .task(let continuation) = self { unsafe continuation.resume(with: result) }
         }
 
         /// To be called under the lock, to keep the order of the answers.
-        func callHandler(_ result: Result<AccessToken, any Error>) {
+        func callHandler(_ result: LoadResult) {
             if case .handler(let handler) = self { handler(result) }
         }
     }

@@ -229,7 +229,7 @@ public final class AccessTokenService: AccessTokenProviding {
         handler?.callDirect(.failure(cancellation))
     }
 
-    private func enqueue(_ handler: PendingHandler, _ result: Result<AccessToken, any Error>) {
+    private func enqueue(_ handler: PendingHandler, _ result: LoadResult) {
         if case .queued(let handler) = handler { handlerQueue.enqueue { handler(result) } }
     }
 
@@ -312,7 +312,7 @@ public final class AccessTokenService: AccessTokenProviding {
         }
     }
 
-    private func loadFinished(_ flight: FlightID, _ result: Result<AccessToken, any Error>) {
+    private func loadFinished(_ flight: FlightID, _ result: LoadResult) {
         // Before the answers: who is answered, and then signs out, finds that the load is over.
         loaderQueue.enqueue { [self] in loadIsOver(flight) }
         let now = clock.now

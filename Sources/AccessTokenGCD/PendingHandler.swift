@@ -8,12 +8,12 @@ package enum PendingHandler: Sendable {
     case direct(AccessTokenHandler)
 
     /// Calls the handler if it is to be called on the handlers' queue, where this is.
-    func callQueued(_ result: Result<AccessToken, any Error>) {
+    func callQueued(_ result: LoadResult) {
         if case .queued(let handler) = self { handler(result) }
     }
 
     /// Calls the handler if it is to be called directly.
-    func callDirect(_ result: Result<AccessToken, any Error>) {
+    func callDirect(_ result: LoadResult) {
         if case .direct(let handler) = self { handler(result) }
     }
 }

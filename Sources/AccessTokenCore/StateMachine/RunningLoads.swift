@@ -22,7 +22,7 @@ package struct RunningLoads: Sendable {
 
     /// A load is over, or past its deadline.
     ///
-    /// - Returns: what waited for this load and for no other, to be called now.
+    /// - Returns: what waited for loads of former sessions and need not any more, to be called now.
     package mutating func end(_ load: FlightID) -> [Action] {
         loads.removeAll { $0 == load }
         var actions: [Action] = []

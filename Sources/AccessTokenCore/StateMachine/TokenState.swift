@@ -7,7 +7,8 @@ indirect enum TokenState: Sendable {
     case idle(replacing: AccessToken?)
 
     /// Without a usable token; all who come wait. Goes to `cached` (token, sign-in, a late answer kept aside),
-    /// `idle` (error, deadline), `signedOut`.
+    /// `idle` (error, deadline, sign-in), another `loading` (sign-in that brings no usable token to those who wait),
+    /// `signedOut`.
     case loading(Flight)
 
     /// With a token. Goes to `renewing` (a caller came in the refresh-ahead window), `loading` (expired, and a

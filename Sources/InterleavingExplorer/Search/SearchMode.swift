@@ -38,8 +38,8 @@ extension SearchMode: CustomStringConvertible {
 ///
 /// They rest on this: code between two suspensions that enters no actor and marks no effect touches nothing
 /// that another task can see. Where a subject keeps state behind a lock, an atomic or a queue of its own, or uses
-/// an `AsyncStream`, mark that with ``ScenarioRun/effect(_:)``, or turn the reductions off. What goes through the run itself is known: the
-/// clock, controlled queues, `step(cancelling:)`.
+/// an `AsyncStream`, mark that with ``ScenarioRun/effect(_:)``, or turn the reductions off. What goes through the run
+/// itself is known: the clock, controlled queues, `step(cancelling:)`.
 public struct Reductions: OptionSet, Sendable, Hashable {
     /// One bit for each reduction.
     public let rawValue: Int
