@@ -195,6 +195,43 @@ struct PreemptionTests {
     }
 }
 
+extension PreemptionTests {
+    private final class Farewell: Sendable {
+        private let isGone: Shared<Bool>
+
+        init(_ isGone: Shared<Bool>) { self.isGone = isGone }
+        deinit { isGone.withLock { $0 = true } }
+    }
+
+    @Test("keeps nothing alive that another step had", arguments: ["step", "block"])
+    func lastReference(kind: String) async {
+        let report = await Explorer().explore(
+            Scenario("an answer that has the last reference") { run in
+                let (isAnswered, isGone) = (Shared(false), Shared(false))
+                run.operation("asks") {
+                    let object = Farewell(isGone)
+                    let answer = { @Sendable in
+                        withExtendedLifetime(object) { isAnswered.withLock { $0 = true } }
+                    }
+                    if kind == "step" {
+                        run.step("the answer comes", answer)
+                    } else {
+                        run.queue("queue").async("the answer comes", execute: answer)
+                    }
+                }
+                run.step("something else") {
+                    for _ in 0..<2 { run.effect("another") }
+                }
+                run.always("what has been answered is gone at the end of its step") {
+                    isAnswered.withLock { $0 } == isGone.withLock { $0 }
+                }
+            }
+        )
+        #expect(report.holds && report.isComplete, "\(report)")
+        #expect(report.schedules > 1, "the other step is held meanwhile")
+    }
+}
+
 private actor Balance {
     private(set) var value = 0
 

@@ -6,9 +6,9 @@ struct Candidate: Sendable {
         /// Only wakes the task that waits for it, and touches nothing else.
         case wake(@Sendable () -> Void)
         /// A closure of the scenario, which may touch anything.
-        case closure(@Sendable () -> Void)
+        case closure(Action)
         /// Cancels the operation that is this participant.
-        case cancellation(of: Int, @Sendable () -> Void)
+        case cancellation(of: Int, Action)
         /// The block at the head of a controlled queue.
         case block(ControlledQueue)
         /// Whatever has come to a suspended dispatch queue.
@@ -98,6 +98,22 @@ struct Candidate: Sendable {
         case .job(let other): return other.kind == .hop
         default: return false
         }
+    }
+}
+
+/// A closure that is run once, and let go before its step ends.
+///
+/// It may have the last reference to an object of the subject, whose end belongs to the step; the candidate is kept longer.
+final class Action: Sendable {
+    private let body: Protected<(@Sendable () -> Void)?>
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = Protected(body)
+    }
+
+    func run() {
+        let body = body.withLock { $0.take() }
+        body?()
     }
 }
 

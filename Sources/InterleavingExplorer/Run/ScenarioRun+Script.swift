@@ -37,7 +37,7 @@ extension ScenarioRun {
     /// from the beginning; called by a fake inside the subject, from that moment.
     public func step(_ name: String, _ action: @escaping @Sendable () -> Void) {
         begin {
-            self.add(.closure(action), name)
+            self.add(.closure(Action(action)), name)
         }
     }
 
@@ -47,7 +47,7 @@ extension ScenarioRun {
     public func step<Value>(cancelling operation: ScenarioOperation<Value>) {
         begin {
             self.add(
-                .cancellation(of: operation.participant) { operation.cancel() },
+                .cancellation(of: operation.participant, Action { operation.cancel() }),
                 "cancels \(operation.name)"
             )
         }

@@ -67,8 +67,10 @@ extension ScenarioRun {
                 board.withLock { $0.settle() }
                 TaskReference.release(job.address)
             }
-        case .wake(let action), .closure(let action), .cancellation(_, let action):
-            action()
+        case .wake(let wake):
+            wake()
+        case .closure(let action), .cancellation(_, let action):
+            action.run()
         case .block(let queue):
             queue.runHead()
         case .drain(let queue):
