@@ -1,7 +1,8 @@
 import Dispatch
-import InterleavingExplorer
 import TestSupport
 import Testing
+
+@testable import InterleavingExplorer
 
 @Suite("Control", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
 struct ControlTests {
@@ -106,16 +107,17 @@ struct ControlTests {
         #expect(report.failure?.message.contains("elsewhere") == true, "the first one is told")
     }
 
-    @Test("reports a step or a timer that another thread asks for", arguments: ["step", "timer"])
+    @Test("reports a step or a timer that another thread asks for", arguments: ["step", "timer", "cancellation"])
     func foreignRequest(kind: String) async {
         let report = await Explorer().explore(
             Scenario("a foreign request") { run in
                 run.operation("first") {
+                    let timer = kind == "cancellation" ? run.clock.schedule(after: .seconds(1), "elsewhere") {} : nil
                     Thread.run {
-                        if kind == "step" {
-                            run.step("elsewhere") {}
-                        } else {
-                            run.clock.schedule(after: .seconds(1), "elsewhere") {}
+                        switch kind {
+                        case "step": run.step("elsewhere") {}
+                        case "timer": run.clock.schedule(after: .seconds(1), "elsewhere") {}
+                        default: timer?.cancel()
                         }
                     }
                 }
@@ -123,6 +125,42 @@ struct ControlTests {
         )
         #expect(report.failure?.kind == .escape)
         #expect(report.failure?.message.contains("elsewhere") == true)
+    }
+
+    /// Takes what comes first, after another thread has taken it away.
+    private struct LateChooser: Chooser {
+        let timer: Shared<VirtualTimer?>
+        let asleep: [Asleep] = []
+        let isIncomplete = false
+        let isFree = true
+
+        mutating func choose(among keys: [Candidate.Key], fingerprint: UInt64) -> Decision {
+            let timer = timer
+            if keys.count == 2 { Thread.run { timer.withLock { $0.take() }?.cancel() } }
+            return .take(0)
+        }
+
+        mutating func stepEnded(_ footprint: Footprint, known: Footprint.Known) {}
+    }
+
+    @Test("gives up a run in which another thread has taken away what was chosen")
+    func vanishedCandidate() async {
+        let drive = await onThreadOfItsOwn {
+            let timer = Shared<VirtualTimer?>(nil)
+            let scenario = Scenario("two timers") { run in
+                run.operation("first") {
+                    let first = run.clock.schedule(after: .seconds(1), "first") {}
+                    timer.withLock { $0 = first }
+                    try await run.clock.sleep(until: run.clock.now.advanced(by: .seconds(1)))
+                }
+            }
+            var explorer = Explorer()
+            explorer.preempts = false
+            var exploration = Exploration(scenario, explorer)
+            var chooser: any Chooser = LateChooser(timer: timer)
+            return exploration.attempt(by: &chooser)
+        }
+        #expect(drive.isPruned && drive.isTruncated)
     }
 
     @Test("leaves other tasks of the process alone while it explores")

@@ -19,6 +19,13 @@ extension Board {
         return keys.count > width ? Array(keys.prefix(width)) : keys
     }
 
+    /// Whether the candidate at this position is still the one with this key.
+    func hasCandidate(_ key: Candidate.Key, at position: Int) -> Bool {
+        guard position < candidateCount else { return false }
+        let found = position < ready.count ? ready[position].key : dueTimers[position - ready.count].key
+        return found.arrival == key.arrival
+    }
+
     /// Takes a candidate out, and begins the step in the trace.
     ///
     /// - Parameter isAhead: whether it is taken although something else has waited longer.

@@ -186,24 +186,23 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
     /// Where it has a lock, it is only to say so, and the stretch does not end there.
     private func choose(at goesOn: Candidate.Key?, isLocked: Bool) -> Choice {
         guard !isOver else { return goesOn == nil ? .over : .goOn }
-        guard
-            let count = run.board.withLock({ board in
-                board.failure == nil ? board.candidateCount + (isLocked ? board.fresh.count : 0) : nil
-            })
-        else { return over(goesOn) }
+        let own = goesOn.map { [$0] } ?? []
+        // All of it at one moment: a thread outside of control may add and take away candidates meanwhile.
+        guard let look = run.board.withLock({ Look(at: $0, own: own, isLocked: isLocked) }) else { return over(goesOn) }
         if let escape = run.escapes.first {
             run.board.withLock { $0.fail(.escape, escape) }
             return over(goesOn)
         }
-        if goesOn == nil, count == 0 {
+        let keys = look.keys
+        if keys.isEmpty {
             if drains < SuspendedQueue.longestChain, run.board.withLock({ $0.offerDrains() }) {
                 drains += 1
                 return .goOn
             }
             return run.waitsForNothing() ? .goOn : over(nil)
         }
-        if let goesOn, count == 0 {
-            running = (goesOn.arrival, run.board.withLock { $0.arrivals })
+        if let goesOn, keys.count == 1 {
+            running = (goesOn.arrival, look.start)
             return .goOn
         }
         if goesOn == nil { drive.steps += 1 }
@@ -211,14 +210,8 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
             run.board.withLock { $0.fail(.livelock, "still going on after \(run.explorer.maximumSteps) steps") }
             return over(goesOn)
         }
-        let own = goesOn.map { [$0] } ?? []
-        let width = min(count + own.count, Schedule.radix)
-        drive.isTruncated = drive.isTruncated || count + own.count > width
-        drive.mix(width)
-        let (keys, known, start, hasTimers) = run.board.withLock { board in
-            let keys = own + board.keys(width - own.count) + (isLocked ? board.fresh.map { $0.key } : [])
-            return (Array(keys.prefix(width)), board.known, board.arrivals, board.hasTimersToFire)
-        }
+        drive.isTruncated = drive.isTruncated || look.isTruncated
+        drive.mix(keys.count)
         var choice: Int
         switch chooser.choose(among: keys, fingerprint: drive.fingerprint) {
         case .take(let position):
@@ -238,29 +231,29 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
             }
             choice = 0
         }
-        if width > 1 {
+        if keys.count > 1 {
             if !isLocked { frame = drive.frames.count }
             drive.frames.append(
                 Frame(
                     digit: UInt8(choice),
                     arrivals: keys.map { $0.arrival },
                     asleep: chooser.asleep,
-                    known: known,
+                    known: look.known,
                     fingerprint: drive.fingerprint,
-                    hasTimers: hasTimers,
+                    hasTimers: look.hasTimers,
                     isLocked: isLocked
                 )
             )
             run.surroundings.crumbs.add(UInt8(choice))
         }
-        if !isLocked { running = (keys[choice].arrival, start) }
+        if !isLocked { running = (keys[choice].arrival, look.start) }
         if choice < own.count {
             return .goOn
         }
         if goesOn != nil { drive.steps += 1 }
         let candidate = run.board.withLock { board -> Candidate? in
-            guard choice - own.count < board.candidateCount else { return nil }
-            return board.take(choice - own.count, of: width, isAhead: !own.isEmpty, number: drive.steps)
+            guard board.hasCandidate(keys[choice], at: choice - own.count) else { return nil }
+            return board.take(choice - own.count, of: keys.count, isAhead: !own.isEmpty, number: drive.steps)
         }
         guard let candidate else {
             // A thread outside of control has taken it away meanwhile: this run says nothing, and the search is not complete.
@@ -270,6 +263,29 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         }
         drive.mix(candidate.participant)
         return .take(candidate)
+    }
+
+    /// What there is to choose from, at one moment.
+    private struct Look {
+        let keys: [Candidate.Key]
+        /// Whether there is more than a digit of a schedule can say.
+        let isTruncated: Bool
+        let known: Footprint.Known
+        let start: Int
+        let hasTimers: Bool
+
+        /// `nil` after a failure.
+        init?(at board: Board, own: [Candidate.Key], isLocked: Bool) {
+            guard board.failure == nil else { return nil }
+            let fresh = isLocked ? board.fresh.map { $0.key } : []
+            let count = own.count + board.candidateCount + fresh.count
+            let width = min(count, Schedule.radix)
+            keys = Array((own + board.keys(width - own.count) + fresh).prefix(width))
+            isTruncated = count > width
+            known = board.known
+            start = board.arrivals
+            hasTimers = board.hasTimersToFire
+        }
     }
 
     private func over(_ goesOn: Candidate.Key?) -> Choice {

@@ -107,8 +107,15 @@ public struct VirtualTimer: Sendable {
 
     /// Makes sure that the timer does not fire from now on.
     public func cancel() {
-        run.board.withLock { _ = $0.removeTimer(number) }
-        if run.isControlling { run.point() }
+        let cancelled = run.board.withLock { board in
+            let timer = board.removeTimer(number)
+            return board.phase == .exploring ? timer : nil
+        }
+        if run.isControlling {
+            run.point()
+        } else if let cancelled {
+            run.reportEscape("the timer “\(cancelled.label)” was cancelled by another thread")
+        }
     }
 }
 
