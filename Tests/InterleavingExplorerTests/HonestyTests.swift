@@ -136,9 +136,8 @@ struct HonestyTests {
                     run.operation(name) { await counter.increment() }
                 }
             }
-            return await withCheckedContinuation { continuation in
-                let exploration = Exploration(independent, Explorer(), isLayoutKnown: isLayoutKnown)
-                Thread.detachNewThread { continuation.resume(returning: exploration.search()) }
+            return await onThreadOfItsOwn {
+                Exploration(independent, Explorer(), isLayoutKnown: isLayoutKnown).search()
             }
         }
         let known = await report(isLayoutKnown: true)

@@ -153,7 +153,7 @@ struct SearchTests {
                 group.addTask {
                     index.isMultiple(of: 2)
                         ? await Explorer().explore(scenario).schedules
-                        : await onOwnThread { Explorer().explore(scenario).schedules }
+                        : await onThreadOfItsOwn { Explorer().explore(scenario).schedules }
                 }
             }
             for await schedules in group {

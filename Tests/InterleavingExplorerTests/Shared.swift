@@ -17,13 +17,6 @@ final class Shared<State: Sendable>: @unchecked Sendable {  // The state is touc
     }
 }
 
-/// Runs what blocks or computes for long on a thread of its own, so that no other test waits for a thread of the pool.
-func onOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-    await withCheckedContinuation { continuation in
-        DispatchQueue(label: "test").async { continuation.resume(returning: body()) }
-    }
-}
-
 extension Shared where State == Void {
     /// Where jobs of the layout tests run.
     static let queue = DispatchQueue(label: "jobs")

@@ -1,7 +1,8 @@
 import AccessTokenCore
 import AccessTokenGCD
 import AccessTokenOAuth
-package import Foundation
+import Dispatch
+import Foundation
 import Testing
 
 /// Something that happens once, and that tests wait for.
@@ -30,10 +31,10 @@ package final class Event: Sendable {
         )
     }
 
-    /// Whether it happens before so many seconds have passed.
-    package func happens(within seconds: TimeInterval = 60) async -> Bool {
+    /// Whether it happens within a minute.
+    package func happens() async -> Bool {
         await withCheckedContinuation { continuation in
-            queue.wait(queue.makeID(), atMost: seconds, by: SystemDispatchClock(), timedOut: false) { hasHappened in
+            queue.wait(queue.makeID(), atMost: 60, by: PoolClock(), timedOut: false) { hasHappened in
                 hasHappened ? true : nil
             } then: {
                 continuation.resume(returning: $0)
@@ -56,10 +57,10 @@ package func yieldUntil(
     line: Int = #line,
     _ condition: () -> Bool
 ) async {
-    let start = ContinuousClock.now
+    var waited = Duration.zero
     var looks = 0
     while !condition() {
-        guard start.duration(to: .now) < .seconds(60) else {
+        guard waited < .seconds(60) else {
             Issue.record(
                 "did not hold within a minute",
                 sourceLocation: SourceLocation(fileID: file, filePath: path, line: line, column: 1)
@@ -67,8 +68,34 @@ package func yieldUntil(
             return
         }
         looks += 1
+        let start = ContinuousClock.now
         // What does not happen at once must not keep a processor from what it waits for.
         if looks < 100 { await Task.yield() } else { try? await Task.sleep(for: .milliseconds(1)) }
+        // While the pool is busy with other tests, what is waited for gets no further either.
+        waited += min(start.duration(to: .now), .milliseconds(100))
+    }
+}
+
+/// A clock of seconds that the thread pool takes part in: while it is busy with other tests, no time passes.
+///
+/// What a test waits for runs on the same pool, and gets no further meanwhile either.
+private struct PoolClock: AccessTokenClock {
+    var now: Date { Date() }
+
+    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        let timer = Task.detached {
+            for _ in 0..<Int(delay) { try await Task.sleep(for: .seconds(1)) }
+            action()
+        }
+        return AccessTokenTimer { timer.cancel() }
+    }
+}
+
+/// Runs what blocks or computes for long on a thread of its own, so that no other test waits for a thread of the pool.
+package func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        // A serial queue has a thread of its own; the global ones share theirs with the pool.
+        DispatchQueue(label: "test").async { continuation.resume(returning: body()) }
     }
 }
 

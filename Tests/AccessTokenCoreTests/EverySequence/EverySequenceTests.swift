@@ -1,4 +1,3 @@
-import Dispatch
 import ServiceSpecification
 import TestSupport
 import Testing
@@ -59,12 +58,7 @@ struct EverySequenceTests {
     }
 
     private func check(_ extent: Extent) async throws {
-        let checked = try await withCheckedThrowingContinuation { continuation in
-            // It takes seconds, and the cooperative pool has no thread to spare for so long.
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try sequences(of: extent) })
-            }
-        }
+        let checked = try await onThreadOfItsOwn { Result { try sequences(of: extent) } }.get()
         print("\(extent.testDescription): \(checked) sequences")
         #expect(checked == extent.sequences)
     }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -116,15 +115,17 @@ struct FuzzTests {
         let mistakes = await withTaskGroup(of: [String].self) { group in
             for worker in 0..<workers {
                 group.addTask {
-                    var generator = SeededGenerator(seed: Self.seed &+ UInt64(worker) &* 1_000_003)
-                    var mistakes: [String] = []
-                    for number in 0..<share where mistakes.count < 5 {
-                        let bytes = Self.input(&generator)
-                        if let mistake = Self.mistake(in: bytes, number) {
-                            mistakes.append("\(mistake): \(Data(bytes).base64EncodedString())")
+                    await onThreadOfItsOwn {
+                        var generator = SeededGenerator(seed: Self.seed &+ UInt64(worker) &* 1_000_003)
+                        var mistakes: [String] = []
+                        for number in 0..<share where mistakes.count < 5 {
+                            let bytes = Self.input(&generator)
+                            if let mistake = Self.mistake(in: bytes, number) {
+                                mistakes.append("\(mistake): \(Data(bytes).base64EncodedString())")
+                            }
                         }
+                        return mistakes
                     }
-                    return mistakes
                 }
             }
             return await group.reduce(into: []) { $0 += $1 }
@@ -134,13 +135,16 @@ struct FuzzTests {
 
     /// Counts, for there is no time to assert on: what a reader copies or visits grows with its input, or with its square.
     @Test(arguments: ["{\"a\":1,", "[", "\"\\u0041", "{\"k\":\"v\",\"k\":", "%", "é", "1", "Wed, "])
-    func `a long input ends`(piece: String) {
-        // Half a megabyte, which a reader of quadratic cost would not be through with before the suite's limit.
-        let bytes = Array(String(repeating: piece, count: (1 << 19) / piece.utf8.count).utf8)
-        for number in [0, 15, 2, 3, 4] { #expect(Self.mistake(in: bytes, number) == nil) }
-        var object = Array("{\"access_token\":\"A\",\"x\":\"".utf8)
-        object += bytes.filter { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") } + Array("\"}".utf8)
-        #expect(Self.mistake(in: object, 0) == nil)
+    func `a long input ends`(piece: String) async {
+        let mistakes = await onThreadOfItsOwn {
+            // Half a megabyte, which a reader of quadratic cost would not be through with before the suite's limit.
+            let bytes = Array(String(repeating: piece, count: (1 << 19) / piece.utf8.count).utf8)
+            var object = Array("{\"access_token\":\"A\",\"x\":\"".utf8)
+            object += bytes.filter { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") } + Array("\"}".utf8)
+            let read = [0, 15, 2, 3, 4].map { Self.mistake(in: bytes, $0) } + [Self.mistake(in: object, 0)]
+            return read.compactMap { $0 }
+        }
+        #expect(mistakes.isEmpty)
     }
 }
 

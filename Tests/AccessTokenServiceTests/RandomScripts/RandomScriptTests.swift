@@ -65,11 +65,4 @@ struct RandomScriptTests {
                 """
         }
     }
-
-    /// Scripts block while they wait, which the cooperative pool has no thread for.
-    private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: body()) }
-        }
-    }
 }

@@ -77,7 +77,7 @@ struct JudgeTests {
 
     @Test("finds exactly the outcomes of programs drawn at random")
     func randomPrograms() async {
-        let judgement = await onOwnThread {
+        let judgement = await onThreadOfItsOwn {
             var judgement = Judgement()
             var seed: UInt64 = 0
             while judgement.exhausted < Self.count, judgement.cut < Self.count / 2 {
@@ -140,7 +140,7 @@ struct JudgeTests {
     @Test("finds what it once missed", arguments: missedPrograms.indices)
     func onceMissed(_ index: Int) async {
         let program = Self.missedPrograms[index].program
-        let verdict = await onOwnThread { Self.verdict(on: program, .all, atMost: Self.limit) }
+        let verdict = await onThreadOfItsOwn { Self.verdict(on: program, .all, atMost: Self.limit) }
         #expect(verdict?.isComplete == true)
         #expect(verdict?.missing == [])
         #expect(verdict?.excess == [])
@@ -148,7 +148,7 @@ struct JudgeTests {
 
     @Test("finds exactly the same without its reductions, where that can be exhausted")
     func withoutReductions() async {
-        let judgement = await onOwnThread {
+        let judgement = await onThreadOfItsOwn {
             var judgement = Judgement()
             for seed in UInt64(1)...10000 where judgement.exhausted < Self.countWithoutReductions {
                 let program = Program(seed: seed)
