@@ -53,9 +53,9 @@ extension AsyncAccessTokenService: HasEvents {
     nonisolated func makeEvent() { signIn(validToken) }
 }
 
-/// Blocks the thread; an issue after a minute, for if that thread is needed for the signal, nobody else could say so.
+/// Blocks the thread; an issue after ten minutes, for if that thread is needed for the signal, nobody else could say so.
 private func wait(for gate: DispatchSemaphore) {
-    if gate.wait(timeout: .now() + 60) == .timedOut { Issue.record("nobody could go on beside the blocked thread") }
+    if gate.wait(timeout: .now() + 600) == .timedOut { Issue.record("nobody could go on beside the blocked thread") }
 }
 
 /// A value under a lock that several closures share.

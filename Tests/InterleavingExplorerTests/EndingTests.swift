@@ -15,6 +15,56 @@ struct EndingTests {
         done.wait()
     }
 
+    /// Calls the run when its last reference goes.
+    private final class Farewell: Sendable {
+        private let run: ScenarioRun
+        private let timer: VirtualTimer
+
+        init(_ run: ScenarioRun) {
+            self.run = run
+            timer = run.clock.schedule(after: .seconds(2), "a timer of its own") {}
+        }
+
+        deinit {
+            timer.cancel()
+            run.effect("gone")
+            run.step("one more") {}
+            run.clock.schedule(after: .seconds(1), "another timer") {}
+        }
+    }
+
+    @Test("ends objects that call the run then, where a timer that is cancelled had held them")
+    func cancelledTimer() async {
+        let report = await Explorer().explore(
+            Scenario("an object that calls the run at its end") { run in
+                run.operation("cancels") {
+                    func start() -> VirtualTimer {
+                        let object = Farewell(run)
+                        return run.clock.schedule(after: .seconds(1)) { withExtendedLifetime(object) {} }
+                    }
+                    start().cancel()
+                }
+            }
+        )
+        #expect(report.holds, "\(report)")
+    }
+
+    @Test("ends objects that call the run then, where a timer that never ends had held them")
+    func endlessTimer() async {
+        let report = await Explorer().explore(
+            Scenario("a timer that sets itself again") { run in
+                run.operation("starts it") {
+                    let object = Farewell(run)
+                    @Sendable func tick() {
+                        run.clock.schedule(after: .seconds(1)) { withExtendedLifetime(object) { tick() } }
+                    }
+                    tick()
+                }
+            }
+        )
+        #expect(report.holds, "\(report)")
+    }
+
     @Test("that is the last of all is watched as well, also where tasks may wait, and the search was not complete then")
     func lastSchedule() async {
         let runs = Shared(0)

@@ -55,17 +55,7 @@ extension ScenarioRun {
             board.isAbandoned = drive.isPruned || board.failure != nil
         }
         runInOrder(atMost: 1000) { false }
-        let queues = board.withLock { board in
-            board.phase = .over
-            board.ready = []
-            board.timers = []
-            defer { board.suspendedQueues = [] }
-            return board.suspendedQueues
-        }
-        for queue in queues {
-            queue.giveBack()
-        }
-        script.withLock { $0 = Script() }
+        letGo()
         let references = board.withLock { board in
             defer { board.references = [] }
             return board.references
@@ -78,6 +68,25 @@ extension ScenarioRun {
         for reference in references {
             reference.release()
         }
+    }
+
+    /// Gives the queues back, and lets go of what the schedule has left, and of the scenario.
+    ///
+    /// All of it goes behind the locks, since with it objects may go that call the run at their end.
+    private func letGo() {
+        let (queues, candidates, timers) = board.withLock { board in
+            board.phase = .over
+            defer { (board.suspendedQueues, board.ready, board.timers) = ([], [], []) }
+            return (board.suspendedQueues, board.ready, board.timers)
+        }
+        for queue in queues {
+            queue.giveBack()
+        }
+        let script = script.withLock { script in
+            defer { script = Script() }
+            return script
+        }
+        withExtendedLifetime((candidates, timers, script)) {}
     }
 
     /// Fails a run that seems to have ended well if it has escaped, or if something of it goes on elsewhere.

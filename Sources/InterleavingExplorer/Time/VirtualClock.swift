@@ -107,14 +107,12 @@ public struct VirtualTimer: Sendable {
 
     /// Makes sure that the timer does not fire from now on.
     public func cancel() {
-        let cancelled = run.board.withLock { board in
-            let timer = board.removeTimer(number)
-            return board.phase == .exploring ? timer : nil
-        }
+        // The timer's closure goes behind the lock: with it an object may go that calls the run at its end.
+        let (timer, isExploring) = run.board.withLock { ($0.removeTimer(number), $0.phase == .exploring) }
         if run.isControlling {
             run.point()
-        } else if let cancelled {
-            run.reportEscape("the timer “\(cancelled.label)” was cancelled by another thread")
+        } else if let timer, isExploring {
+            run.reportEscape("the timer “\(timer.label)” was cancelled by another thread")
         }
     }
 }
