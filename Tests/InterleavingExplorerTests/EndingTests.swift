@@ -51,7 +51,9 @@ struct EndingTests {
 
     @Test("ends objects that call the run then, where a timer that never ends had held them")
     func endlessTimer() async {
-        let report = await Explorer().explore(
+        var explorer = Explorer()
+        explorer.maximumSchedules = 10
+        let report = await explorer.explore(
             Scenario("a timer that sets itself again") { run in
                 run.operation("starts it") {
                     let object = Farewell(run)
@@ -62,7 +64,7 @@ struct EndingTests {
                 }
             }
         )
-        #expect(report.holds, "\(report)")
+        #expect(report.failure == nil, "\(report)")
     }
 
     @Test("that is the last of all is watched as well, also where tasks may wait, and the search was not complete then")

@@ -203,6 +203,77 @@ extension PreemptionTests {
         deinit { isGone.withLock { $0 = true } }
     }
 
+    /// Has a reference until it is told to let it go.
+    private actor Holder {
+        private var object: Dying?
+        private let journal: Journal
+
+        init(_ object: Dying, _ journal: Journal) {
+            self.object = object
+            self.journal = journal
+        }
+
+        func letGo(in run: ScenarioRun, as name: String) async {
+            run.effect("\(name) lets go") { object = nil }
+            await journal.add(name)
+        }
+    }
+
+    /// Starts a task when its last reference goes.
+    private final class Dying: Sendable {
+        private let journal: Journal
+
+        init(_ journal: Journal) { self.journal = journal }
+        deinit { Task.detached { [journal] in await journal.add("d") } }
+    }
+
+    @Test("is tried against the end of an object where each release is marked")
+    func markedReleases() async {
+        let seen = Shared<Set<String>>([])
+        let report = await Explorer().explore(
+            Scenario("two references") { run in
+                let journal = Journal()
+                let object = Dying(journal)
+                for name in ["a", "b"] {
+                    let holder = Holder(object, journal)
+                    run.operation(name) { await holder.letGo(in: run, as: name) }
+                }
+                run.invariant("is collected") {
+                    let names = await journal.names.joined()
+                    seen.withLock { _ = $0.insert(names) }
+                    return true
+                }
+            }
+        )
+        #expect(report.holds && report.isComplete, "\(report)")
+        #expect(seen.withLock { $0 } == ["abd", "adb", "bad", "bda", "dab", "dba"])
+    }
+
+    @Test("is tried against what raises its priority where the search has no reductions")
+    func escalation() async {
+        let seen = Shared<Set<String>>([])
+        var explorer = Explorer()
+        explorer.reductions = []
+        let report = await explorer.explore(
+            Scenario("a priority that is raised") { run in
+                let journal = Journal()
+                run.operation("raises") {
+                    let low = Task(priority: .background) {
+                        for _ in 0..<2 { await journal.add(Task.currentPriority == .high ? "H" : "l") }
+                    }
+                    await Task(priority: .high) { await low.value }.value
+                }
+                run.invariant("is collected") {
+                    let names = await journal.names.joined()
+                    seen.withLock { _ = $0.insert(names) }
+                    return true
+                }
+            }
+        )
+        #expect(report.holds && report.isComplete, "\(report)")
+        #expect(seen.withLock { $0 } == ["ll", "lH", "HH"])
+    }
+
     @Test("keeps nothing alive that another step had", arguments: ["step", "block"])
     func lastReference(kind: String) async {
         let report = await Explorer().explore(
