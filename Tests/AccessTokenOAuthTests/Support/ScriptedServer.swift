@@ -48,9 +48,14 @@ final class ScriptedServer: Sendable {
     /// What the requests had in their `Authorization` field.
     var authorizations: [String?] { requests.map { $0.fields["authorization"] } }
 
-    func stop() {
+    /// Returns when all connections are over.
+    ///
+    /// It blocks no thread, since who closes a connection may need the pool.
+    func stop() async {
         wakePipe.wake()
-        threads.wait()
+        await withCheckedContinuation { continuation in
+            threads.notify(queue: DispatchQueue(label: "scripted server")) { continuation.resume() }
+        }
         wakePipe.close()
     }
 
@@ -91,8 +96,14 @@ func withServer<Value>(
     _ body: (ScriptedServer) async throws -> Value
 ) async throws -> Value {
     let server = try ScriptedServer(keepsRequests: keepsRequests, script)
-    defer { server.stop() }
-    return try await body(server)
+    let result: Result<Value, any Error>
+    do {
+        result = .success(try await body(server))
+    } catch {
+        result = .failure(error)
+    }
+    await server.stop()
+    return try result.get()
 }
 
 /// One connection to a scripted server, which may say anything on it, HTTP or not.
