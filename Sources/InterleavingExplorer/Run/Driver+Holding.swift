@@ -22,13 +22,15 @@ extension Driver {
         } else {
             threads.run(candidate, for: self)
         }
+        // A schedule that is shown again ran to its end before, so that a thread that sleeps has hardly met a lock.
+        let patience = run.board.withLock { $0.isRecording } ? 200 : 3
         var last = (beats: -1, times: 0)
         return thread.waitForOrder {
             let beats = pulse.beats.load(ordering: .relaxed)
             let isAsleep = state.withLock { $0.running }.isAsleep
             let isStuck = isAsleep && !pulse.isWaiting.load(ordering: .sequentiallyConsistent)
             last = isStuck && beats == last.beats ? (beats, last.times + 1) : (beats, 0)
-            return last.times >= 3 && letGo(thread)
+            return last.times >= patience && letGo(thread)
         }
     }
 
