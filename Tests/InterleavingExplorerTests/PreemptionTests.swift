@@ -127,52 +127,6 @@ struct PreemptionTests {
         #expect(seen.withLock { $0 } == ["01", "10"])
     }
 
-    @Test("is not held where it has a lock that others need: that schedule is given up, and the search goes on")
-    func lock() async {
-        final class Service: Sendable {
-            private let state = Shared<(isBusy: Bool, handlers: [@Sendable () -> Void])>((false, []))
-            private let enqueue: @Sendable (@escaping @Sendable () -> Void) -> Void
-
-            init(_ enqueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
-                self.enqueue = enqueue
-            }
-
-            func ask(then handler: @escaping @Sendable () -> Void) {
-                state.withLock { state in
-                    state.handlers.append(handler)
-                    guard !state.isBusy else { return }
-                    state.isBusy = true
-                    // A queue is a preemption point, and here the lock is held.
-                    enqueue { self.answer() }
-                }
-            }
-
-            private func answer() {
-                let handlers = state.withLock { state in
-                    defer { state = (false, []) }
-                    return state.handlers
-                }
-                for handler in handlers { handler() }
-            }
-        }
-        let report = await Explorer().explore(
-            Scenario("a service with a lock") { run in
-                let queue = run.queue("queue")
-                let service = Service { block in queue.async { block() } }
-                for name in ["first", "second"] {
-                    run.operation(name) {
-                        await withCheckedContinuation { continuation in
-                            run.effect("\(name) asks")
-                            service.ask { continuation.resume() }
-                        }
-                    }
-                }
-            }
-        )
-        #expect(report.holds && report.isComplete, "\(report)")
-        #expect(report.schedules > 1)
-    }
-
     @Test("keeps a step that others ignore from hiding an order: the deposit and the interest")
     func ignoring() async {
         let scenario = Scenario("deposit and interest") { run in

@@ -178,6 +178,11 @@ extension Board {
         isEventful = isEventful || !stretch.footprint.isUntouched || !fresh.isEmpty
         ready.append(contentsOf: fresh)
         fresh.removeAll(keepingCapacity: true)
+        if let before = stretch.beforeLock {
+            isCutByLock = isCutByLock || !stretch.footprint.isEmpty
+            stretch.footprint.merge(before)
+            stretch.beforeLock = nil
+        }
         stretch.footprint.isRest = stretch.isRest
         // What has come to a dispatch queue cannot be seen.
         if !suspendedQueues.isEmpty { stretch.footprint.isOpaque = true }

@@ -58,6 +58,8 @@ struct Board: Sendable {
     var hasSubjectCancelled = false
     /// Whether code in an actor has asked for an actor in the same stretch.
     var asksInsideActors = false
+    /// Whether a lock of the subject has kept others from going on before something that they can notice.
+    var isCutByLock = false
     /// The tasks that must have ended when the run is over.
     var references: [TaskReference] = []
     var permitsUnfinishedTasks = false

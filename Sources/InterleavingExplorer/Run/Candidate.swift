@@ -141,6 +141,8 @@ struct Stretch: Sendable {
     var footprint = Footprint()
     /// The actors that were asked for at its end.
     var requests: [Int] = []
+    /// What it had touched where it could not be held, since the subject has a lock there.
+    var beforeLock: Footprint?
     /// Whether it goes on behind a preemption point.
     var isRest = false
     /// Whether it waits for the run to wake it.
@@ -154,6 +156,13 @@ struct Stretch: Sendable {
 }
 
 extension Stretch {
+    /// Goes on where it cannot be held: others that could have run here would notice only what it touches from now on.
+    mutating func passLockedPoint() {
+        footprint.merge(beforeLock ?? Footprint())
+        beforeLock = footprint
+        footprint = Footprint()
+    }
+
     /// The stretch that begins with a candidate; what came before in the same step has left its traces.
     init(of candidate: Candidate, after last: Stretch) {
         participant = candidate.participant
@@ -162,6 +171,7 @@ extension Stretch {
         isInsideActor = candidate.entersActor
         if let job { actor = ActorIdentity.address(servedBy: job) }
         footprint = last.footprint
+        beforeLock = last.beforeLock
         isPrivate = last.isPrivate
         isWake = candidate.isWake
         cancelled = candidate.cancelled

@@ -11,10 +11,14 @@ extension Driver {
         var hasSubjectCancelled = false
         /// Whether code in an actor has asked for an actor in the same stretch.
         var asksInsideActors = false
+        /// Whether a lock of the subject has kept others from going on before something that they can notice.
+        var isCutByLock = false
         /// The steps in which tasks have begun that did not come by.
         var missed: [MissedTasks] = []
-        /// Whether the run was given up because it can show nothing new.
+        /// Whether the run was given up, mostly because it can show nothing new.
         var isPruned = false
+        /// Whether it was given up because a step that was held had a lock that others needed.
+        var hasCollided = false
         /// Whether the run has failed before everything had happened.
         var hasEndedEarly = false
         var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -22,8 +22,8 @@ extension Driver {
         } else {
             threads.run(candidate, for: self)
         }
-        // A schedule that is shown again ran to its end before, so that a thread that sleeps has hardly met a lock.
-        let patience = run.board.withLock { $0.isRecording } ? 200 : 3
+        // A thread that sleeps waits for this one, or for the machine. A schedule that is shown again met no lock before.
+        let patience = run.board.withLock { $0.isRecording } ? 200 : 20
         var last = (beats: -1, times: 0)
         return thread.waitForOrder {
             let beats = pulse.beats.load(ordering: .relaxed)
@@ -51,13 +51,10 @@ extension Driver {
 
     /// Comes back from a step of a schedule that was given up; the last one to do so ends the run.
     func arrive(_ thread: StepThread) {
-        let (strays, place) = state.withLock { state in
+        let strays = state.withLock { state in
             state.strays -= 1
-            defer { state.lastPlace = nil }
-            return (state.strays, state.lastPlace)
+            return state.strays
         }
-        // The first to come back is the one that was waiting, or the one it waited for: that place has a lock.
-        if let place { places.add(place) }
         guard strays > 0 else {
             if let held = run.board.withLock({ $0.takeHeld() }) {
                 state.withLock { $0.strays = 1 }

@@ -29,8 +29,6 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         /// The threads that run, if more than one had to: the schedule is given up then.
         var strays = 0
         var hasCollided = false
-        /// Where the step was held that was let go last.
-        var lastPlace: Int?
     }
 
     private enum Choice {
@@ -56,7 +54,8 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
         // From now on every task counts.
         _ = run.surroundings.census.missedTasks()
         loop(on: main)
-        if state.withLock({ $0.hasCollided }) { drive.isPruned = true }
+        drive.hasCollided = state.withLock { $0.hasCollided }
+        drive.isPruned = drive.isPruned || drive.hasCollided
         return chooser
     }
 
@@ -144,18 +143,19 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
                 || board.canBeCancelled(board.stretch.footprint.lineage)
         }
         guard isWorthIt else { return }
-        let isLocked = !places.isEmpty && places.contains(LockedPlaces.here())
+        // Asked for here alone: two calls of one function would come from two places.
+        let place = places.areWatched ? LockedPlaces.here() : nil
+        let isLocked = place.map(places.contains) ?? false
         if !isLocked { endStretch() }
         let goesOn = run.board.withLock { board in
             let arrival = board.nextArrival()
-            if !isLocked { board.stretch.isRest = true }
+            if isLocked { board.stretch.passLockedPoint() } else { board.stretch.isRest = true }
             let rank = board.stretch.job == nil ? -arrival : board.stretch.participant
             return Candidate.Key(rank: rank, arrival: arrival)
         }
         guard case .take(let candidate) = choose(at: goesOn, isLocked: isLocked) else { return }
         guard hold(goesOn, for: candidate) else { return }
-        let place = LockedPlaces.here()
-        state.withLock { $0.lastPlace = place }
+        places.add(place)
     }
 
     private func endStretch() {
@@ -164,6 +164,7 @@ final class Driver: @unchecked Sendable {  // Only the thread that has been hand
             let (footprint, isPrivate) = board.endStretch()
             drive.hasSubjectCancelled = board.hasSubjectCancelled
             drive.asksInsideActors = board.asksInsideActors
+            drive.isCutByLock = board.isCutByLock
             return (footprint, isPrivate || !watchesCancellation && board.isNobodyHeld, board.known)
         }
         chooser.stepEnded(footprint, known: known)

@@ -37,7 +37,7 @@ final class StepThread: Sendable {
         system.withLock { $0 = SystemThread() }
     }
 
-    /// Whether the thread sleeps, or waits for something; `false` if that cannot be told.
+    /// Whether the thread sleeps, or waits for anything but a disk; `false` if that cannot be told.
     var isAsleep: Bool {
         system.withLock { $0 }?.isAsleep ?? false
     }
@@ -115,7 +115,8 @@ private struct SystemThread: Sendable {
         guard length > 0, let end = buffer.prefix(length).lastIndex(of: UInt8(ascii: ")")), end + 2 < length else {
             return false
         }
-        return buffer[end + 2] == UInt8(ascii: "S") || buffer[end + 2] == UInt8(ascii: "D")
+        // Not in a wait for the disk ("D"), which ends by itself.
+        return buffer[end + 2] == UInt8(ascii: "S")
     }
     #endif
 }
@@ -186,25 +187,31 @@ final class Pulse: Sendable {
 
 /// The places in a subject's code at which a step must not be held, since it has a lock there that others need.
 final class LockedPlaces: Sendable {
-    private let places = Protected<Set<Int>>([])
+    /// `nil` until a step has met a lock: it is dear to ask at each point where it is.
+    private let places = Protected<Set<Int>?>(nil)
 
-    var count: Int {
-        places.withLock { $0.count }
+    /// Whether it counts where a step is.
+    var areWatched: Bool {
+        places.withLock { $0 != nil }
     }
 
-    var isEmpty: Bool {
-        count == 0
+    /// Grows with all that is found out.
+    var knowledge: Int {
+        places.withLock { $0.map { 1 + $0.count } ?? 0 }
     }
 
-    func add(_ place: Int) {
-        places.withLock { _ = $0.insert(place) }
+    /// Adds a place; without one, they are watched from now on.
+    func add(_ place: Int?) {
+        places.withLock { places in
+            places = (places ?? []).union(place.map { [$0] } ?? [])
+        }
     }
 
     func contains(_ place: Int) -> Bool {
-        places.withLock { $0.contains(place) }
+        places.withLock { $0?.contains(place) ?? false }
     }
 
-    /// The code that calls the caller, by its return addresses.
+    /// The code that calls this function, by its return addresses.
     @inline(never)
     static func here() -> Int {
         guard let function = unsafe backtrace else { return 0 }
@@ -213,8 +220,7 @@ final class LockedPlaces: Sendable {
             unsafe function(bytes.baseAddress, Int32(bytes.count / MemoryLayout<UInt>.size))
         }
         var hasher = Hasher()
-        // This function and its caller come first.
-        for address in addresses.prefix(Int(count)).dropFirst(2) { hasher.combine(address) }
+        for address in addresses.prefix(Int(count)) { hasher.combine(address) }
         return hasher.finalize()
     }
 

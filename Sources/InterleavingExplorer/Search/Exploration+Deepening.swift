@@ -7,15 +7,15 @@ extension Exploration {
         repeat {
             guard report.schedules + report.redundantRuns < explorer.maximumSchedules, !isAbandoned else { return }
             var chooser = chooser(for: branch, isBounded: bound != .max)
-            let knownPlaces = surroundings.places.count
+            let knownPlaces = surroundings.places.knowledge
             let drive = attempt(by: &chooser)
-            isCut = isCut || drive.isTruncated
+            isCut = isCut || drive.isTruncated || drive.hasCollided
             if report.failure != nil, explorer.stopsAtFirstFailure {
                 return
             }
             let isToEnterLater = drive.isToEnterActorsLater && entersActorsLater()
             let isToWatch = drive.hasSubjectCancelled && !watchesCancellation
-            if isToEnterLater || isToWatch || surroundings.places.count != knownPlaces {
+            if isToEnterLater || isToWatch || surroundings.places.knowledge != knownPlaces {
                 // What was left out so far was left out for a reason that does not hold here.
                 watchesCancellation = watchesCancellation || drive.hasSubjectCancelled
                 report.schedules = 0
@@ -23,6 +23,7 @@ extension Exploration {
                 report.failures = 0
                 report.failure = nil
                 missed = []
+                isCutByLock = false
                 return deepen(to: bound)
             }
             for node in nodesToContinue(after: drive, from: branch, isBounded: bound != .max)

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// One search through the schedules of a scenario.
@@ -17,6 +16,8 @@ struct Exploration {
     private static let schedulesForEachStep = 4
     /// Whether a run has shown that the subject cancels tasks itself.
     var watchesCancellation = false
+    /// Whether a lock of the subject has kept others from going on before something that they can notice.
+    var isCutByLock = false
 
     /// - Parameter isLayoutKnown: whether the runtime lays its jobs out as this package expects.
     init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
@@ -58,7 +59,7 @@ struct Exploration {
         if report.failure == nil {
             lookAgain()
         }
-        if report.isComplete { lookForHiddenStarts() }
+        if report.isComplete { lookForOmissions() }
         if let escape = escapes.close(scenario.name), report.failure == nil {
             fail((.escape, escape), under: [])
         }
@@ -144,7 +145,7 @@ struct Exploration {
         explorer.reductions.remove(.entersActorsAtOnce) != nil
     }
 
-    private func newRun(recording: Bool, replaying schedule: Schedule? = nil) -> ScenarioRun {
+    func newRun(recording: Bool, replaying schedule: Schedule? = nil) -> ScenarioRun {
         var explorer = explorer
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
         if let schedule, schedule.entersActorsLater { explorer.reductions.remove(.entersActorsAtOnce) }
@@ -153,7 +154,7 @@ struct Exploration {
     }
 
     /// Runs one schedule.
-    private func drive(_ run: ScenarioRun, by chooser: inout any Chooser) -> Driver.Drive {
+    func drive(_ run: ScenarioRun, by chooser: inout any Chooser) -> Driver.Drive {
         surroundings.crumbs.begin(run, after: report.schedules)
         return run.drive(scenario, by: &chooser)
     }
@@ -186,6 +187,7 @@ struct Exploration {
         let run = newRun(recording: false)
         let drive = drive(run, by: &chooser)
         noteMissedTasks(of: drive)
+        isCutByLock = isCutByLock || drive.isCutByLock
         if drive.isPruned {
             report.redundantRuns += 1
             return drive
@@ -203,47 +205,6 @@ struct Exploration {
         {
             missed.append((tasks, digits))
         }
-    }
-
-    /// Says whether a task was started out of sight.
-    ///
-    /// It is in the same step each time that the schedule is run again. Other threads start such tasks as well, so that each
-    /// run must come after a time twice as long in which they have started none. If they are not quiet, nothing is claimed.
-    private mutating func lookForHiddenStarts() {
-        var noise = 0
-        var hasHiddenStarts = false
-        for (tasks, digits) in missed where !hasHiddenStarts && tasks.ids.contains(where: surroundings.census.misses) {
-            var duration = Duration.milliseconds(1)
-            hasHiddenStarts = (0..<10).allSatisfy { _ in
-                while !isQuiet(for: duration * 2) {
-                    noise += 1
-                    guard noise <= 1000 else { return false }
-                }
-                let start = ContinuousClock.now
-                let run = newRun(recording: false)
-                var chooser: any Chooser = PrefixChooser(digits: digits)
-                let drive = drive(run, by: &chooser)
-                duration = max(duration, ContinuousClock.now - start)
-                return drive.missed.contains {
-                    $0.step == tasks.step && $0.ids.contains(where: surroundings.census.misses)
-                }
-            }
-        }
-        guard hasHiddenStarts else { return }
-        report.omission = """
-            a task was started where the explorer cannot choose when it begins: a “Task { }” that begins on an actor, or \
-            a “Task.immediate”; start it with “Task.detached”, or with the run's executor
-            """
-        report.isComplete = false
-    }
-
-    /// Whether no other thread starts a task out of sight for so long.
-    private func isQuiet(for duration: Duration) -> Bool {
-        _ = surroundings.census.missedTasks()
-        let seconds = duration / .seconds(1)
-        surroundings.pulse.waiting { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + seconds) }
-        let missed = surroundings.census.missedTasks()
-        return !missed.contains(where: surroundings.census.misses)
     }
 
     /// Counts a failure; the first one is run once more.

@@ -1,0 +1,60 @@
+import Dispatch
+
+/// What a search has left out although it was not cut.
+extension Exploration {
+    /// Says so if orders were left out that the explorer cannot bring about.
+    mutating func lookForOmissions() {
+        if isCutByLock { tellOfLocks() } else { lookForHiddenStarts() }
+    }
+
+    /// Says that orders were left out at a lock.
+    private mutating func tellOfLocks() {
+        report.omission = """
+            a step could not be held where its code has a lock that others need, and went on to what they can notice; \
+            mark the code that has the lock: run.effect("name") { … }
+            """
+        report.isComplete = false
+    }
+
+    /// Says whether a task was started out of sight.
+    ///
+    /// It is in the same step each time that the schedule is run again. Other threads start such tasks as well, so that each
+    /// run must come after a time twice as long in which they have started none. If they are not quiet, nothing is claimed.
+    private mutating func lookForHiddenStarts() {
+        var noise = 0
+        var hasHiddenStarts = false
+        for (tasks, digits) in missed where !hasHiddenStarts && tasks.ids.contains(where: surroundings.census.misses) {
+            var duration = Duration.milliseconds(1)
+            hasHiddenStarts = (0..<10).allSatisfy { _ in
+                while !isQuiet(for: duration * 2) {
+                    noise += 1
+                    guard noise <= 1000 else { return false }
+                }
+                let start = ContinuousClock.now
+                let run = newRun(recording: false)
+                var chooser: any Chooser = PrefixChooser(digits: digits)
+                let drive = drive(run, by: &chooser)
+                duration = max(duration, ContinuousClock.now - start)
+                return drive.missed.contains {
+                    $0.step == tasks.step && $0.ids.contains(where: surroundings.census.misses)
+                }
+            }
+        }
+        guard hasHiddenStarts else { return }
+        report.omission = """
+            a task was started where the explorer cannot choose when it begins: a “Task { }” that begins on an actor, or \
+            one that begins at once (“Task.immediate”, “addImmediateTask”); start it with “Task.detached”, or with the \
+            run's executor
+            """
+        report.isComplete = false
+    }
+
+    /// Whether no other thread starts a task out of sight for so long.
+    private func isQuiet(for duration: Duration) -> Bool {
+        _ = surroundings.census.missedTasks()
+        let seconds = duration / .seconds(1)
+        surroundings.pulse.waiting { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + seconds) }
+        let missed = surroundings.census.missedTasks()
+        return !missed.contains(where: surroundings.census.misses)
+    }
+}
