@@ -1,5 +1,6 @@
 import Foundation
 import InterleavingExplorer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -151,6 +152,35 @@ struct LockTests {
         )
         #expect(report.holds && report.isComplete, "\(report)")
         #expect(report.schedules > 1)
+    }
+
+    @Test("is let go as well where others do not sleep, but spin")
+    func spinning() async {
+        final class SpinLock: Sendable {
+            private let isTaken = Atomic(false)
+
+            func withLock(_ body: () -> Void) {
+                while !isTaken.weakCompareExchange(expected: false, desired: true, ordering: .acquiring).exchanged {
+                    sched_yield()
+                }
+                body()
+                isTaken.store(false, ordering: .releasing)
+            }
+        }
+        let report = await Explorer().explore(
+            Scenario("a spin lock") { run in
+                let lock = SpinLock()
+                let journal = Journal()
+                for name in ["first", "second"] {
+                    run.operation(name) {
+                        lock.withLock { _ = Task { await journal.add("t") } }
+                        await journal.add("o")
+                    }
+                }
+            }
+        )
+        #expect(report.holds && !report.isComplete, "\(report)")
+        #expect(report.omission?.contains("lock") == true, "\(report)")
     }
 
     private func sleep(_ semaphore: DispatchSemaphore) {

@@ -22,15 +22,19 @@ extension Driver {
         } else {
             threads.run(candidate, for: self)
         }
-        // A thread that sleeps waits for this one, or for the machine. A schedule that is shown again met no lock before.
+        // Who sleeps waits for this step, or for the machine. A schedule that is shown again met no lock before.
         let patience = run.board.withLock { $0.isRecording } ? 200 : 20
-        var last = (beats: -1, times: 0)
+        var last = (beats: -1, looks: 0, looksAsleep: 0)
         return thread.waitForOrder {
             let beats = pulse.beats.load(ordering: .relaxed)
+            guard beats == last.beats, !pulse.isWaiting.load(ordering: .sequentiallyConsistent) else {
+                last = (beats, 0, 0)
+                return false
+            }
             let isAsleep = state.withLock { $0.running }.isAsleep
-            let isStuck = isAsleep && !pulse.isWaiting.load(ordering: .sequentiallyConsistent)
-            last = isStuck && beats == last.beats ? (beats, last.times + 1) : (beats, 0)
-            return last.times >= patience && letGo(thread)
+            last = (beats, last.looks + 1, isAsleep ? last.looksAsleep + 1 : 0)
+            // Who is busy may wait as well, and spin.
+            return (last.looksAsleep >= patience || last.looks >= 10 * patience) && letGo(thread)
         }
     }
 
