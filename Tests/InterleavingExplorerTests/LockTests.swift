@@ -42,41 +42,44 @@ struct LockTests {
         }
     }
 
-    private enum Marks: CaseIterable {
-        case none, all
+    /// A visitor, one that opens the gate, and one that looks at it; each then comes to a journal.
+    private func gate(
+        isMarked: Bool = false,
+        opensOnly: Bool = false,
+        _ isPermitted: @escaping @Sendable (_ order: String) -> Bool
+    ) -> Scenario {
+        Scenario("a gate") { run in
+            let journal = Journal()
+            let gate = Gate()
+            let atGate: @Sendable (() -> Void) -> Void = { body in
+                if isMarked { run.effect("gate", body) } else { body() }
+            }
+            run.operation("visitor") {
+                await gate.pass()
+                await journal.add("v")
+            }
+            run.operation("opener") {
+                atGate { gate.open() }
+                if !opensOnly { await journal.add("o") }
+            }
+            run.operation("looker") {
+                atGate { gate.look() }
+                await journal.add("l")
+            }
+            run.invariant("the order is permitted") { await isPermitted(journal.names) }
+        }
     }
 
-    /// The orders in which a visitor, the one that opens the gate, and one that looks at it come to a journal.
     private func explore(
-        _ marks: Marks,
+        isMarked: Bool = false,
         opensOnly: Bool = false,
         by explorer: Explorer = Explorer()
     ) async -> (ExplorationReport, orders: Set<String>) {
         let seen = Shared<Set<String>>([])
         let report = await explorer.explore(
-            Scenario("a gate") { run in
-                let journal = Journal()
-                let gate = Gate()
-                let atGate: @Sendable (() -> Void) -> Void = { body in
-                    if marks == .all { run.effect("gate", body) } else { body() }
-                }
-                run.operation("visitor") {
-                    await gate.pass()
-                    await journal.add("v")
-                }
-                run.operation("opener") {
-                    atGate { gate.open() }
-                    if !opensOnly { await journal.add("o") }
-                }
-                run.operation("looker") {
-                    atGate { gate.look() }
-                    await journal.add("l")
-                }
-                run.invariant("is collected") {
-                    let names = await journal.names
-                    seen.withLock { _ = $0.insert(names) }
-                    return true
-                }
+            gate(isMarked: isMarked, opensOnly: opensOnly) { order in
+                seen.withLock { _ = $0.insert(order) }
+                return true
             }
         )
         return (report, seen.withLock { $0 })
@@ -84,7 +87,7 @@ struct LockTests {
 
     @Test("is not held there, and the report says so where that leaves orders out")
     func unmarked() async {
-        let (report, orders) = await explore(.none)
+        let (report, orders) = await explore()
         #expect(report.holds && !report.isComplete, "\(report)")
         #expect(report.omission?.contains("lock") == true, "\(report)")
         #expect(orders.isSuperset(of: ["olv", "ovl", "lov"]))
@@ -92,16 +95,24 @@ struct LockTests {
 
     @Test("is held right behind it, if the code that has the lock is marked")
     func marked() async {
-        let (report, orders) = await explore(.all)
+        let (report, orders) = await explore(isMarked: true)
         #expect(report.holds && report.isComplete, "\(report)")
         #expect(orders == ["olv", "ovl", "lov", "lvo", "vlo", "vol"])
+    }
+
+    @Test("leads to a failure that is shown again by its schedule", arguments: ["olv", "ovl", "lov"])
+    func replay(order: String) async throws {
+        let scenario = gate { $0 != order }
+        let failure = try #require(await Explorer().explore(scenario).failure)
+        #expect(failure.kind == .brokenInvariant)
+        #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
     }
 
     @Test("leaves nothing out where nothing follows that others can notice", arguments: [Reductions.all, .none])
     func nothingFollows(reductions: Reductions) async {
         var explorer = Explorer()
         explorer.reductions = reductions
-        let (report, orders) = await explore(.none, opensOnly: true, by: explorer)
+        let (report, orders) = await explore(opensOnly: true, by: explorer)
         #expect(report.holds && report.isComplete, "\(report)")
         #expect(orders == ["lv", "vl"])
     }
