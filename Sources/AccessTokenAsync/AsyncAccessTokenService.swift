@@ -54,6 +54,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     nonisolated let clock: ServiceClock
 
     private var runningLoads = RunningLoads()
+    /// The sign-outs whose session the loader has not forgotten yet.
+    package nonisolated let signOuts = PendingWork()
 
     /// Creates a service that is signed in and has no token: the first call loads, unless `signIn(_:)` comes first.
     ///
@@ -186,6 +188,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         endFlight { state in
             let end = state.machine.signOut(waiters: state.waiters.count)
             epoch = state.machine.sessionEpoch
+            signOuts.begin()
             if end != nil { load = state.loadTask.take() }
             return end
         }
@@ -391,6 +394,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         if isInsideLoad { done() }
         await loadsAreOver(before: epoch)
         await loader.signOut()
+        signOuts.end()
         if !isInsideLoad { done() }
     }
 

@@ -55,6 +55,8 @@ public final class AccessTokenService: AccessTokenProviding {
 
     // Safe: only touched on `loaderQueue`.
     private nonisolated(unsafe) var runningLoads = RunningLoads()
+    /// The sign-outs whose session the loader has not forgotten yet.
+    package let signOuts = PendingWork()
 
     /// Creates a service that is signed in and has no token: the first call loads, unless ``signIn(_:)`` comes first.
     ///
@@ -182,6 +184,7 @@ public final class AccessTokenService: AccessTokenProviding {
         endFlight { state in
             let end = state.machine.signOut(waiters: state.pendingHandlers.count)
             let epoch = state.machine.sessionEpoch
+            signOuts.begin()
             loaderQueue.enqueue { [self] in forgetSession(before: epoch, inside: enclosing, then: done) }
             return end
         }
@@ -340,8 +343,11 @@ public final class AccessTokenService: AccessTokenProviding {
         dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
         let isInsideLoad = unsafe runningLoads.contains(oneOf: enclosing, of: id)
         if isInsideLoad { done() }
-        let forget: RunningLoads.Action = { [loader] in
-            let finish = OneShot(abandoned: ()) { if !isInsideLoad { done() } }
+        let forget: RunningLoads.Action = { [loader, signOuts] in
+            let finish = OneShot(abandoned: ()) {
+                signOuts.end()
+                if !isInsideLoad { done() }
+            }
             loader.signOut { finish(()) }
         }
         if unsafe !runningLoads.wait(forSessionsBefore: epoch, then: forget) { forget() }

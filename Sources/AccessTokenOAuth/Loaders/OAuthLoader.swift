@@ -70,7 +70,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Stores a credential as that of a session, in place of the present one if there is one.
     ///
-    /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both.
+    /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. If you do not use
+    /// that, wait first until the service's sign-out has returned, which would take this session for the one that ends.
     ///
     /// A load that is running is waited for, which may take the endpoint's deadline: a load that exchanges has the store.
     ///
@@ -90,10 +91,12 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// The credential may have an access token, or only a refresh token, which the next call of the service exchanges.
     /// For a session of another user, sign out of the service first.
     ///
-    /// A load that is running is waited for, which may take the endpoint's deadline: a load that exchanges has the store.
+    /// A sign-out of the service that has begun is waited for, so that it does not take the new session for the one that
+    /// ends. A load that is running is waited for, which may take the endpoint's deadline: a load that exchanges has the store.
     ///
     /// **Failure** What the store throws; the service goes on as it was then.
     public func signIn(_ credential: Credential, to service: AsyncAccessTokenService) async throws {
+        await isOver(service.signOuts)
         try await signIn(credential)
         // After the store: a load of the service finds the new credential there.
         if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
@@ -101,13 +104,20 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Begins a session in the store and in a service of this loader, as at the end of a login.
     ///
-    /// It does the same for a queue service, which has this loader by way of a `CallbackLoaderAdapter`, and waits for a load
-    /// that is running as well.
+    /// It does the same for a queue service, which has this loader by way of a `CallbackLoaderAdapter`, and waits for a
+    /// sign-out that has begun and a load that is running as well.
     ///
     /// **Failure** What the store throws; the service goes on as it was then.
     public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
+        await isOver(service.signOuts)
         try await signIn(credential)
         if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
+    }
+
+    /// Waits for the sign-outs of a service, but not inside of a load, for which a sign-out waits.
+    private func isOver(_ signOuts: PendingWork) async {
+        guard EnclosingLoads.current.isEmpty else { return }
+        await withCheckedContinuation { continuation in signOuts.whenOver { continuation.resume() } }
     }
 
     /// Begins a session in the store and in a service of this loader, for callback code.
@@ -145,7 +155,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// Ends the session: removes the credential, then revokes it (RFC 7009).
     ///
     /// A load that is running is waited for, so that what it brings is removed and revoked as well. That and the
-    /// revocation may each take the endpoint's deadline; a user interface need not wait for them.
+    /// revocation may each take the endpoint's deadline. A user interface need not wait for them; the next `signIn(_:)` must.
     ///
     /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A credential
     /// that cannot be removed is revoked at least.

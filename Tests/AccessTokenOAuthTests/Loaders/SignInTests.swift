@@ -76,6 +76,38 @@ struct SignInTests {
     }
 
     @Test(arguments: SessionKind.allCases)
+    func `a sign-out that is under way does not end the session that comes after it`(kind: SessionKind) async throws {
+        let (isAsked, mayAnswer) = (Event(), Gate())
+        try await withServer { connection, request in
+            guard request.line.contains("/token") else { return connection.reply(200, "") }
+            isAsked.happen()
+            mayAnswer.pass()
+            connection.reply(200, tokens("A1", "RT1"))
+        } _: { server in
+            let store = MemoryCredentialStore(Credential(refreshToken: "RT0"))
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            let subject = subject(kind, loader)
+            let caller = Task { try await subject.tokens.token() }
+            await isAsked.wait()
+            let signOut = Task { await subject.tokens.signOut() }
+            await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+            let token = AccessToken(value: "NEW")
+            let signIn = Task {
+                try await subject.signIn(loader, Credential(accessToken: token, refreshToken: "NEW-RT"))
+            }
+            // Without the wait for the sign-out, the sign-in is now at the store, before the removal.
+            for _ in 0..<1000 { await Task.yield() }
+            mayAnswer.open()
+            try await signIn.value
+            await signOut.value
+            #expect(try await store.refreshToken == "NEW-RT")
+            #expect(try await subject.tokens.token() == token)
+            let revoked = server.requests.filter { $0.line.contains("/revoke") }.map(\.body)
+            #expect(revoked == ["token=RT1&token_type_hint=refresh_token&client_id=app"])
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
     func `a store that fails leaves the service as it was`(kind: SessionKind) async throws {
         try await withSubject(kind, nil) { (_, store, loader, subject) async throws in
             await subject.tokens.signOut()
