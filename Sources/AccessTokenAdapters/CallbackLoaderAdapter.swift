@@ -6,15 +6,26 @@ public import AccessTokenGCD
 /// **Concurrency** Each load is a task of its own, on the executor given; calls are taken up in the order in which they
 /// were made.
 ///
-/// **Cancellation** None: a load is never cancelled (X2).
+/// **Cancellation** The task of a load is cancelled at the sign-out of an ``AccessTokenService`` that has this loader, and for
+/// no other reason (X2).
 public final class CallbackLoaderAdapter: AccessTokenLoader {
+    /// A call, and its task as soon as there is one.
+    private struct Call: Sendable {
+        let run: @Sendable () async -> Void
+        let task: LateBound<LoadTask>
+    }
+
+    private typealias LoadTask = LateBound<Task<Void, Never>>
+
     private let base: any AsyncAccessTokenLoader
     private let executor: (any TaskExecutor)?
     /// The calls that no task has taken yet.
     ///
     /// Tasks start in any order; whichever does takes the call that came first, so that a load that was given up is not
     /// begun after the next one, with the newer token.
-    private let calls = Locked<[@Sendable () async -> Void]>([])
+    private let calls = Locked<[Call]>([])
+    /// The loads that have not ended, each with the service that asked for it.
+    private let loads = Locked<[(load: LoadID, task: LateBound<LoadTask>)]>([])
 
     /// Presents an async loader as a callback one.
     ///
@@ -29,7 +40,10 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
     /// Obtains a new token; see ``AccessTokenLoader/load(replacing:then:)``.
     public func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
         let enclosing = EnclosingLoads.current
-        begin { [base] in
+        let task = LateBound<LoadTask> { $0.cancel() }
+        if let load = enclosing.last { loads.withLock { $0.append((load, task)) } }
+        begin(as: task) { [self] in
+            defer { loads.withLock { $0.removeAll { $0.task === task } } }
             do {
                 let token = try await EnclosingLoads.with(enclosing) {
                     try await base.load(replacing: old)
@@ -49,11 +63,25 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
         }
     }
 
-    private func begin(_ call: @escaping @Sendable () async -> Void) {
-        calls.withLock { $0.append(call) }
-        Task(executorPreference: executor) { [self] in
-            let first = calls.withLock { $0.removeFirst() }
-            await first()
-        }
+    private func begin(
+        as task: LateBound<LoadTask> = LateBound { _ in },
+        _ call: @escaping @Sendable () async -> Void
+    ) {
+        calls.withLock { $0.append(Call(run: call, task: task)) }
+        let own = LoadTask { $0.cancel() }
+        own.bind(
+            Task(executorPreference: executor) { [self] in
+                let first = calls.withLock { $0.removeFirst() }
+                first.task.bind(own)
+                await first.run()
+            }
+        )
+    }
+}
+
+extension CallbackLoaderAdapter: CancellableLoader {
+    package func cancelLoads(of service: ServiceID) {
+        let tasks = loads.withLock { $0.filter { $0.load.service == service }.map { $0.task } }
+        for task in tasks { task.cancel() }
     }
 }

@@ -59,7 +59,8 @@ extension AccessTokenError: CustomStringConvertible, LocalizedError {
         case .loadTimedOut:
             """
             No token: the loader did not answer within the policy's loadDeadline. The next call loads again; \
-            an answer that still comes late is kept. If this repeats, look at the loader's own time-outs.
+            an answer that still comes late is kept. If this repeats, look at the loader's own time-outs, and whether its \
+            load(replacing:then:) returns.
             """
         case .loadAbandoned:
             """

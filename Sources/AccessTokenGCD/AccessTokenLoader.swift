@@ -13,7 +13,8 @@ public protocol AccessTokenLoader: Sendable {
     /// a handler that is released uncalled fails the waiters with ``AccessTokenError/loadAbandoned``.
     ///
     /// **Concurrency** Called on a private serial queue of the service, one load at a time, unless a load was
-    /// silent past its deadline or a session ended. Return promptly: the next load waits for it.
+    /// silent past its deadline or a session ended. Return promptly: the next load and a sign-out wait for it, also past the
+    /// load's deadline.
     ///
     /// **Cancellation** A load is never cancelled: the server may have rotated the refresh token already (X2).
     ///
@@ -36,4 +37,10 @@ extension AccessTokenLoader {
     public func signOut(then done: @escaping @Sendable () -> Void) {
         done()
     }
+}
+
+/// A loader whose loads are tasks, which are cancelled when their session ends.
+package protocol CancellableLoader {
+    /// Cancels the loads of a service that have begun and not ended.
+    func cancelLoads(of service: ServiceID)
 }

@@ -24,7 +24,7 @@ import Foundation
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
 /// | every decision; `pendingHandlers` | the lock `state`, at the moment of the call |
-/// | the loader, and which loads it is running | `loaderQueue`, serial and private; a loader may block it |
+/// | the loader, and which loads it is running | `loaderQueue`, serial and private; a loader may block it, and holds up the next load and a sign-out for so long |
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
 /// | the deadline | a timer of the clock: no queue can hold it up |
@@ -168,9 +168,11 @@ public final class AccessTokenService: AccessTokenProviding {
     /// Ends the session, and calls `done` on the handlers' queue when the loader has forgotten it.
     ///
     /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). A load that is running is waited for, at
-    /// most until its deadline; then the loader forgets the session; then `done` is called. So no load of the ended session
-    /// is running then or will begin, unless it is past its deadline. Wait for `done` before the next session's
-    /// credential is stored where the loader finds it.
+    /// most until its deadline; the task of a load by a `CallbackLoaderAdapter` is cancelled as well. Then the loader forgets
+    /// the session; then `done` is called. So no load of the ended session is running then or will begin, unless it is past
+    /// its deadline. Wait for `done` before the next session's credential is stored where the loader finds it.
+    ///
+    /// A loader that blocks its queue for ever holds up the sign-out as well: then `done` is never called.
     ///
     /// From inside a load, `done` is called without waiting for it, since that load would wait for itself.
     @available(*, renamed: "signOut()")
@@ -341,6 +343,8 @@ public final class AccessTokenService: AccessTokenProviding {
         then done: @escaping @Sendable () -> Void
     ) {
         dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
+        // Here, where no load of the next session has begun.
+        (loader as? any CancellableLoader)?.cancelLoads(of: id)
         let isInsideLoad = unsafe runningLoads.contains(oneOf: enclosing, of: id)
         if isInsideLoad { done() }
         let forget: RunningLoads.Action = { [loader, signOuts] in

@@ -14,7 +14,8 @@ struct AccessTokenErrorTests {
                 "No token: nobody is signed in. Sign in, then give the service the new session's token with signIn(_:).",
                 """
                 No token: the loader did not answer within the policy's loadDeadline. The next call loads again; \
-                an answer that still comes late is kept. If this repeats, look at the loader's own time-outs.
+                an answer that still comes late is kept. If this repeats, look at the loader's own time-outs, and whether its \
+                load(replacing:then:) returns.
                 """,
                 """
                 No token: the callback that should have brought it was released without having been called. \

@@ -85,4 +85,58 @@ struct SigningOutTests {
         await isDone.wait()
         #expect(loader.order.withLock { $0 } == ["forgotten", "done"])
     }
+
+    /// Loads until its task is cancelled, or until the test says so.
+    private final class PatientLoader: AsyncAccessTokenLoader {
+        let loads = Locked(0)
+        let mayEnd = Event()
+        let isCancelled = Event()
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken {
+            loads.withLock { $0 += 1 }
+            await withTaskCancellationHandler {
+                await mayEnd.wait()
+            } onCancel: {
+                isCancelled.happen()
+                mayEnd.happen()
+            }
+            try Task.checkCancellation()
+            return validToken
+        }
+    }
+
+    @Test func `cancels the load of the service, and no other load of the loader`() async throws {
+        let (loader, other) = (PatientLoader(), PatientLoader())
+        let adapter = CallbackLoaderAdapter(of: PairedLoader(loader, other))
+        let first = AccessTokenService(loader: adapter)
+        let caller = Task { try await first.token() }
+        await yieldUntil { loader.loads.withLock { $0 } == 1 }
+        let second = AccessTokenService(loader: adapter)
+        let neighbour = Task { try await second.token() }
+        await yieldUntil { other.loads.withLock { $0 } == 1 }
+        await first.signOut()
+        #expect(loader.isCancelled.hasHappened)
+        #expect(!other.isCancelled.hasHappened)
+        other.mayEnd.happen()
+        #expect(try await neighbour.valueInTime == validToken)
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+    }
+
+    /// Gives its first load to one loader, and the others to another one.
+    private final class PairedLoader: AsyncAccessTokenLoader {
+        private let loaders: [PatientLoader]
+        private let loads = Locked(0)
+
+        init(_ first: PatientLoader, _ second: PatientLoader) {
+            loaders = [first, second]
+        }
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken {
+            let index = loads.withLock { loads in
+                defer { loads += 1 }
+                return min(loads, 1)
+            }
+            return try await loaders[index].load(replacing: old)
+        }
+    }
 }

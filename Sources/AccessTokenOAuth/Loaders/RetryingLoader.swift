@@ -14,7 +14,8 @@ public import Foundation
 /// All of it happens inside one load of the service, whose `loadDeadline` goes on meanwhile. Callback code uses it by
 /// way of a `CallbackLoaderAdapter`.
 ///
-/// **Cancellation** None, as of every load. After a sign-out nothing is tried any more.
+/// **Cancellation** A load whose task is cancelled, as a service does at sign-out, is not tried again, and ends at once where
+/// it waits for a retry. A request that was sent is seen through.
 ///
 /// **Failure** The last load's error, unchanged: at once if another try cannot help, or if the server asked for a longer
 /// wait than `longestDelay`. A request that the server may have carried out is sent again once at most; which requests
@@ -75,7 +76,7 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
                     mayHaveBeenCarriedOut = true
                 }
                 await pause(for: delay)
-                guard signOuts.withLock({ $0 }) == session else { throw AccessTokenError.signedOut }
+                guard !Task.isCancelled, signOuts.withLock({ $0 }) == session else { throw AccessTokenError.signedOut }
             }
         }
     }
@@ -94,9 +95,19 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
         return asked + jitter(0...ceiling)
     }
 
+    /// Waits for so long, or until the task is cancelled.
     private func pause(for seconds: TimeInterval) async {
-        await withCheckedContinuation { continuation in
-            _ = clock.schedule(after: seconds) { continuation.resume() }
+        let timer = LateBound<AccessTokenTimer> { $0.cancel() }
+        let end = LateBound<OneShot<Void>> { $0(()) }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let finish = OneShot(abandoned: ()) { continuation.resume() }
+                timer.bind(clock.schedule(after: seconds) { finish(()) })
+                end.bind(finish)
+            }
+        } onCancel: {
+            timer.cancel()
+            end.cancel()
         }
     }
 }

@@ -199,4 +199,38 @@ struct RetryingLoaderTests {
         await expectDelay(1, before: 2, of: base)
         #expect(try await caller.valueInTime == token)
     }
+
+    @Test func `a load whose task is cancelled ends at once, and is not tried again`() async {
+        let base = ListLoader(.failure(down), .success(token))
+        let loader = retrying(base)
+        let load = Task { try await loader.load(replacing: nil) }
+        await yieldUntil { clock.pendingTimers == 1 }
+        load.cancel()
+        await #expect(throws: AccessTokenError.signedOut) { try await load.valueInTime }
+        #expect(base.loads == 1)
+        #expect(clock.pendingTimers == 0)
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `a service that signs out does not wait for a retry`(_ kind: SessionKind) async {
+        let base = ListLoader(.failure(down), .success(token))
+        let loader = ThrottlingLoader(retrying(base))
+        let policy = AccessTokenPolicy(loadDeadline: nil)
+        let service: any AsyncAccessTokenProviding =
+            switch kind {
+            case .async: AsyncAccessTokenService(loader: loader, policy: policy)
+            case .callback: AccessTokenService(loader: CallbackLoaderAdapter(of: loader), policy: policy)
+            }
+        let caller = Task { try await service.token() }
+        await yieldUntil { clock.pendingTimers == 1 }
+        let isSignedOut = Event()
+        Task {
+            await service.signOut()
+            isSignedOut.happen()
+        }
+        await isSignedOut.wait()
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+        #expect(base.loads == 1)
+        #expect(base.signOuts == 1)
+    }
 }
