@@ -54,6 +54,21 @@ package struct StoredRecordCoder: Sendable {
     /// Versions above are none of this package: adding one would end the process.
     private static let versions = 0..<(Int.max / 2)
 
+    /// JSON has no number that is not finite, and a token that never expires may have such a date.
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.nonConformingFloatEncodingStrategy =
+            .convertToString(positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return encoder
+    }
+
+    private static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy =
+            .convertFromString(positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return decoder
+    }
+
     private let place: String
     private let seal: CredentialSeal?
 
@@ -69,24 +84,24 @@ package struct StoredRecordCoder: Sendable {
         do {
             var form = Form(version: record.version, credential: record.credential)
             if let seal, let credential = record.credential {
-                form.sealed = try seal.seal(JSONEncoder().encode(credential))
+                form.sealed = try seal.seal(Self.encoder.encode(credential))
                 form.credential = nil
             }
-            return try JSONEncoder().encode(form)
+            return try Self.encoder.encode(form)
         } catch {
             // The error may be one of the app's, which could repeat what it was given.
-            throw .unavailable(at: place, "sealing the credential failed with an error of type \(type(of: error))")
+            throw .unavailable(at: place, "writing the credential down failed with an error of type \(type(of: error))")
         }
     }
 
     package func record(from data: Data) throws(CredentialStoreError) -> StoredRecord {
         guard !data.isEmpty else { throw .unreadable(at: place, "it is empty") }
         // Foundation's decoding errors are not shown: they can repeat what stands there.
-        let format = try? JSONDecoder().decode(Format.self, from: data).format
+        let format = try? Self.decoder.decode(Format.self, from: data).format
         if let format, format != 1 {
             throw .unreadable(at: place, "it has format \(format), which a later version of this package wrote")
         }
-        guard let form = try? JSONDecoder().decode(Form.self, from: data) else {
+        guard let form = try? Self.decoder.decode(Form.self, from: data) else {
             throw .unreadable(at: place, "it is damaged, or was not written by this package")
         }
         guard Self.versions.contains(form.version) else {
@@ -101,7 +116,7 @@ package struct StoredRecordCoder: Sendable {
         guard let plaintext = try? seal.open(sealed) else {
             throw .unreadable(at: place, "its seal cannot be opened with the key of this process")
         }
-        guard let credential = try? JSONDecoder().decode(Credential.self, from: plaintext) else {
+        guard let credential = try? Self.decoder.decode(Credential.self, from: plaintext) else {
             throw .unreadable(at: place, "what was sealed is no credential")
         }
         return credential

@@ -211,6 +211,14 @@ struct FileCredentialStoreTests {
         }
     }
 
+    @Test(arguments: [nil, 0x5A] as [UInt8?], [TimeInterval.infinity, -.infinity, 1e300])
+    func `a token that never expires is kept as it is`(_ key: UInt8?, seconds: TimeInterval) async throws {
+        let token = AccessToken(value: "AT", expiration: Date(timeIntervalSinceReferenceDate: seconds))
+        let seal = key.map { Self.seal($0) }
+        try await store(seal).update { _ in .replace(Credential(accessToken: token, refreshToken: "RT")) }
+        #expect(try await store(seal).load()?.credential.accessToken == token)
+    }
+
     @Test func `a sealed credential is not in the file, and is read with its key`() async throws {
         let sealed = store(Self.seal(0x5A))
         try await sealed.update { _ in .replace(first) }
