@@ -47,12 +47,14 @@ struct TokenReplyMembers: Decodable {
             members.contains(key) && (try? members.decodeNil(forKey: key)) != true
                 && (try? members.decode(String.self, forKey: key)) == nil
         }
-        hasStrangeError = isStrange(.error)
-        // Some servers write `false` or an empty array where there is none.
-        let isNone =
-            (try? members.decode(Bool.self, forKey: .refreshToken)) == false
-            || (try? members.nestedUnkeyedContainer(forKey: .refreshToken))?.isAtEnd == true
-        hasStrangeRefreshToken = isStrange(.refreshToken) && !isNone
+        // Some servers write `false` or an empty array where there is none, and a zero for no error.
+        func isNone(_ key: CodingKeys) -> Bool {
+            (try? members.decode(Bool.self, forKey: key)) == false
+                || (try? members.nestedUnkeyedContainer(forKey: key))?.isAtEnd == true
+        }
+        let isZero = (try? members.decode(Int.self, forKey: .error)) == 0
+        hasStrangeError = isStrange(.error) && !isNone(.error) && !isZero
+        hasStrangeRefreshToken = isStrange(.refreshToken) && !isNone(.refreshToken)
         let seconds = (try? members.decode(Double.self, forKey: .lifetime)) ?? text(.lifetime).flatMap(Self.number)
         lifetime = seconds.flatMap { $0.isNaN ? nil : min(max(0, $0), Self.longestLifetime) }
     }

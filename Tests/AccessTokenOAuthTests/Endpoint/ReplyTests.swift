@@ -61,7 +61,11 @@ struct ReplyTests {
         #expect(error(reply) == .notUnderstood(status: 200, "it has an error beside a token"))
         #expect(reply.rescuedRefreshToken == "RT1")
         #expect(error(read(200, #"{"error":{"code":1},"access_token":"A"}"#)) != nil)
-        #expect(error(read(200, #"{"error":null,"access_token":"A"}"#)) == nil)
+        #expect(error(read(200, #"{"error":1,"access_token":"A"}"#)) != nil)
+        #expect(error(read(200, #"{"error":true,"access_token":"A"}"#)) != nil)
+        for none in ["null", "false", "0", "[]", "\"\""] {
+            #expect(error(read(200, #"{"error":\#(none),"access_token":"A"}"#)) == nil)
+        }
     }
 
     @Test(arguments: [400, 401, 403])
