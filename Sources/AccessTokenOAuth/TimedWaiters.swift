@@ -96,3 +96,26 @@ package final class TimedWaiters<State: Sendable, Outcome: Sendable>: Sendable {
         waiter?.end(with: outcome)
     }
 }
+
+extension AccessTokenClock {
+    /// Waits so many seconds, without a thread.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func pause(for seconds: TimeInterval) async throws {
+        let waiter = TimedWaiters<Void, Bool>(())
+        let id = waiter.makeID()
+        let hasElapsed = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiter.wait(id, atMost: seconds, by: self, timedOut: true) { _ in
+                    // A cancellation before this moment is seen here. A later one finds the waiter.
+                    Task.isCancelled ? false : nil
+                } then: {
+                    continuation.resume(returning: $0)
+                }
+            }
+        } onCancel: {
+            waiter.end(id, with: false)
+        }
+        guard hasElapsed else { throw CancellationError() }
+    }
+}

@@ -14,8 +14,8 @@ public import Foundation
 /// All of it happens inside one load of the service, whose `loadDeadline` goes on meanwhile. Callback code uses it by
 /// way of a `CallbackLoaderAdapter`.
 ///
-/// **Cancellation** A load whose task is cancelled, as a service does at sign-out, is not tried again, and ends at once where
-/// it waits for a retry. A request that was sent is seen through.
+/// **Cancellation** A load whose task is cancelled, as a service does at sign-out, is not tried again. Where it waits for a
+/// retry, it ends at once with `CancellationError`. A request that was sent is seen through.
 ///
 /// **Failure** The last load's error, unchanged: at once if another try cannot help, or if the server asked for a longer
 /// wait than `longestDelay`. A request that the server may have carried out is sent again once at most; which requests
@@ -75,8 +75,8 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
                     guard !mayHaveBeenCarriedOut else { throw error }
                     mayHaveBeenCarriedOut = true
                 }
-                await pause(for: delay)
-                guard !Task.isCancelled, signOuts.withLock({ $0 }) == session else { throw AccessTokenError.signedOut }
+                try await clock.pause(for: delay)
+                guard signOuts.withLock({ $0 }) == session else { throw AccessTokenError.signedOut }
             }
         }
     }
@@ -93,21 +93,5 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
         guard asked <= longestDelay else { return nil }
         let ceiling = min(longestDelay, firstDelay * pow(2, TimeInterval(min(retry, 60) - 1)))
         return asked + jitter(0...ceiling)
-    }
-
-    /// Waits for so long, or until the task is cancelled.
-    private func pause(for seconds: TimeInterval) async {
-        let timer = LateBound<AccessTokenTimer> { $0.cancel() }
-        let end = LateBound<OneShot<Void>> { $0(()) }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let finish = OneShot(abandoned: ()) { continuation.resume() }
-                timer.bind(clock.schedule(after: seconds) { finish(()) })
-                end.bind(finish)
-            }
-        } onCancel: {
-            timer.cancel()
-            end.cancel()
-        }
     }
 }
