@@ -7,14 +7,6 @@ import Testing
 /// A lock that is held where a step could be: nobody else would get past it.
 @Suite("A step that has a lock that others need", .eightAtATime, .timeLimit(.minutes(5)))
 struct LockTests {
-    private actor Journal {
-        private(set) var names = ""
-
-        func add(_ name: String) {
-            names += name
-        }
-    }
-
     /// What many a callback service is: a lock, and continuations that are resumed while it is held.
     private final class Gate: Sendable {
         private let state = Shared<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
@@ -42,31 +34,31 @@ struct LockTests {
         }
     }
 
-    /// A visitor, one that opens the gate, and one that looks at it; each then comes to a journal.
+    /// A visitor, one that opens the gate, and one that looks at it; each then writes into a cell.
     private func gate(
         isMarked: Bool = false,
         opensOnly: Bool = false,
         _ isPermitted: @escaping @Sendable (_ order: String) -> Bool
     ) -> Scenario {
         Scenario("a gate") { run in
-            let journal = Journal()
+            let cell = Cell()
             let gate = Gate()
             let atGate: @Sendable (() -> Void) -> Void = { body in
                 if isMarked { run.effect("gate", body) } else { body() }
             }
             run.operation("visitor") {
                 await gate.pass()
-                await journal.add("v")
+                _ = await cell.add("v")
             }
             run.operation("opener") {
                 atGate { gate.open() }
-                if !opensOnly { await journal.add("o") }
+                if !opensOnly { _ = await cell.add("o") }
             }
             run.operation("looker") {
                 atGate { gate.look() }
-                await journal.add("l")
+                _ = await cell.add("l")
             }
-            run.invariant("the order is permitted") { await isPermitted(journal.names) }
+            run.invariant("the order is permitted") { await isPermitted(cell.text) }
         }
     }
 
@@ -181,11 +173,11 @@ struct LockTests {
         let report = await Explorer().explore(
             Scenario("a spin lock") { run in
                 let lock = SpinLock()
-                let journal = Journal()
+                let cell = Cell()
                 for name in ["first", "second"] {
                     run.operation(name) {
-                        lock.withLock { _ = Task { await journal.add("t") } }
-                        await journal.add("o")
+                        lock.withLock { _ = Task { _ = await cell.add("t") } }
+                        _ = await cell.add("o")
                     }
                 }
             }
@@ -194,7 +186,7 @@ struct LockTests {
         #expect(report.omission?.contains("lock") == true, "\(report)")
     }
 
-    private func sleep(_ semaphore: DispatchSemaphore) {
+    private func block(on semaphore: DispatchSemaphore) {
         semaphore.wait()
     }
 
@@ -204,7 +196,7 @@ struct LockTests {
         let hasSlept = Shared(false)
         let report = await Explorer().explore(
             Scenario("a nap") { run in
-                let journal = Journal()
+                let cell = Cell()
                 let hasGoneOn = Shared(false)
                 let goesOn = DispatchSemaphore(value: 0)
                 run.operation("parent") {
@@ -214,17 +206,17 @@ struct LockTests {
                             defer { hasSlept = hasSlept || !hasGoneOn.withLock { $0 } }
                             return !hasSlept && !hasGoneOn.withLock { $0 }
                         }
-                        if sleeps { sleep(goesOn) }
-                        await journal.add("c")
+                        if sleeps { block(on: goesOn) }
+                        _ = await cell.add("c")
                     }
                     hasGoneOn.withLock { $0 = true }
                     goesOn.signal()
-                    await journal.add("p")
+                    _ = await cell.add("p")
                     await child.value
                 }
                 run.invariant("is collected") {
-                    let names = await journal.names
-                    seen.withLock { _ = $0.insert(names) }
+                    let order = await cell.text
+                    seen.withLock { _ = $0.insert(order) }
                     return true
                 }
             }
