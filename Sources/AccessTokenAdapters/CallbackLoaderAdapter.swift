@@ -9,23 +9,25 @@ public import AccessTokenGCD
 /// **Cancellation** The task of a load is cancelled at the sign-out of an ``AccessTokenService`` that has this loader, and for
 /// no other reason (X2).
 public final class CallbackLoaderAdapter: AccessTokenLoader {
-    /// A call, and its task as soon as there is one.
+    /// A call that no task has taken yet.
     private struct Call: Sendable {
         let run: @Sendable () async -> Void
-        let task: LateBound<LoadTask>
+        /// Told of the task that takes the call, if that may have to be cancelled.
+        let task: LateBound<CallTask>?
     }
 
-    private typealias LoadTask = LateBound<Task<Void, Never>>
+    /// A task, which may begin before its maker knows it.
+    private typealias CallTask = LateBound<Task<Void, Never>>
 
     private let base: any AsyncAccessTokenLoader
     private let executor: (any TaskExecutor)?
-    /// The calls that no task has taken yet.
+    /// The calls, in the order in which they were made.
     ///
     /// Tasks start in any order; whichever does takes the call that came first, so that a load that was given up is not
     /// begun after the next one, with the newer token.
     private let calls = Locked<[Call]>([])
     /// The loads that have not ended, each with the service that asked for it.
-    private let loads = Locked<[(load: LoadID, task: LateBound<LoadTask>)]>([])
+    private let loads = Locked<[(load: LoadID, task: LateBound<CallTask>)]>([])
 
     /// Presents an async loader as a callback one.
     ///
@@ -40,7 +42,7 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
     /// Obtains a new token; see ``AccessTokenLoader/load(replacing:then:)``.
     public func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
         let enclosing = EnclosingLoads.current
-        let task = LateBound<LoadTask> { $0.cancel() }
+        let task = LateBound<CallTask> { $0.cancel() }
         if let load = enclosing.last { loads.withLock { $0.append((load, task)) } }
         begin(as: task) { [self] in
             defer { loads.withLock { $0.removeAll { $0.task === task } } }
@@ -64,15 +66,15 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
     }
 
     private func begin(
-        as task: LateBound<LoadTask> = LateBound { _ in },
+        as task: LateBound<CallTask>? = nil,
         _ call: @escaping @Sendable () async -> Void
     ) {
         calls.withLock { $0.append(Call(run: call, task: task)) }
-        let own = LoadTask { $0.cancel() }
+        let own = CallTask { $0.cancel() }
         own.bind(
             Task(executorPreference: executor) { [self] in
                 let first = calls.withLock { $0.removeFirst() }
-                first.task.bind(own)
+                first.task?.bind(own)
                 await first.run()
             }
         )

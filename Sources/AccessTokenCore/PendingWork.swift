@@ -1,4 +1,7 @@
 /// Counts work that is under way, and tells others when none is.
+///
+/// A `DispatchGroup` would do, but ends the process if it is released while work is under way, as with a service whose loader
+/// never answers.
 package final class PendingWork: Sendable {
     private let state = Locked<(count: Int, waiting: [@Sendable () -> Void])>((0, []))
 

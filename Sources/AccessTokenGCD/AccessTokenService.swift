@@ -24,7 +24,7 @@ import Foundation
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
 /// | every decision; `pendingHandlers` | the lock `state`, at the moment of the call |
-/// | the loader, and which loads it is running | `loaderQueue`, serial and private; a loader may block it, and holds up the next load and a sign-out for so long |
+/// | the loader, and which loads it is running | `loaderQueue`, serial and private; a loader that blocks it holds up loads and sign-outs |
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
 /// | the deadline | a timer of the clock: no queue can hold it up |

@@ -96,7 +96,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///
     /// **Failure** What the store throws; the service goes on as it was then.
     public func signIn(_ credential: Credential, to service: AsyncAccessTokenService) async throws {
-        await isOver(service.signOuts)
+        await waitUntilOver(service.signOuts)
         try await signIn(credential)
         // After the store: a load of the service finds the new credential there.
         if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
@@ -109,13 +109,13 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///
     /// **Failure** What the store throws; the service goes on as it was then.
     public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
-        await isOver(service.signOuts)
+        await waitUntilOver(service.signOuts)
         try await signIn(credential)
         if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
     }
 
     /// Waits for the sign-outs of a service, but not inside of a load, for which a sign-out waits.
-    private func isOver(_ signOuts: PendingWork) async {
+    private func waitUntilOver(_ signOuts: PendingWork) async {
         guard EnclosingLoads.current.isEmpty else { return }
         await withCheckedContinuation { continuation in signOuts.whenOver { continuation.resume() } }
     }
