@@ -23,7 +23,7 @@ struct VectorTests {
         try await withServer { connection, _ in
             connection.reply(200, #"{"access_token":"A","token_type":"Bearer"}"#)
         } _: { server in
-            let endpoint = TokenEndpoint(try server.url, authentication: authentication)
+            let endpoint = try server.endpoint(authentication: authentication)
             _ = try await endpoint.exchange(.refreshToken(vector.in.rt ?? "RT0"))
             let request = try #require(server.requests.first)
             #expect(request.line == "POST /token HTTP/1.1")

@@ -11,7 +11,7 @@ struct VocabularyTests {
         try await withServer { connection, _ in
             connection.reply(200, #"{"access_token":"A","token_type":"Bearer"}"#)
         } _: { server in
-            _ = try await TokenEndpoint(try server.url, authentication: authentication).exchange(grant)
+            _ = try await server.endpoint(authentication: authentication).exchange(grant)
             return try #require(server.requests.first).body
         }
     }
@@ -88,10 +88,7 @@ struct VocabularyTests {
         try await withServer { connection, _ in
             connection.reply(500, "")
         } _: { server in
-            let endpoint = TokenEndpoint(
-                try server.url,
-                authentication: .assertion(clientID: "app") { throw NoKey() }
-            )
+            let endpoint = try server.endpoint(authentication: .assertion(clientID: "app") { throw NoKey() })
             await #expect(throws: NoKey()) { try await endpoint.exchange(.clientCredentials()) }
             #expect(server.requests.isEmpty)
         }

@@ -33,8 +33,12 @@ struct SignInTests {
             connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
         } _: { server in
             let store = TroubledStore(credential)
-            let url = try server.url
-            let loader = OAuthLoader(endpoint: TokenEndpoint(url, authentication: .none(clientID: "app")), store: store)
+            let endpoint = TokenEndpoint(
+                try server.url,
+                authentication: .none(clientID: "app"),
+                deadline: TokenEndpoint.patientDeadline
+            )
+            let loader = OAuthLoader(endpoint: endpoint, store: store)
             try await body(server, store, loader, subject(kind, loader))
         }
     }

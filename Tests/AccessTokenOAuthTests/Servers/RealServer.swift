@@ -77,14 +77,15 @@ struct RealServer: Sendable, CustomTestStringConvertible {
     func endpoint(
         _ authentication: ClientAuthentication? = nil,
         by proxy: ScriptedServer? = nil,
-        clock: any AccessTokenClock = SystemTaskClock()
+        clock: (any AccessTokenClock)? = nil
     ) throws -> TokenEndpoint {
         let port = try proxy?.url.port.map(UInt16.init) ?? port
         return TokenEndpoint(
             try url(tokenPath, port),
             authentication: authentication ?? self.authentication,
             revocationURL: try revocationPath.map { try url($0, port) },
-            clock: clock
+            deadline: clock == nil ? TokenEndpoint.patientDeadline : TokenEndpoint.usualDeadline,
+            clock: clock ?? SystemTaskClock()
         )
     }
 

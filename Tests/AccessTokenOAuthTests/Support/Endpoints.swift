@@ -3,17 +3,27 @@ import Foundation
 import LoopbackAuthorizationServer
 import Testing
 
+extension TokenEndpoint {
+    /// The deadline of an endpoint whose time passes by itself: longer than a busy machine needs.
+    ///
+    /// A suite's time limit ends a test that waits for ever.
+    static let patientDeadline: TimeInterval = 3600
+}
+
 extension ScriptedServer {
     /// The server as the token endpoint of a public client, and where tokens are revoked.
+    ///
+    /// - Parameter clock: what a test sets forward by the usual deadline; without it, the endpoint is patient.
     func endpoint(
-        clock: any AccessTokenClock = SystemTaskClock(),
+        clock: (any AccessTokenClock)? = nil,
         authentication: ClientAuthentication = .none(clientID: "app")
     ) throws -> TokenEndpoint {
         TokenEndpoint(
             try url,
             authentication: authentication,
             revocationURL: try url.deletingLastPathComponent().appending(path: "revoke"),
-            clock: clock
+            deadline: clock == nil ? TokenEndpoint.patientDeadline : TokenEndpoint.usualDeadline,
+            clock: clock ?? SystemTaskClock()
         )
     }
 }
@@ -21,7 +31,11 @@ extension ScriptedServer {
 extension RotatingAuthorizationServer {
     /// The server as the token endpoint of its public client.
     var endpoint: TokenEndpoint {
-        TokenEndpoint(tokenEndpoint, authentication: .none(clientID: Self.clientID))
+        TokenEndpoint(
+            tokenEndpoint,
+            authentication: .none(clientID: Self.clientID),
+            deadline: TokenEndpoint.patientDeadline
+        )
     }
 }
 
