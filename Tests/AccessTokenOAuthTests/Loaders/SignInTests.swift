@@ -33,12 +33,7 @@ struct SignInTests {
             connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
         } _: { server in
             let store = TroubledStore(credential)
-            let endpoint = TokenEndpoint(
-                try server.url,
-                authentication: .none(clientID: "app"),
-                deadline: TokenEndpoint.patientDeadline
-            )
-            let loader = OAuthLoader(endpoint: endpoint, store: store)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             try await body(server, store, loader, subject(kind, loader))
         }
     }

@@ -84,7 +84,7 @@ struct RealServer: Sendable, CustomTestStringConvertible {
             try url(tokenPath, port),
             authentication: authentication ?? self.authentication,
             revocationURL: try revocationPath.map { try url($0, port) },
-            deadline: clock == nil ? TokenEndpoint.patientDeadline : TokenEndpoint.usualDeadline,
+            deadline: TokenEndpoint.deadline(by: clock),
             clock: clock ?? SystemTaskClock()
         )
     }

@@ -4,16 +4,18 @@ import LoopbackAuthorizationServer
 import Testing
 
 extension TokenEndpoint {
-    /// The deadline of an endpoint whose time passes by itself: longer than a busy machine needs.
+    /// The deadline of an endpoint in a test: the usual one by a clock that the test sets forward, else an hour.
     ///
-    /// A suite's time limit ends a test that waits for ever.
-    static let patientDeadline: TimeInterval = 3600
+    /// A busy machine may need longer than usual, and a suite's time limit ends a test that waits for ever.
+    static func deadline(by clock: (any AccessTokenClock)?) -> TimeInterval {
+        clock == nil ? 3600 : usualDeadline
+    }
 }
 
 extension ScriptedServer {
     /// The server as the token endpoint of a public client, and where tokens are revoked.
     ///
-    /// - Parameter clock: what a test sets forward by the usual deadline; without it, the endpoint is patient.
+    /// - Parameter clock: what a test sets forward.
     func endpoint(
         clock: (any AccessTokenClock)? = nil,
         authentication: ClientAuthentication = .none(clientID: "app")
@@ -22,7 +24,7 @@ extension ScriptedServer {
             try url,
             authentication: authentication,
             revocationURL: try url.deletingLastPathComponent().appending(path: "revoke"),
-            deadline: clock == nil ? TokenEndpoint.patientDeadline : TokenEndpoint.usualDeadline,
+            deadline: TokenEndpoint.deadline(by: clock),
             clock: clock ?? SystemTaskClock()
         )
     }
@@ -34,7 +36,7 @@ extension RotatingAuthorizationServer {
         TokenEndpoint(
             tokenEndpoint,
             authentication: .none(clientID: Self.clientID),
-            deadline: TokenEndpoint.patientDeadline
+            deadline: TokenEndpoint.deadline(by: nil)
         )
     }
 }
