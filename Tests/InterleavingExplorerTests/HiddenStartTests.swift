@@ -42,6 +42,54 @@ struct HiddenStartTests {
         }
     }
 
+    enum Shape: CaseIterable, Sendable {
+        case one, awaited
+
+        /// What real threads show.
+        var orders: Set<String> {
+            switch self {
+            case .one: ["other start task", "start other task", "start task other"]
+            case .awaited:
+                ["other start task end", "start other task end", "start task other end", "start task end other"]
+            }
+        }
+    }
+
+    private func scenario(_ shape: Shape, others: Int, after check: @escaping @Sendable (String) -> Void) -> Scenario {
+        Scenario("an actor and its task") { run in
+            let starter = Starter(executor: nil) {}
+            run.operation("start") {
+                await starter.start(shape)
+            }
+            for number in 1...others {
+                run.operation("other \(number)") { await starter.add("other") }
+            }
+            run.permitUnfinishedTasks()
+            run.invariant("is collected") {
+                check(await starter.log.joined(separator: " "))
+                return true
+            }
+        }
+    }
+
+    @Test("tries the orders in which others are in line before the task", arguments: Shape.allCases)
+    func triesOrders(_ shape: Shape) async {
+        let logs = Shared<Set<String>>([])
+        let scenario = scenario(shape, others: 1) { log in logs.withLock { _ = $0.insert(log) } }
+        let report = await Explorer().explore(scenario)
+        #expect(report.holds, "\(report)")
+        #expect(logs.withLock { $0 } == shape.orders)
+    }
+
+    @Test("tries no more schedules than it may")
+    func isLimited() async {
+        var explorer = Explorer()
+        explorer.maximumSchedules = 60
+        let report = await explorer.explore(scenario(.awaited, others: 3) { _ in })
+        #expect(report.schedules + report.redundantRuns == 60)
+        #expect(report.omission != nil)
+    }
+
     @Test("says why, and fails its test")
     func says() async throws {
         let report = await report(.plain, thenAwaiting: false)
@@ -96,7 +144,7 @@ struct HiddenStartTests {
 }
 
 private actor Starter {
-    private var log: [String] = []
+    private(set) var log: [String] = []
     private let executor: (any TaskExecutor)?
     private let work: @Sendable () async -> Void
 
@@ -107,6 +155,14 @@ private actor Starter {
 
     func add(_ entry: String) {
         log.append(entry)
+    }
+
+    func start(_ shape: HiddenStartTests.Shape) async {
+        log.append("start")
+        let task = Task { log.append("task") }
+        guard shape == .awaited else { return }
+        await task.value
+        log.append("end")
     }
 
     func start(_ start: HiddenStartTests.Start) -> Task<Void, Never> {

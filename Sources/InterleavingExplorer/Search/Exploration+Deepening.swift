@@ -1,11 +1,13 @@
 extension Exploration {
     /// Tries schedules with no delay, then with one, and so on, until nothing is left to be tried.
-    mutating func deepen(to bound: Int) {
+    ///
+    /// - Parameter maximum: how many runs there are at most.
+    mutating func deepen(to bound: Int, maximum: Int) {
         var frontier = Frontier()
         var branch: Frontier.Branch?
         var isCut = false
         repeat {
-            guard report.schedules + report.redundantRuns < explorer.maximumSchedules, !isAbandoned else { return }
+            guard report.schedules + report.redundantRuns < maximum, !isAbandoned else { return }
             var chooser = chooser(for: branch, isBounded: bound != .max)
             let knownPlaces = surroundings.places.knowledge
             let drive = attempt(by: &chooser)
@@ -16,15 +18,8 @@ extension Exploration {
             let isToEnterLater = drive.isToEnterActorsLater && entersActorsLater()
             let isToWatch = drive.hasSubjectCancelled && !watchesCancellation
             if isToEnterLater || isToWatch || surroundings.places.knowledge != knownPlaces {
-                // What was left out so far was left out for a reason that does not hold here.
                 watchesCancellation = watchesCancellation || drive.hasSubjectCancelled
-                report.schedules = 0
-                report.redundantRuns = 0
-                report.failures = 0
-                report.failure = nil
-                missed = []
-                isCutByLock = false
-                return deepen(to: bound)
+                return deepenAnew(to: bound, maximum: maximum)
             }
             for node in nodesToContinue(after: drive, from: branch, isBounded: bound != .max)
             where frontier.add(node, atMost: bound) {
@@ -33,6 +28,18 @@ extension Exploration {
             branch = frontier.next()
         } while branch != nil
         report.isComplete = !isCut
+    }
+
+    /// Begins anew, since what was left out so far was left out for a reason that does not hold here.
+    mutating func deepenAnew(to bound: Int, maximum: Int) {
+        report.schedules = 0
+        report.redundantRuns = 0
+        report.failures = 0
+        report.failure = nil
+        report.isComplete = false
+        missed = []
+        isCutByLock = false
+        deepen(to: bound, maximum: maximum)
     }
 
     private func chooser(for branch: Frontier.Branch?, isBounded: Bool) -> any Chooser {

@@ -2,9 +2,25 @@ import Dispatch
 
 /// What a search has left out although it was not cut.
 extension Exploration {
+    /// How long a search for orders before hidden starts may take, however short the first one was.
+    private static let fewestRunsInLine = 5000
+
     /// Says so if orders were left out that the explorer cannot bring about.
-    mutating func lookForOmissions() {
-        if isCutByLock { tellOfLocks() } else { lookForHiddenStarts() }
+    mutating func lookForOmissions(ofSearchTo bound: Int) {
+        guard !isCutByLock else { return tellOfLocks() }
+        guard startsTasksOutOfSight() else { return }
+        letOthersBeInLine(bound)
+        tellOfHiddenStarts()
+    }
+
+    /// Tries the orders in which others are in line before a task that an actor starts for itself.
+    ///
+    /// Where asking for an actor and entering it are one step, nobody can be. With two steps there may be many times as many
+    /// schedules, so that this search ends when it has taken as long as the first one. The fewest delays come first.
+    private mutating func letOthersBeInLine(_ bound: Int) {
+        let runs = report.schedules + report.redundantRuns
+        guard report.holds, entersActorsLater() else { return }
+        deepenAnew(to: bound, maximum: min(explorer.maximumSchedules, max(Self.fewestRunsInLine, runs)))
     }
 
     /// Says that orders were left out at a lock.
@@ -16,16 +32,16 @@ extension Exploration {
         report.isComplete = false
     }
 
-    /// Says whether a task was started out of sight.
+    /// Whether the subject starts a task out of sight.
     ///
     /// It is in the same step each time that the schedule is run again. Other threads start such tasks as well, so that each
     /// run must come after a time twice as long in which they have started none. If they are not quiet, nothing is claimed.
-    private mutating func lookForHiddenStarts() {
+    func startsTasksOutOfSight() -> Bool {
         var noise = 0
-        var hasHiddenStarts = false
-        for (tasks, digits) in missed where !hasHiddenStarts && tasks.ids.contains(where: surroundings.census.misses) {
+        return missed.contains { tasks, digits in
+            guard tasks.ids.contains(where: surroundings.census.misses) else { return false }
             var duration = Duration.milliseconds(1)
-            hasHiddenStarts = (0..<10).allSatisfy { _ in
+            return (0..<10).allSatisfy { _ in
                 while !isQuiet(for: duration * 2) {
                     noise += 1
                     guard noise <= 1000 else { return false }
@@ -40,7 +56,10 @@ extension Exploration {
                 }
             }
         }
-        guard hasHiddenStarts else { return }
+    }
+
+    /// Says that a task was started out of sight.
+    private mutating func tellOfHiddenStarts() {
         report.omission = """
             a task was started where the explorer cannot choose when it begins: a “Task { }” that begins on an actor, or \
             one that begins at once (“Task.immediate”, “addImmediateTask”); start it with “Task.detached”, or with the \

@@ -51,15 +51,18 @@ struct Exploration {
 
     /// Searches in the explorer's mode.
     consuming func search() -> ExplorationReport {
+        var bound = Int.max
         switch explorer.mode {
-        case .exhaustive: deepen(to: .max)
-        case .bounded(let delays): deepen(to: delays)
+        case .exhaustive: deepen(to: bound, maximum: explorer.maximumSchedules)
+        case .bounded(let delays):
+            bound = delays
+            deepen(to: bound, maximum: explorer.maximumSchedules)
         case .random(let seed, let schedules): draw(schedules, from: seed)
         }
         if report.failure == nil {
             lookAgain()
         }
-        if report.isComplete { lookForOmissions() }
+        if report.isComplete { lookForOmissions(ofSearchTo: bound) }
         if let escape = escapes.close(scenario.name), report.failure == nil {
             fail((.escape, escape), under: [])
         }

@@ -24,7 +24,7 @@ public struct ExplorationReport: Sendable {
     /// Why the search is not complete although it was not cut, and what to do about it.
     ///
     /// It is set where a task begins out of the explorer's sight: an actor's plain `Task {}` for itself, or a
-    /// `Task.immediate`. Orders in which such a task begins later were not tried. It is also set where a step has a lock
+    /// `Task.immediate`. Not all orders were tried in which such a task begins later. It is also set where a step has a lock
     /// that others need, so that the step cannot be held there, and the step then goes on to what they can notice.
     public internal(set) var omission: String?
     /// The number of steps of the longest schedule.
