@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The suite ends and reports, whatever the subject does", .eightAtATime, .timeLimit(.minutes(5)))
+@Suite("The suite ends and reports, whatever the subject does", .eightAtATime, .timeLimit(.minutes(10)))
 struct HostileSubjectTests {
     /// Of the closures that a subject hands over, and what they do to the thread that calls them.
     enum Place: String, CaseIterable, Sendable {

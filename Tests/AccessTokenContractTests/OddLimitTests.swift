@@ -2,7 +2,7 @@ import AccessTokenContract
 import TestSupport
 import Testing
 
-@Suite("Limits of any size end no process", .eightAtATime, .timeLimit(.minutes(1)))
+@Suite("Limits of any size end no process", .eightAtATime, .timeLimit(.minutes(10)))
 struct OddLimitTests {
     static let long: [Duration] = [.seconds(Int64.max), .seconds(1e18)]
     static let short: [Duration] = [.zero, .nanoseconds(-1), .seconds(Int64.min)]

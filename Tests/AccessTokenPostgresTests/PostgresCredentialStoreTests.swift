@@ -7,7 +7,7 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-@Suite("The store in PostgreSQL", .eightAtATime, .needsPostgres, .timeLimit(.minutes(5)))
+@Suite("The store in PostgreSQL", .eightAtATime, .needsPostgres, .timeLimit(.minutes(10)))
 struct PostgresCredentialStoreTests {
     private let first = Credential(refreshToken: "RT1 s3cret")
     private let second = Credential(refreshToken: "RT2 s3cret")
@@ -263,7 +263,7 @@ struct PostgresCredentialStoreTests {
     "A PostgreSQL server that restarts",
     .needsPostgres,
     .enabled(if: TestDatabase.restart != nil, "Everybody else would be disconnected: .ci/run postgres"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(10))
 )
 struct PostgresRestartTests {
     @Test func `while a body runs, what it returns is written by the next update`() async throws {

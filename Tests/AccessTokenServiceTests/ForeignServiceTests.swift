@@ -59,7 +59,7 @@ struct ForeignServiceTests {
         #expect(service.isCancelled.hasHappened)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `the cancellation of a callback view's retrieval reaches the task that waits for a service of others`() async {
         struct WaitingService: AsyncAccessTokenProviding {
             let isCancelled: Event
@@ -171,7 +171,7 @@ struct ForeignServiceTests {
     }
 }
 
-@Suite("A loader that asks its own service, through views (R1)", .eightAtATime, .timeLimit(.minutes(1)))
+@Suite("A loader that asks its own service, through views (R1)", .eightAtATime, .timeLimit(.minutes(10)))
 struct AskingLoaderTests {
     let clock = ManualClock()
 
@@ -226,7 +226,7 @@ struct AskingLoaderTests {
     }
 }
 
-@Suite("Two queue services whose loaders ask each other (R1)", .eightAtATime, .timeLimit(.minutes(1)))
+@Suite("Two queue services whose loaders ask each other (R1)", .eightAtATime, .timeLimit(.minutes(10)))
 struct AskingEachOtherTests {
     @Test func `get an error, and not a deadlock`() async {
         let (loader, other, clock) = (ControlledLoader(), ControlledLoader(), ManualClock())

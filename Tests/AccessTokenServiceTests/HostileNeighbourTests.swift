@@ -64,7 +64,7 @@ private final class Box<Value: Sendable>: Sendable {
     init(_ value: Value) { self.value = Locked(value) }
 }
 
-@Suite("A service among neighbours that misbehave", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A service among neighbours that misbehave", .eightAtATime, .timeLimit(.minutes(10)))
 struct HostileNeighbourTests {
     let clock = ManualClock()
 

@@ -2,7 +2,7 @@ import AccessTokenContract
 import TestSupport
 import Testing
 
-@Suite("A request with a token", .eightAtATime, .timeLimit(.minutes(1)))
+@Suite("A request with a token", .eightAtATime, .timeLimit(.minutes(10)))
 struct WithTokenTests {
     struct Reply: Equatable, Sendable {
         let status: Int

@@ -2,7 +2,7 @@ import CredentialStoreContract
 import TestSupport
 import Testing
 
-@Suite("The contract for stores", .eightAtATime, .timeLimit(.minutes(5)))
+@Suite("The contract for stores", .eightAtATime, .timeLimit(.minutes(10)))
 struct OwnStoresTests {
     private static let memory = StoreSubject("the store in memory", features: .waitLimit, promises: ["X2"]) { fixture in
         MemoryCredentialStore(waitLimit: fixture.waitLimit)

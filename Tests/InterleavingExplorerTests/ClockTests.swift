@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("Virtual time", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("Virtual time", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct ClockTests {
     private func outcomes(
         preempts: Bool = true,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import InterleavingExplorer
 
-@Suite("Control", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("Control", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct ControlTests {
     /// For what comes from outside, as late as the machine likes: patience ends with the first of it.
     private var patient: Explorer {

@@ -3,7 +3,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The end of a schedule", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("The end of a schedule", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct EndingTests {
     /// Does something on a thread that is not under control, and waits until it is done.
     private static func elsewhere(_ body: @escaping @Sendable () -> Void) {
@@ -109,7 +109,7 @@ struct EndingTests {
         former.withLock { $0 = nil }
     }
 
-    @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(1)))
+    @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(10)))
     func abandoned() async {
         let former = Shared<(run: ScenarioRun, answer: @Sendable () -> Void)?>(nil)
         let hasEnded = DispatchSemaphore(value: 0)

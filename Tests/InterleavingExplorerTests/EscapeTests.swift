@@ -3,7 +3,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("An escape", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("An escape", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct EscapeTests {
     private var patient: Explorer {
         var explorer = Explorer()

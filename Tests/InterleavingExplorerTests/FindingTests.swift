@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The explorer finds", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("The explorer finds", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct FindingTests {
     private let explorer = Explorer()
 

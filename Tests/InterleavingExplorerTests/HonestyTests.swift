@@ -6,7 +6,7 @@ import Testing
 @testable import InterleavingExplorer
 
 /// What a report must not say, and what must be there when there is no report.
-@Suite("The explorer says", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("The explorer says", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct HonestyTests {
     private func effects(_ names: [String]) -> Scenario {
         Scenario("effects") { run in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Fails loudly when a new toolchain changes what `JobLayout` reads out of a job.
-@Suite("The layout of a job", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("The layout of a job", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct JobLayoutTests {
     /// Notes what it can read of each job, then runs it.
     private final class Reader: TaskExecutor {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A lock that is held where a step could be: nobody else would get past it.
-@Suite("A step that has a lock that others need", .eightAtATime, .timeLimit(.minutes(5)))
+@Suite("A step that has a lock that others need", .eightAtATime, .timeLimit(.minutes(10)))
 struct LockTests {
     /// What many a callback service is: a lock, and continuations that are resumed while it is held.
     private final class Gate: Sendable {

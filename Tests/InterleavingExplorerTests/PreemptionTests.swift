@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Orders that real threads show, and that a search from suspension to suspension never would.
-@Suite("A step that is held in its middle", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("A step that is held in its middle", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct PreemptionTests {
     private actor Journal {
         private(set) var names: [String] = []

@@ -69,7 +69,7 @@ private final class CallbackLoads: Sendable {
     }
 }
 
-@Suite("A queue", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("A queue", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct QueueTests {
     private func scenario(isSplit: Bool, suspended: Bool, callers: Int = 2) -> Scenario {
         Scenario("callbacks") { run in

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The search by random priorities", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("The search by random priorities", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct RandomSearchTests {
     private func orders(
         _ mode: SearchMode,

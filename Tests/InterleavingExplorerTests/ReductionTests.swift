@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The reductions must not lose an outcome: what can happen at all can happen in what is left.
-@Suite("The reductions", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("The reductions", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct ReductionTests {
     /// A scenario that reports what came out of it.
     typealias Script = @Sendable (ScenarioRun, Journal) -> Void

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("A schedule", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("A schedule", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct ReplayTests {
     private var faulty: Scenario {
         Scenario("two withdrawals with a check in between") { run in

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The search", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("The search", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct SearchTests {
     /// Operations that do nothing but a number of effects each: their interleavings can be counted by hand.
     private func effects(_ counts: [Int]) -> Scenario {

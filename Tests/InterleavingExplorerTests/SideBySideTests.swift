@@ -9,7 +9,7 @@ import Testing
     "Explorations",
     .eightAtATime,
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(10)),
     .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)
 )
 struct SideBySideTests {

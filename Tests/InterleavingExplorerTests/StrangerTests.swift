@@ -5,7 +5,7 @@ import Testing
 /// Actors as they are written elsewhere, each with the bug that it is known for, and mended.
 ///
 /// Together they use what such actors use: two actors, child tasks, plain tasks, continuations, cancellation, time.
-@Suite("In actors of all kinds", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("In actors of all kinds", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct StrangerTests {
     struct Subject: Sendable, CustomTestStringConvertible {
         let name: String

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("A trace", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("A trace", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct TraceTests {
     private var scenario: Scenario {
         Scenario("a shared load") { run in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a `DispatchQueue` that nobody can hold runs, runs when it likes.
-@Suite("Behind a private queue", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("Behind a private queue", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct EscapeTests {
     private static let foreign = Subject("the actor with a loader on a private queue") { surroundings in
         let service = AsyncAccessTokenService(

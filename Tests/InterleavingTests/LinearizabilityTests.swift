@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The services look to concurrent callers as if each call happened at one moment.
-@Suite("Both services are linearizable", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("Both services are linearizable", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct LinearizabilityTests {
     enum Call: Sendable {
         case token

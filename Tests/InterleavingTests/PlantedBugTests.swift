@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("Bugs that are a matter of order", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("Bugs that are a matter of order", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct PlantedBugTests {
     private var explorer: Explorer {
         var explorer = Explorer()

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The same services, scenarios and rules on real threads: the rules must not object to a sound service there either.
-@Suite("A stress test", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("A stress test", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct StressTests {
     @Test(arguments: Set(PlantedBug.small.map(\.scenario.name)).sorted())
     func `finds nothing where nothing is planted`(_ scenario: String) async {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import race_gallery
 
-@Suite("In the articles about the gallery", .eightAtATime, .timeLimit(.minutes(5)))
+@Suite("In the articles about the gallery", .eightAtATime, .timeLimit(.minutes(10)))
 struct ArticleTests {
     /// Twenty callers come at the same moment, the work of each takes a second, and ten of them can be served.
     private struct Cost {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import race_gallery
 
-@Suite("Fifty callers of the image cache", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Fifty callers of the image cache", .eightAtATime, .timeLimit(.minutes(10)))
 struct CrowdTests {
     @Test("share one download, and cause fifty where nothing is shared")
     func downloads() async throws {

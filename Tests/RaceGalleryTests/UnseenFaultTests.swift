@@ -9,7 +9,7 @@ import Testing
     .eightAtATime,
     .serialized,
     .enabled(if: SeparateProcess.compiler != nil, "there is no swiftc on the search path"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(10))
 )
 struct UnseenFaultTests {
     /// Eight threads ask for a token, and a ninth handler ends the program.

@@ -9,7 +9,7 @@ import Testing
     "Processes meet a rotating server",
     .eightAtATime,
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(10)),
     .enabled(
         if: ProcessInfo.processInfo.environment["KILLS"] != nil,
         "Foundation on Linux may crash a process with many open sockets when it starts another: .ci/run kill"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("A round ends when all callers are answered, or when it is closed", .eightAtATime, .timeLimit(.minutes(5)))
+@Suite("A round ends when all callers are answered, or when it is closed", .eightAtATime, .timeLimit(.minutes(10)))
 struct RollCallTests {
     @Test("It ends with the last answer, and all answers are counted")
     func complete() {

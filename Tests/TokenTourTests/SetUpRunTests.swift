@@ -4,7 +4,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("Set-ups meet a rotating server over HTTP", .eightAtATime, .serialized, .timeLimit(.minutes(5)))
+@Suite("Set-ups meet a rotating server over HTTP", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct SetUpRunTests {
     private func run(_ setUp: SetUp, rounds: Int, callers: Int) -> SetUpRun {
         SetUpRun(setUp: setUp, rounds: rounds, callers: callers)

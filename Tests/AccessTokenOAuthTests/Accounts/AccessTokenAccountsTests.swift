@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("One service per account", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("One service per account", .eightAtATime, .timeLimit(.minutes(10)))
 struct AccessTokenAccountsTests {
     /// Makes services, and counts how many for whom.
     private final class Workshop: Sendable {

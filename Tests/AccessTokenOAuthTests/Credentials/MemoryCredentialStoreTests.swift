@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The store in memory", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("The store in memory", .eightAtATime, .timeLimit(.minutes(10)))
 struct MemoryCredentialStoreTests {
     private struct Refusal: Error {}
     private let first = Credential(refreshToken: "RT1")

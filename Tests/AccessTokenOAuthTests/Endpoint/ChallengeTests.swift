@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A challenge during an exchange", .eightAtATime, .timeLimit(.minutes(1)))
+@Suite("A challenge during an exchange", .eightAtATime, .timeLimit(.minutes(10)))
 struct ChallengeTests {
     private struct Answer: Hashable, Sendable {
         let disposition: URLSession.AuthChallengeDisposition

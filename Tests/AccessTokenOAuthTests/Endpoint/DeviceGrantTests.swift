@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Codes of the device grant (RFC 8628, section 3.5)", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Codes of the device grant (RFC 8628, section 3.5)", .eightAtATime, .timeLimit(.minutes(10)))
 struct DeviceGrantTests {
     private func error(_ code: String, status: Int = 400, retryAfter: String? = nil) -> OAuthError? {
         let body = Data(#"{"error":"\#(code)"}"#.utf8)

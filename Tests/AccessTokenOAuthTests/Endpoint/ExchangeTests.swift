@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("An exchange with the token endpoint", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("An exchange with the token endpoint", .eightAtATime, .timeLimit(.minutes(10)))
 struct ExchangeTests {
     @Test func `a reply brings tokens, and the endpoint's own query is kept`() async throws {
         try await withServer { connection, _ in
@@ -201,7 +201,7 @@ struct ExchangeTests {
     }
 }
 
-@Suite("A client assertion that is never made", .eightAtATime, .timeLimit(.minutes(1)))
+@Suite("A client assertion that is never made", .eightAtATime, .timeLimit(.minutes(10)))
 struct AssertionTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 

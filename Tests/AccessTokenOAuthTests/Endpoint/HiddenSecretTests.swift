@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Secrets in a server's explanation", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Secrets in a server's explanation", .eightAtATime, .timeLimit(.minutes(10)))
 struct HiddenSecretTests {
     private func refusal(_ explanation: String, _ secrets: [String]) -> String {
         let body = #"{"error":"invalid_grant","error_description":"\#(explanation)"}"#
@@ -78,7 +78,7 @@ struct HiddenSecretTests {
     }
 }
 
-@Suite("A secret that a registered code contains", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A secret that a registered code contains", .eightAtATime, .timeLimit(.minutes(10)))
 struct RegisteredCodeTests {
     private func error(_ code: String, _ secrets: String...) -> OAuthError? {
         let body = Data(#"{"error":"\#(code)"}"#.utf8)
@@ -104,7 +104,7 @@ struct RegisteredCodeTests {
     }
 }
 
-@Suite("A request that failed below HTTP", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A request that failed below HTTP", .eightAtATime, .timeLimit(.minutes(10)))
 struct FailedExchangeTests {
     private func error(_ code: URLError.Code, _ text: String, hasSentBody: Bool) -> OAuthError {
         let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
@@ -135,7 +135,7 @@ struct FailedExchangeTests {
     }
 }
 
-@Suite("A URL that the system does not try", .eightAtATime, .timeLimit(.minutes(1)))
+@Suite("A URL that the system does not try", .eightAtATime, .timeLimit(.minutes(10)))
 struct UnusableURLTests {
     @Test(arguments: [URLError.Code.badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection])
     func `is a mistake of configuration, and not tried again`(code: URLError.Code) {

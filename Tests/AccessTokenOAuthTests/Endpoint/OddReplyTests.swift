@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Replies in unusual JSON", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Replies in unusual JSON", .eightAtATime, .timeLimit(.minutes(10)))
 struct OddReplyTests {
     private let now = Date(timeIntervalSince1970: 1_792_000_000)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 /// What `URLSession` does on Linux if it is left to itself, each provoked by a server on a raw socket.
-@Suite("Pitfalls of URLSession", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Pitfalls of URLSession", .eightAtATime, .timeLimit(.minutes(10)))
 struct PitfallTests {
     private func exchange(_ script: @escaping ScriptedServer.Script) async throws -> (OAuthError?, Int) {
         try await withServer(script) { server in

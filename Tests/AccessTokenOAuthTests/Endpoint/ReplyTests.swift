@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Replies of the token endpoint", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Replies of the token endpoint", .eightAtATime, .timeLimit(.minutes(10)))
 struct ReplyTests {
     private let now = Date(timeIntervalSince1970: 1_792_000_000)
     private let reader = TokenReplyReader(secrets: ["RT0-secret", "s3cr:t +"])

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Revocation", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Revocation", .eightAtATime, .timeLimit(.minutes(10)))
 struct RevocationTests {
     @Test func `a token is sent with its kind and the client's proof`() async throws {
         try await withServer { connection, _ in

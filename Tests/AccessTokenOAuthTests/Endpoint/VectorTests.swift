@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The vectors of requests and replies", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("The vectors of requests and replies", .eightAtATime, .timeLimit(.minutes(10)))
 struct VectorTests {
     private static let now = Date(timeIntervalSince1970: 1_792_000_000)
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Grants, clients and errors", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Grants, clients and errors", .eightAtATime, .timeLimit(.minutes(10)))
 struct VocabularyTests {
     private static let verifier = "dBjftJeZ4CVP-mBqSNz.~_KAAAAAAAAAAAAAAAAAAAA"
 

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Servers that misbehave", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Servers that misbehave", .eightAtATime, .timeLimit(.minutes(10)))
 struct HostileServerTests {
     private static let old = AccessToken(value: "A0")
     private static let start = Credential(accessToken: old, refreshToken: "RT0-secret")

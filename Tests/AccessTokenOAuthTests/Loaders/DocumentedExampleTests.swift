@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// The code of the documentation's pages, run.
-@Suite("What the documentation of this product shows", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("What the documentation of this product shows", .eightAtATime, .timeLimit(.minutes(10)))
 struct DocumentedExampleTests {
     /// A callback loader as legacy code has it: it fails once, and then brings a token.
     private final class LegacyLoader: AccessTokenLoader {

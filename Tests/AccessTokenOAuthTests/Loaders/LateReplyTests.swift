@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A reply that comes after the deadline", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A reply that comes after the deadline", .eightAtATime, .timeLimit(.minutes(10)))
 struct LateReplyTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
     private let old = AccessToken(value: "A0")
@@ -149,7 +149,7 @@ struct LateReplyTests {
     }
 }
 
-@Suite("A late reply of a former session", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A late reply of a former session", .eightAtATime, .timeLimit(.minutes(10)))
 struct LateReplyOfFormerSessionTests {
     private let old = AccessToken(value: "A0")
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }
@@ -234,7 +234,7 @@ struct LateReplyOfFormerSessionTests {
     }
 }
 
-@Suite("A late reply beside a load", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A late reply beside a load", .eightAtATime, .timeLimit(.minutes(10)))
 struct LateReplyWindowTests {
     private let old = AccessToken(value: "A0", expiration: Date(timeIntervalSince1970: 0))
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }

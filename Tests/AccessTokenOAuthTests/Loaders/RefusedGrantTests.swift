@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A refresh token that the server refuses", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A refresh token that the server refuses", .eightAtATime, .timeLimit(.minutes(10)))
 struct RefusedGrantTests {
     private let start = Credential(refreshToken: "RT0")
 
@@ -90,7 +90,7 @@ struct RefusedGrantTests {
     }
 }
 
-@Suite("A refresh token that comes alone", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A refresh token that comes alone", .eightAtATime, .timeLimit(.minutes(10)))
 struct RescueTests {
     @Test func `a refresh token without a usable access token leaves the valid one in the store`() async throws {
         try await withServer { connection, _ in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("What the server issued and the store did not take", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("What the server issued and the store did not take", .eightAtATime, .timeLimit(.minutes(10)))
 struct SavingTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
     private let old = AccessToken(value: "A0")

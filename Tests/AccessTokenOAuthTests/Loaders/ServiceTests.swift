@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Services of both kinds on one credential, at a server that rotates", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Services of both kinds on one credential, at a server that rotates", .eightAtATime, .timeLimit(.minutes(10)))
 struct ServiceTests {
     private static let rounds = 20
     private static let callers = 100
@@ -46,13 +46,14 @@ struct ServiceTests {
 
     @Test func `the actor exchanges once per rejection, whoever asks`() async throws {
         try await withServer { (server, _, loader) async throws in
-            try await roundsOfRejection([AsyncAccessTokenService(loader: loader)], server)
+            try await roundsOfRejection([AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)], server)
         }
     }
 
     @Test func `the queue service exchanges once per rejection, by the view of the loader`() async throws {
         try await withServer { (server, _, loader) async throws in
-            try await roundsOfRejection([AccessTokenService(loader: CallbackLoaderAdapter(of: loader))], server)
+            let view = CallbackLoaderAdapter(of: loader)
+            try await roundsOfRejection([AccessTokenService(loader: view, policy: .withoutLoadDeadline)], server)
         }
     }
 
@@ -61,8 +62,8 @@ struct ServiceTests {
             let other = OAuthLoader(endpoint: loader.endpoint, store: store)
             try await roundsOfRejection(
                 [
-                    AsyncAccessTokenService(loader: loader),
-                    AccessTokenService(loader: CallbackLoaderAdapter(of: other)),
+                    AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline),
+                    AccessTokenService(loader: CallbackLoaderAdapter(of: other), policy: .withoutLoadDeadline),
                 ],
                 server
             )
@@ -75,7 +76,7 @@ struct ServiceTests {
         try await withServer { (server, store, loader) async throws in
             // A thief was faster.
             _ = try await loader.endpoint.exchange(.refreshToken(try #require(try await store.refreshToken)))
-            let service = AsyncAccessTokenService(loader: loader)
+            let service = AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<Self.callers {
                     group.addTask {
@@ -100,7 +101,10 @@ struct ServiceTests {
         }
         defer { server.stop() }
         let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
-        let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: server.endpoint, store: store))
+        let service = AsyncAccessTokenService(
+            loader: OAuthLoader(endpoint: server.endpoint, store: store),
+            policy: .withoutLoadDeadline
+        )
         let caller = Task { try await service.token() }
         await isRequested.wait()
         await service.signOut()

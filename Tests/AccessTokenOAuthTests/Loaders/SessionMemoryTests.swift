@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("What a loader remembers of a session", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("What a loader remembers of a session", .eightAtATime, .timeLimit(.minutes(10)))
 struct SessionMemoryTests {
     private let old = AccessToken(value: "A0")
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Two loaders of one store", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Two loaders of one store", .eightAtATime, .timeLimit(.minutes(10)))
 struct SharedStoreTests {
     private let old = AccessToken(value: "A0")
     private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }

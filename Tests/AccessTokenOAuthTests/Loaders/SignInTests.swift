@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Signing in to loader and service by one call", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Signing in to loader and service by one call", .eightAtATime, .timeLimit(.minutes(10)))
 struct SignInTests {
     /// A service of either kind, with the calls that differ.
     private struct Subject: Sendable {
@@ -16,10 +16,10 @@ struct SignInTests {
     private func subject(_ kind: SessionKind, _ loader: OAuthLoader) -> Subject {
         switch kind {
         case .async:
-            let service = AsyncAccessTokenService(loader: loader)
+            let service = AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
             return Subject(tokens: service) { try await $0.signIn($1, to: service) }
         case .callback:
-            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
+            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader), policy: .withoutLoadDeadline)
             return Subject(tokens: service) { try await $0.signIn($1, to: service) }
         }
     }
@@ -131,7 +131,7 @@ struct SignInTests {
 
     @Test func `callback code has the same`() async throws {
         try await withSubject(.callback, nil) { (_, store, loader, _) async throws in
-            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
+            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader), policy: .withoutLoadDeadline)
             let isSignedIn = Event()
             signInAsLegacyCode(loader, service) { result in
                 if case .success = result { isSignedIn.happen() }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A throttle after failures", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A throttle after failures", .eightAtATime, .timeLimit(.minutes(10)))
 struct ThrottlingLoaderTests {
     private let clock = ManualClock()
     private let token = AccessToken(value: "A")
@@ -82,7 +82,7 @@ struct ThrottlingLoaderTests {
     }
 }
 
-@Suite("A throttle and the end of a session", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A throttle and the end of a session", .eightAtATime, .timeLimit(.minutes(10)))
 struct ThrottleTests {
     private final class HeldLoader: AsyncAccessTokenLoader {
         let isInside = Event()

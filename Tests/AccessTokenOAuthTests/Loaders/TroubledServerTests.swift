@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("All loaders together, at a server in trouble", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("All loaders together, at a server in trouble", .eightAtATime, .timeLimit(.minutes(10)))
 struct TroubledServerTests {
     private static let callers = 50
 
@@ -18,7 +18,7 @@ struct TroubledServerTests {
         let retrying = RetryingLoader(loader, retries: retries, clock: InstantClock())
         return AsyncAccessTokenService(
             loader: ThrottlingLoader(retrying, pause: pause),
-            policy: AccessTokenPolicy(loadDeadline: nil)
+            policy: .withoutLoadDeadline
         )
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import AccessTokenOAuth
 
 /// Two of everything on one folder, as two processes have it.
-@Suite("Two processes on one folder", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Two processes on one folder", .eightAtATime, .timeLimit(.minutes(10)))
 struct TwoProcessesTests {
     private struct Opening {
         let store: FileCredentialStore
@@ -14,7 +14,10 @@ struct TwoProcessesTests {
 
         init(_ place: TemporaryFolder, _ server: RotatingAuthorizationServer) {
             store = FileCredentialStore(folder: place.session)
-            service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: server.endpoint, store: store))
+            service = AsyncAccessTokenService(
+                loader: OAuthLoader(endpoint: server.endpoint, store: store),
+                policy: .withoutLoadDeadline
+            )
         }
     }
 

@@ -20,7 +20,7 @@ extension RealServerTests {
                 let loader = OAuthLoader(endpoint: try server.endpoint(by: proxy), store: store) { error in
                     Issue.record("\(error)")
                 }
-                let service = AsyncAccessTokenService(loader: loader)
+                let service = AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
                 let legacyService = CallbackServiceAdapter(of: service)
                 let services = [service, AsyncServiceAdapter(of: legacyService)] as [any AsyncAccessTokenProviding]
                 #expect(try await service.token() == old)

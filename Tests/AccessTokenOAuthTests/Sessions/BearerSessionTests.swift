@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What a callback session promises beside", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("What a callback session promises beside", .eightAtATime, .timeLimit(.minutes(10)))
 struct BearerSessionTests {
     private let mark = DispatchSpecificKey<Bool>()
 

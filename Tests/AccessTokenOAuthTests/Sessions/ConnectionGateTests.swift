@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("How many connections are open at once", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("How many connections are open at once", .eightAtATime, .timeLimit(.minutes(10)))
 struct ConnectionGateTests {
     private typealias Place = ConnectionGate.Place
 

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A session that ends as a whole, and how much it reads", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A session that ends as a whole, and how much it reads", .eightAtATime, .timeLimit(.minutes(10)))
 struct InvalidationTests {
     private func code(of task: Task<Int, any Error>) async -> URLError.Code? {
         do {

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The delegate of a session's request, of either kind", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("The delegate of a session's request, of either kind", .eightAtATime, .timeLimit(.minutes(10)))
 struct ProgressTests {
     private static let body = Data(String(repeating: "0123456789", count: 50_000).utf8)
 

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A session of either kind, and a server that redirects", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("A session of either kind, and a server that redirects", .eightAtATime, .timeLimit(.minutes(10)))
 struct RedirectTests {
     private static let statuses = [301, 302, 303, 307, 308]
 

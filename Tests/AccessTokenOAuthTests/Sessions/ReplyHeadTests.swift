@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What a session of either kind makes of the head of a reply", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("What a session of either kind makes of the head of a reply", .eightAtATime, .timeLimit(.minutes(10)))
 struct ReplyHeadTests {
     private static let page = String(repeating: "<p>", count: 1000)
 

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Cancelling a request of a session", .eightAtATime, .timeLimit(.minutes(3)))
+@Suite("Cancelling a request of a session", .eightAtATime, .timeLimit(.minutes(10)))
 struct SessionCancellationTests {
     private func isCancelled(_ task: Task<(Data, URLResponse), any Error>) async -> Bool {
         let error = await #expect(throws: URLError.self) { try await task.value }

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// What `URLSession` does on Linux if it is left to itself; more of it is in the suites of what sessions do.
-@Suite("Pitfalls of URLSession that sessions avoid", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Pitfalls of URLSession that sessions avoid", .eightAtATime, .timeLimit(.minutes(10)))
 struct SessionPitfallTests {
     private func session(
         _ server: ScriptedServer,

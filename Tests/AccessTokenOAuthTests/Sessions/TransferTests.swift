@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Bodies that a session of either kind sends and receives", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Bodies that a session of either kind sends and receives", .eightAtATime, .timeLimit(.minutes(10)))
 struct TransferTests {
     enum Sending: CaseIterable, Sendable {
         case requestData, uploadedData, uploadedFile

@@ -12,6 +12,11 @@ extension TokenEndpoint {
     }
 }
 
+extension AccessTokenPolicy {
+    /// The policy of a service whose loads ask a real server, for the same reason.
+    static let withoutLoadDeadline = AccessTokenPolicy(loadDeadline: nil)
+}
+
 extension ScriptedServer {
     /// The server as the token endpoint of a public client, and where tokens are revoked.
     ///

@@ -148,7 +148,7 @@ struct FuzzTests {
     }
 }
 
-@Suite("Members of a reply that the package does not know", .eightAtATime, .timeLimit(.minutes(2)))
+@Suite("Members of a reply that the package does not know", .eightAtATime, .timeLimit(.minutes(10)))
 struct JSONMembersTests {
     private func members(_ json: String) -> [String: String] {
         JSONMembers.text(of: Data(json.utf8), unless: TokenReplyMembers.knows)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoopbackAuthorizationServer
 
-@Suite("The server survives every request", .eightAtATime, .timeLimit(.minutes(5)))
+@Suite("The server survives every request", .eightAtATime, .timeLimit(.minutes(10)))
 struct BadRequestTests {
     static let garbage: [String: [UInt8]] = [
         "an empty head": Array("\r\n\r\n".utf8),

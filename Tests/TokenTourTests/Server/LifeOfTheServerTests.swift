@@ -4,7 +4,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("The server starts and stops cleanly", .eightAtATime, .timeLimit(.minutes(5)))
+@Suite("The server starts and stops cleanly", .eightAtATime, .timeLimit(.minutes(10)))
 struct LifeOfTheServerTests {
     @Test("Two hundred requests at the same moment are two hundred answers")
     func parallelRequests() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("The resource requires a valid access token", .eightAtATime, .timeLimit(.minutes(5)))
+@Suite("The resource requires a valid access token", .eightAtATime, .timeLimit(.minutes(10)))
 struct ResourceTests {
     private func request(_ authorization: String?) -> String {
         "GET /resource HTTP/1.1\r\nHost: 127.0.0.1\r\n"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import token_tour
 
-@Suite("The server rotates refresh tokens", .eightAtATime, .timeLimit(.minutes(5)))
+@Suite("The server rotates refresh tokens", .eightAtATime, .timeLimit(.minutes(10)))
 struct RotationTests {
     @Test("A refresh token brings a new pair, and both access tokens are good")
     func rotation() async throws {
