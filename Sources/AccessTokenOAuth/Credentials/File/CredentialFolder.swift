@@ -100,12 +100,16 @@ struct CredentialFolder: Sendable {
 
     /// The file that the lock is on; it is made once, and stays.
     func lockFile(in folder: borrowing FileDescriptor) throws -> FileDescriptor {
+        // Without the right to write, an exchange would bring what cannot be saved.
+        guard unsafe faccessat(folder.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
+            throw CredentialStoreError.unavailable(
+                at: place,
+                "nothing can be saved in the folder, which needs mode 700 on a disk that is not read-only "
+                    + "(\(SystemCallFailure("access")))"
+            )
+        }
         let place = "\(place)/\(Self.lockName)"
         do {
-            // Without the right to write, an exchange would bring what cannot be saved.
-            guard unsafe faccessat(folder.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
-                throw SystemCallFailure("access")
-            }
             let file = try FileDescriptor.open(Self.lockName, O_RDWR | O_CREAT, in: folder.number)
             let status = try file.status()
             try check(status, at: place, isRightKind: status.isFile, kind: "file", mode: "600")
