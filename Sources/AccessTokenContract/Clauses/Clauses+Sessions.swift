@@ -12,12 +12,18 @@ extension ServiceContract {
             needs: .signOut
         ) { run in
             let late = run.token("late T")
-            _ = try await run.calls(3)
+            let waiters = try await run.calls(3)
             let load = try await run.given("L1") { try await run.nextLoad() }
             await run.settle()
             try await run.given("O4") { try await run.signOut() }
             try await run.answer(load, .success(late))
             await run.settle()
+            // Whether they are answered at once is for O4 to judge.
+            for waiter in waiters {
+                guard case .success(let given) = waiter.answers.first else { continue }
+                let broken = "\(waiter.name), who waited at sign-out, not to get a token"
+                throw run.violation(broken, "the caller gets \(run.log.name(given))", #line)
+            }
             let after = try await run.call("caller after sign-out")
             // Whether a load may be started is for O3 to judge.
             _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 2)), until: [after])

@@ -6,7 +6,7 @@ import Testing
 struct ForeignDesignTests {
     static let all: [ForeignDesign] = [
         .sharedTask, .leader, .lockedRequest, .lockedErrors, .weakInterceptor, .stickyError, .preloading, .lateSession,
-        .forcedRefresh, .twoSteps,
+        .lateWaiters, .forcedRefresh, .twoSteps,
     ]
 
     @Test(arguments: all)

@@ -1,19 +1,24 @@
 import AccessTokenContract
 
-/// An actor that keeps a session; a refresh that was running when the session ended brings it back.
+/// An actor that keeps a session, and starts a task for each refresh.
 actor SessionManager {
     struct NoSession: Error {}
 
+    /// What becomes of a refresh that was running when the session ended.
+    enum LateToken {
+        case bringsTheSessionBack, goesToItsWaiters, isDropped
+    }
+
     private let request: @Sendable () async throws -> ForeignToken
-    private let isRepaired: Bool
+    private let lateToken: LateToken
     private var token: ForeignToken?
     private var isSignedOut = false
     private var session = 0
     private var refreshing: Task<ForeignToken, any Error>?
 
-    init(isRepaired: Bool, request: @escaping @Sendable () async throws -> ForeignToken) {
-        self.isRepaired = isRepaired
+    init(_ lateToken: LateToken, request: @escaping @Sendable () async throws -> ForeignToken) {
         self.request = request
+        self.lateToken = lateToken
     }
 
     func current() async throws -> ForeignToken {
@@ -35,25 +40,30 @@ actor SessionManager {
         let session = session
         defer { if session == self.session { refreshing = nil } }
         let new = try await request()
-        if session == self.session || !isRepaired { token = new }
+        switch lateToken {
+        case _ where session == self.session, .bringsTheSessionBack: token = new
+        case .goesToItsWaiters: break
+        case .isDropped: throw NoSession()
+        }
         return new
     }
 }
 
 extension ForeignDesign {
-    static let lateSession = ForeignDesign(
-        "a session that a late answer brings back",
-        broken: ["O1", "O4"],
-        repairs: "O1"
-    ) { isRepaired in
-        ContractSubject("session manager", features: [.signOut]) { fixture in
-            let manager = SessionManager(isRepaired: isRepaired) {
-                try await ForeignToken(fixture.loader.load(replacing: nil))
-            }
-            return .awaiting {
-                try await manager.current().token
-            } signOut: {
-                await manager.end()
+    static let lateSession = session("a session that a late answer brings back", .bringsTheSessionBack)
+    static let lateWaiters = session("a session whose waiters get a late answer", .goesToItsWaiters)
+
+    private static func session(_ name: String, _ lateToken: SessionManager.LateToken) -> ForeignDesign {
+        ForeignDesign(name, broken: ["O1", "O4"], repairs: "O1") { isRepaired in
+            ContractSubject("session manager", features: [.signOut]) { fixture in
+                let manager = SessionManager(isRepaired ? .isDropped : lateToken) {
+                    try await ForeignToken(fixture.loader.load(replacing: nil))
+                }
+                return .awaiting {
+                    try await manager.current().token
+                } signOut: {
+                    await manager.end()
+                }
             }
         }
     }
