@@ -73,9 +73,9 @@ extension ServiceContract {
         ContractClause(
             "F5",
             .serious,
-            "start no load for nobody after one that failed for good",
+            "start no other load after one that failed for good, until the next call",
             intent: "a refused credential that is sent again and again gets the client blocked",
-            remedy: "leave it to the next caller to load again",
+            remedy: "give the failure to all who wait, and leave it to the next caller to load again",
             resembles: "Alamofire #3297 and #3290: a storm of requests after a failed refresh"
         ) { run in
             let error = ContractLoadError(number: 1, kind: .permanent)
@@ -83,6 +83,18 @@ extension ServiceContract {
             await run.settle()
             let own = run.openLoads.first
             try run.expect(own == nil, "no load, since nobody waits", observed: "load \(own?.number ?? 0) was started")
+            // A service may try several times for each call, but no more often because more callers wait.
+            let loadsForOne = run.fixture.loader.loads.count
+            let callers = try await run.calls(3)
+            await run.settle()
+            try await run.given("S1") { try run.expectOneLoadAtOnce() }
+            try await run.given("F1") { try await run.failLoads(with: error, until: callers) }
+            let loads = run.fixture.loader.loads.count
+            try run.expect(
+                loads <= 2 * loadsForOne,
+                "all who waited to get the error of load \(2 * loadsForOne)",
+                observed: "load \(loads) was started for one of them"
+            )
         },
     ]
 }

@@ -6,7 +6,7 @@ import Testing
 struct ForeignDesignTests {
     static let all: [ForeignDesign] = [
         .sharedTask, .leader, .lockedRequest, .lockedErrors, .weakInterceptor, .stickyError, .preloading, .lateSession,
-        .lateWaiters, .forcedRefresh, .twoSteps,
+        .lateWaiters, .forcedRefresh, .twoSteps, .takingTurns,
     ]
 
     @Test(arguments: all)

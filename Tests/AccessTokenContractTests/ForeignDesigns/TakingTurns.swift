@@ -1,0 +1,53 @@
+import AccessTokenContract
+
+/// An actor whose callers take turns: each looks for a token first, and loads one if there is none. After a failure the next
+/// one loads again, and so do all who wait; repaired, they take the error for theirs.
+actor TakingTurns {
+    private let request: @Sendable () async throws -> ForeignToken
+    private let isRepaired: Bool
+    private var token: ForeignToken?
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var failures: [any Error] = []
+
+    init(isRepaired: Bool, request: @escaping @Sendable () async throws -> ForeignToken) {
+        self.request = request
+        self.isRepaired = isRepaired
+    }
+
+    func current() async throws -> ForeignToken {
+        let earlier = failures.count
+        while isBusy { await withCheckedContinuation { waiting.append($0) } }
+        if let token { return token }
+        if isRepaired, failures.count > earlier { throw failures[earlier] }
+        isBusy = true
+        defer {
+            isBusy = false
+            for waiter in waiting { waiter.resume() }
+            waiting = []
+        }
+        do {
+            let new = try await request()
+            token = new
+            return new
+        } catch {
+            failures.append(error)
+            throw error
+        }
+    }
+}
+
+extension ForeignDesign {
+    static let takingTurns = ForeignDesign(
+        "callers that take turns",
+        broken: ["F5"],
+        repairs: "F5"
+    ) { isRepaired in
+        ContractSubject("taking turns") { fixture in
+            let callers = TakingTurns(isRepaired: isRepaired) {
+                try await ForeignToken(fixture.loader.load(replacing: nil))
+            }
+            return .awaiting { try await callers.current().token }
+        }
+    }
+}
