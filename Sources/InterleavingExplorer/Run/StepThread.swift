@@ -27,6 +27,8 @@ final class StepThread: Sendable {
     private let order = Protected<Order?>(nil)
     private let signal = DispatchSemaphore(value: 0)
     private let system: Protected<SystemThread?>
+    /// How many times threads sleep at once when they wait, since the processors were busy lately.
+    private static let waitsAsleep = Atomic<Int>(0)
 
     fileprivate init(_ system: SystemThread? = nil) {
         self.system = Protected(system)
@@ -48,6 +50,7 @@ final class StepThread: Sendable {
     }
 
     func waitForOrder() -> Order {
+        lookForOrder()
         signal.wait()
         return takeOrder()
     }
@@ -56,11 +59,28 @@ final class StepThread: Sendable {
     ///
     /// - Returns: Whether there was one, and no order has come.
     func waitForOrder(orUntil isEnough: () -> Bool) -> Bool {
+        lookForOrder()
         while signal.wait(timeout: .now() + .milliseconds(5)) == .timedOut {
             if isEnough() { return true }
         }
         _ = takeOrder()
         return false
+    }
+
+    /// Stays awake for a moment: to wake a thread takes longer than most steps.
+    ///
+    /// Where others want the processor they get it meanwhile, and keep it for milliseconds. Then it is better to sleep.
+    private func lookForOrder() {
+        guard Self.waitsAsleep.load(ordering: .relaxed) <= 0 else {
+            Self.waitsAsleep.subtract(1, ordering: .relaxed)
+            return
+        }
+        let start = ContinuousClock.now
+        for _ in 0..<100 {
+            if order.withLock({ $0 != nil }) { break }
+            sched_yield()
+        }
+        if ContinuousClock.now - start > .milliseconds(1) { Self.waitsAsleep.store(1000, ordering: .relaxed) }
     }
 
     private func takeOrder() -> Order {
