@@ -22,7 +22,8 @@ public enum ServiceContract {
     /// Verifies clauses that the subject's features select, one after the other.
     ///
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject does
-    /// not even load (L1), nothing else is run.
+    /// not even load (L1), nothing else is run. A clause that could not be judged, because a step failed that another clause
+    /// judges, is broken itself if that other clause was kept and no other is broken.
     ///
     /// - Parameters:
     ///   - subject: the kind of service.
@@ -39,14 +40,26 @@ public enum ServiceContract {
         let lane = Lane("contract")
         return await Task(executorPreference: lane) {
             var rows: [(ContractClause, ContractOutcome)] = []
+            var leftToOthers: [(row: Int, judge: String, violation: ContractViolation)] = []
             var conditions = ClauseRun.Conditions(timeLimit: timeLimit)
             for clause in clauses {
                 onProgress?(ContractProgress(subject: subject.name, clause: clause, outcome: nil))
-                let outcome: ContractOutcome =
+                let (outcome, left) =
                     conditions.broken.contains("L1")
-                    ? .notJudged("L1 is broken") : await clause.verify(subject, conditions)
+                    ? (.notJudged("L1 is broken"), nil) : await clause.judge(subject, conditions)
                 if case .broken = outcome { conditions.broken.insert(clause.id) }
+                if let left, let violation = left.violation {
+                    leftToOthers.append((rows.count, left.clause, violation))
+                }
                 rows.append((clause, outcome))
+                onProgress?(ContractProgress(subject: subject.name, clause: clause, outcome: outcome))
+            }
+            // What was left to a clause that found nothing itself is broken by nobody else: who saw it judges it.
+            let kept = Set(rows.filter(\.1.isKept).map(\.0.id))
+            for left in leftToOthers where conditions.broken.isEmpty && kept.contains(left.judge) {
+                let clause = rows[left.row].0
+                let outcome = clause.outcome(of: left.violation, by: subject)
+                rows[left.row].1 = outcome
                 onProgress?(ContractProgress(subject: subject.name, clause: clause, outcome: outcome))
             }
             return ContractReport(subject: subject.name, rows: rows)

@@ -82,6 +82,37 @@ struct HostileSubjectTests {
         #expect(reason.hasPrefix("O3 is taken for granted; expected: the closure signOut: to return"))
     }
 
+    @Test func `also if one clause alone sees the bug, and leaves it to another`() async throws {
+        // Of exactly two callers of a failed load the second is forgotten: F3 calls so often, F1 four times.
+        let subject = ContractSubject("forgets the second", promises: ["F3"]) { fixture in
+            let service = AccessTokenService(loader: fixture.loader)
+            let calls = Locked(0)
+            return .retrieving { handler in
+                let number = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                service.retrieveToken { result in
+                    if case .failure = result, number == 2, calls.withLock({ $0 }) == 2 { return }
+                    handler(result)
+                }
+            }
+        }
+        let clauses = ServiceContract.clauses.filter { ["L1", "F1", "F3"].contains($0.id) }
+        let outcomes = Locked<[String]>([])
+        let report = await ServiceContract.verify(subject, clauses: clauses, timeLimit: Self.limit) { progress in
+            if progress.outcome != nil { outcomes.withLock { $0.append(progress.description) } }
+        }
+        #expect(report.brokenIDs == ["F3"], "\(report)")
+        #expect(report.notJudged.isEmpty, "\(report)")
+        let violation = try #require(report.violations.first)
+        #expect(violation.summary == "caller 2 to get an error; observed: no answer; loads started: 1, none is running")
+        #expect(outcomes.withLock { $0.last }?.contains("F3 BROKEN") == true)
+        // Where F1 was not asked, nobody knows whose bug it is.
+        let one = await ServiceContract.verify(subject, clauses: [clauses[2]], timeLimit: Self.limit)
+        #expect(one.notJudged.map(\.id) == ["F3"], "\(one)")
+    }
+
     @Test func `and what cannot load costs one time limit`() async {
         let clauses = Locked(0)
         let subject = ContractSubject("dead") { _ in

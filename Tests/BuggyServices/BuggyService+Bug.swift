@@ -12,11 +12,15 @@ extension BuggyService {
         case neverAnswersInWindow
         case refreshesAheadForEachCall
         case dropsWhatNobodyAwaits
+        case signInForgetsTheExpiration
         // Single flight
         case joinersLoad
+        case loadsBesideALoadAhead
+        case newSessionJoinsTheOldLoad
         case clearsNewerLoads
         // Failure
         case onlyTheFirstWaiterFails
+        case loadAheadFailsInSilence
         case replacesErrors
         case failuresStick
         case failureDropsTheToken
@@ -30,13 +34,19 @@ extension BuggyService {
         case forgetsWhatIsReplaced
         case refreshAnswersFromTheCache
         case eachRefreshLoads
+        case refreshLoadsBesideALoad
+        case signedInTokensStay
         // Sessions
         case signOutForgetsWaiters
         case signOutUndoneByLateAnswer
+        case signOutUndoneByALoadAhead
+        case triesAgainAfterSignOut
+        case signOutOfNobodyIsIgnored
         case signOutIsACancellation
         case loadsAfterSignOut
         case loaderKeepsTheSession
         case signInUndoneByLateAnswer
+        case signInUndoneByLateFailure
         case signInFailsWaiters
         case signInLeavesSignedOut
         // Cancellation
@@ -52,8 +62,10 @@ extension BuggyService {
         case answersBeforeTheStateChanges
         case answersTokensUnderALock
         case answersErrorsUnderALock
+        case changesNeedTheHandlersLock
         case weakSelf
         case takesEveryAnswer
+        case repeatedAnswerReachesTheNextLoad
         case swallowsRepeatedAnswers
         case registersAfterLoading
         // Deadlines

@@ -32,13 +32,14 @@ extension BuggyService {
     }
 
     private func finish(_ load: Load, _ result: Result<AccessToken, any Error>) {
-        answerTooEarly(result)
+        answerTooEarly(load, result)
         endDeadline(of: load.id)
         var isRepeated = false
         decide { state in
             if bug == .clearsNewerLoads, state.load?.id != load.id { state.load = nil }
-            guard load.session == state.session else { return nil }
+            guard load.session == state.session else { return late(load, result, in: &state) }
             isRepeated = !state.answeredLoads.insert(load.id).inserted
+            if isRepeated, bug == .repeatedAnswerReachesTheNextLoad { return endLoad(&state, with: result) }
             guard !isRepeated || bug == .takesEveryAnswer else { return nil }
             if bug == .signOutUndoneByLateAnswer { state.isSignedOut = false }
             let isCurrent = state.load?.id == load.id
@@ -57,16 +58,39 @@ extension BuggyService {
             }
             return isCurrent ? endLoad(&state, with: result) : nil
         }
-        if case .failure = result, bug == .loadsAgainAfterFailure {
-            let again = state.withLock { newLoad(&$0) }
-            self.load(again)
-        }
+        if case .failure = result, !isRepeated { loadAgain(after: load) }
         if isRepeated, bug != .swallowsRepeatedAnswers {
             surroundings.onEvent(.ignoredRepeatedAnswer(load: load.id))
         }
     }
 
-    private func answerTooEarly(_ result: Result<AccessToken, any Error>) {
+    /// What comes of the answer to a load whose session is over: nothing, but for these bugs.
+    private func late(_ load: Load, _ result: Result<AccessToken, any Error>, in state: inout State) -> Answer? {
+        switch result {
+        case .success(let token) where bug == .signOutUndoneByALoadAhead && load.isAhead && state.isSignedOut:
+            state.isSignedOut = false
+            adopt(token, in: &state)
+        case .failure where bug == .signInUndoneByLateFailure:
+            state.token = nil
+        default: break
+        }
+        return nil
+    }
+
+    private func loadAgain(after load: Load) {
+        let again = state.withLock { state -> Load? in
+            switch bug {
+            case .loadsAgainAfterFailure where load.session == state.session: newLoad(&state)
+            case .triesAgainAfterSignOut where load.session != state.session && state.isSignedOut:
+                Load(id: load.id, session: state.session, replacing: nil)
+            default: nil
+            }
+        }
+        if let again { self.load(again) }
+    }
+
+    private func answerTooEarly(_ load: Load, _ result: Result<AccessToken, any Error>) {
+        guard state.withLock({ $0.load?.id == load.id }) else { return }
         if bug == .answersBeforeTheStateChanges {
             let waiters = state.withLock { state in
                 defer { state.load?.waiters = [] }
@@ -85,7 +109,8 @@ extension BuggyService {
     }
 
     private func endLoad(_ state: inout State, with result: Result<AccessToken, any Error>) -> Answer {
-        let waiters = state.load?.waiters ?? []
+        let load = state.load
+        let waiters = load?.waiters ?? []
         guard case .failure(let error) = result else {
             state.load = nil
             return Answer(bug == .lastInFirstOut ? waiters.reversed() : waiters, result)
@@ -100,6 +125,7 @@ extension BuggyService {
         default:
             state.load = nil
         }
+        if bug == .loadAheadFailsInSilence, load?.isAhead == true { return Answer([], result) }
         return Answer(
             bug == .onlyTheFirstWaiterFails ? Array(waiters.prefix(1)) : waiters,
             bug == .replacesErrors ? .failure(AccessTokenError.signedOut) : result

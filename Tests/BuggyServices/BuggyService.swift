@@ -45,6 +45,9 @@ package final class BuggyService: AccessTokenProviding {
         let id: Int
         let session: Int
         let replacing: AccessToken?
+        /// It was started beside an answer from the cache.
+        var isAhead = false
+        var isForced = false
         var waiters: [Waiter] = []
     }
 
@@ -105,8 +108,10 @@ package final class BuggyService: AccessTokenProviding {
     }
 
     package func invalidate(_ rejected: AccessToken) {
+        waitForHandlers()
         state.withLock { state in
             guard bug != .ignoresInvalidation else { return }
+            if bug == .signedInTokensStay, state.tokenLoad == 0 { return }
             if bug == .invalidationDropsTheLoad { state.load = nil }
             if bug == .manyRejectionsLoadTwice, state.load == nil { state.rejections += 1 }
             guard state.token == rejected || bug == .blanketInvalidation else { return }
@@ -116,25 +121,29 @@ package final class BuggyService: AccessTokenProviding {
     }
 
     package func signIn(_ token: AccessToken) {
+        waitForHandlers()
         decide { state in
             let waiters = state.load?.waiters ?? []
             if bug != .signInLeavesSignedOut { state.isSignedOut = false }
             if bug != .signInUndoneByLateAnswer { state.session += 1 }
-            adopt(token, in: &state)
-            state.load = nil
+            adopt(bug == .signInForgetsTheExpiration ? AccessToken(value: token.value) : token, in: &state)
+            state.tokenLoad = 0
+            if bug != .newSessionJoinsTheOldLoad { state.load = nil }
             return Answer(waiters, bug == .signInFailsWaiters ? signedOut : .success(token))
         }
     }
 
     package func signOut(then done: @escaping @Sendable () -> Void) {
+        waitForHandlers()
         endDeadline(of: state.withLock { $0.load?.id })
         decide { state in
             let waiters = bug == .signOutForgetsWaiters ? [] : state.load?.waiters ?? []
-            state.isSignedOut = true
+            state.isSignedOut = bug != .signOutOfNobodyIsIgnored || state.lastLoad > 0
             if bug != .signOutUndoneByLateAnswer { state.session += 1 }
             state.token = nil
             state.rejected = nil
-            if bug != .signOutForgetsWaiters { state.load = nil }
+            if bug == .newSessionJoinsTheOldLoad { state.load?.waiters = [] }
+            if bug != .signOutForgetsWaiters, bug != .newSessionJoinsTheOldLoad { state.load = nil }
             return Answer(waiters, signedOut)
         }
         if bug == .loaderKeepsTheSession { done() } else { surroundings.loader.signOut(then: done) }
@@ -155,14 +164,18 @@ package final class BuggyService: AccessTokenProviding {
             if !forced, isUsable(state), let token = state.token, bug != .neverCaches {
                 let isAhead = isInWindow(state)
                 if isAhead, bug == .neverAnswersInWindow { return nil }
-                if isAhead, state.load == nil || bug == .refreshesAheadForEachCall { start = newLoad(&state) }
+                if isAhead, state.load == nil || bug == .refreshesAheadForEachCall {
+                    start = newLoad(&state, isAhead: true)
+                }
                 return Answer([waiter], .success(token))
             }
             id = waiter.id
             let mustLoad =
                 state.load == nil || bug == .joinersLoad || forced && bug == .eachRefreshLoads || state.rejections >= 8
+                || forced && bug == .refreshLoadsBesideALoad && state.load?.isForced == false
+                || bug == .loadsBesideALoadAhead && state.load?.isAhead == true
             if state.load != nil { state.rejections = 0 }
-            if mustLoad { start = newLoad(&state) }
+            if mustLoad { start = newLoad(&state, isForced: forced) }
             if bug == (mustLoad ? .registersAfterLoading : .registersLate) {
                 lateWaiter = waiter
             } else {
@@ -208,6 +221,10 @@ package final class BuggyService: AccessTokenProviding {
         }
     }
 
+    private func waitForHandlers() {
+        if bug == .changesNeedTheHandlersLock { wrongLock.withLock {} }
+    }
+
     // MARK: Decisions and answers
 
     /// Decides under the lock, and answers in the order of the decisions.
@@ -216,7 +233,11 @@ package final class BuggyService: AccessTokenProviding {
             guard let answer = decision(&state), !answer.waiters.isEmpty else { return nil }
             if bug == .answersInsideTheCall || bug == .answersOnTheLoadersThread { return answer }
             let handlers = answer.waiters.map(\.handler)
-            surroundings.handlerQueue.enqueue { for handler in handlers { handler(answer.result) } }
+            surroundings.handlerQueue.enqueue { [self] in
+                if bug == .changesNeedTheHandlersLock { wrongLock.lock() }
+                for handler in handlers { handler(answer.result) }
+                if bug == .changesNeedTheHandlersLock { wrongLock.unlock() }
+            }
             return nil
         }
         guard let unanswered else { return }
@@ -227,10 +248,12 @@ package final class BuggyService: AccessTokenProviding {
         .failure(bug == .signOutIsACancellation ? CancellationError() : AccessTokenError.signedOut)
     }
 
-    func newLoad(_ state: inout State) -> Load {
+    func newLoad(_ state: inout State, isAhead: Bool = false, isForced: Bool = false) -> Load {
         let replaced = bug == .forgetsWhatIsReplaced ? nil : state.token ?? state.rejected
         state.lastLoad += 1
         var load = Load(id: state.lastLoad, session: state.session, replacing: replaced)
+        load.isAhead = isAhead
+        load.isForced = isForced
         load.waiters = state.load?.waiters ?? []
         state.load = load
         return load

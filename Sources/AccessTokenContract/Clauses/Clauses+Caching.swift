@@ -17,7 +17,11 @@ extension ServiceContract {
     ]
 
     private static let leeway = AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: nil)
-    private static let ahead = AccessTokenPolicy(leeway: 0, refreshAhead: 300, loadDeadline: nil)
+    /// With a window of five minutes in which the next token is loaded beside the answer.
+    static let ahead = AccessTokenPolicy(leeway: 0, refreshAhead: 300, loadDeadline: nil)
+
+    /// One for each way in which a token gets into the cache.
+    static let roundsByOrigin: @Sendable (ContractFeatures) -> Int = ClauseRun.TokenOrigin.count
 
     static let caching = [
         ContractClause(
@@ -39,10 +43,11 @@ extension ServiceContract {
             intent: "a token that expires on its way to the server is a 401 for the user",
             remedy: "compare the clock with expiration − leeway, at each call",
             needs: [.expiry, .leeway],
-            policy: leeway
+            policy: leeway,
+            rounds: roundsByOrigin
         ) { run in
             let second = run.token("T2", life: 9000)
-            try await run.cache(run.token("T1", life: 3600))
+            try await run.cache(run.token("T1", life: 3600), from: run.origin)
             try await run.advance(by: 3580)
             let caller = try await run.call()
             try await run.answer(run.expectLoad(for: caller), .success(second))
@@ -54,11 +59,12 @@ extension ServiceContract {
             .serious,
             "keep a token without expiration until it is invalidated",
             intent: "expires_in is optional (RFC 6749, section 5.1), and guessing one breaks sessions",
-            remedy: "treat a missing expiration as none, not as one that has passed"
+            remedy: "treat a missing expiration as none, not as one that has passed",
+            rounds: roundsByOrigin
         ) { run in
             try run.takeForGranted("C1")
             let token = run.token("T1", life: nil)
-            try await run.cache(token)
+            try await run.cache(token, from: run.origin)
             try await run.advance(by: 315_576_000)
             try await run.expect(run.call(), getsCached: token)
         },
@@ -89,11 +95,12 @@ extension ServiceContract {
             intent: "nobody waits for a token that is only going to expire",
             remedy: "start the load beside the answer, unless one is running",
             needs: [.expiry, .refreshAhead],
-            policy: ahead
+            policy: ahead,
+            rounds: roundsByOrigin
         ) { run in
             try run.takeForGranted("C1")
             let token = run.token("T1", life: 3600)
-            try await run.cache(token)
+            try await run.cache(token, from: run.origin)
             try await run.advance(by: 3400)
             for caller in try await run.calls(4) { try await run.expect(caller, gets: token) }
             _ = try await run.nextLoad()
@@ -107,16 +114,21 @@ extension ServiceContract {
             "never hand out a token that has expired",
             intent: "every request with it fails, until somebody signs in again",
             remedy: "compare the clock with the expiration at each call, not only when the token arrives",
-            needs: .expiry
+            needs: .expiry,
+            rounds: roundsByOrigin
         ) { run in
             let token = run.token("T1", life: 3600)
-            try await run.cache(token)
+            try await run.cache(token, from: run.origin)
             try await run.advance(by: 4000)
             let caller = try await run.call()
             let (loader, loads) = (run.fixture.loader, run.takenLoads)
             _ = await run.wait { !caller.answers.isEmpty || loader.loads.count > loads }
             guard case .success(let given) = caller.answers.first else { return }
-            try run.expect(given.value != token.value, "T1 not to be handed out any more", observed: "caller 2 gets T1")
+            try run.expect(
+                given.value != token.value,
+                "T1 not to be handed out any more",
+                observed: "\(caller.name) gets T1"
+            )
         },
 
         ContractClause(
@@ -146,10 +158,11 @@ extension ServiceContract {
             intent: "a server that is away for a moment must not cost a token that still works",
             remedy: "touch the cached token only when a load brings another one",
             needs: [.expiry, .refreshAhead],
-            policy: ahead
+            policy: ahead,
+            rounds: roundsByOrigin
         ) { run in
             let token = run.token("T1", life: 3600)
-            try await run.cache(token)
+            try await run.cache(token, from: run.origin)
             try await run.advance(by: 3400)
             try await run.given("C5") {
                 try await run.expect(run.call(), gets: token)
@@ -166,10 +179,11 @@ extension ServiceContract {
             intent: "the server has rotated the refresh token for it: throwing it away signs the user out",
             remedy: "cache what a load brings, also if nobody waits for it",
             needs: [.expiry, .refreshAhead],
-            policy: ahead
+            policy: ahead,
+            rounds: roundsByOrigin
         ) { run in
             let (first, second) = (run.token("T1", life: 3600), run.token("T2", life: 9000))
-            try await run.cache(first)
+            try await run.cache(first, from: run.origin)
             try await run.advance(by: 3400)
             try await run.given("C5") {
                 try await run.expect(run.call(), gets: first)

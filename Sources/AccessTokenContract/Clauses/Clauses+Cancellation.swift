@@ -47,17 +47,20 @@ extension ServiceContract {
         ContractClause(
             "X3",
             .serious,
-            "start no load for a caller that is cancelled already",
+            "start no load for a caller that is cancelled already, and answer it",
             intent: "a burst of cancelled work must not rotate tokens for nobody",
-            remedy: "check for cancellation before the load is started",
+            remedy: "check for cancellation before the load is started, and throw there",
             needs: [.cancellation, .asyncCallers]
         ) { run in
             // A service may load before it is asked.
             await run.settle()
             let loads = run.fixture.loader.loads.count
-            _ = try await run.call("cancelled caller", isCancelled: true)
+            let caller = try await run.call("cancelled caller", isCancelled: true)
             await run.settle()
             try run.expectLoads(loads)
+            // It may have joined a load that was started before it came.
+            _ = try await run.answerLoads(with: .success(run.token("T1")), until: [caller])
+            _ = try await run.answer(of: caller, expecting: "an answer")
         },
 
         ContractClause(

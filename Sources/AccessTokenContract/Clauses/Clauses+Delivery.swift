@@ -84,14 +84,14 @@ extension ServiceContract {
     // MARK: D1
 
     private enum Ending: String {
-        case answer, cancel, deadline, signOut
+        case failure, success, cancel, deadline, signOut
     }
 
-    private static let roundsOnThreads = 3
+    private static let roundsOnThreads = 4
 
     /// Every two events that end a wait, in both orders, and all of them, as far as the subject has them.
     private static func meetings(_ features: ContractFeatures) -> [[Ending]] {
-        var ends: [Ending] = [.answer]
+        var ends: [Ending] = [.failure]
         if features.contains(.cancellation) { ends.append(.cancel) }
         if features.contains(.loadDeadline) { ends.append(.deadline) }
         if features.contains(.signOut) { ends.append(.signOut) }
@@ -101,12 +101,13 @@ extension ServiceContract {
                 meetings += [[ends[first], ends[second]], [ends[second], ends[first]]]
             }
         }
-        return meetings
+        return meetings + ends.dropFirst().flatMap { [[.success, $0], [$0, .success]] }
     }
 
     private static func everyCallerIsAnsweredOnce(_ run: ClauseRun) async throws {
         let meetings = meetings(run.features)
         let error = Result<AccessToken, any Error>.failure(ContractLoadError(number: 1))
+        let token = Result<AccessToken, any Error>.success(run.token("T1"))
         let callers: [Caller]
         if run.round < meetings.count {
             let ends = meetings[run.round]
@@ -118,7 +119,8 @@ extension ServiceContract {
             await run.settle()
             for end in ends {
                 switch end {
-                case .answer: try await run.answer(load, error)
+                case .failure: try await run.answer(load, error)
+                case .success: try await run.answer(load, token)
                 case .cancel: try await run.cancel(callers[0])
                 case .deadline: try await run.advance(by: 11)
                 case .signOut: try await run.signOut()
@@ -128,10 +130,11 @@ extension ServiceContract {
             callers = try await run.callsAtOnce(8)
             let load = try await run.given("L1") { try await run.nextLoad() }
             await run.settle()
+            let result = run.round % 2 == 0 ? error : token
             if run.features.contains(.cancellation) {
-                try await run.cancelAndAnswerAtOnce(callers, load, error)
+                try await run.cancelAndAnswerAtOnce(callers, load, result)
             } else {
-                try await run.answer(load, error)
+                try await run.answer(load, result)
             }
         }
         // Somebody may wait for a load of its own.

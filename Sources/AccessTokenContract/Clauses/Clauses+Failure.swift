@@ -8,12 +8,22 @@ extension ServiceContract {
             "give a load's failure to all of its waiters",
             intent: "a waiter that is not told waits for ever",
             remedy: "answer all waiters on every path out of a load",
-            resembles: "Salesforce iOS #2395 and AppAuth-Android #695: callbacks are lost after an error"
+            resembles: "Salesforce iOS #2395 and AppAuth-Android #695: callbacks are lost after an error",
+            policy: ahead,
+            rounds: { 1 + loadsAhead($0).count }
         ) { run in
-            let callers = try await run.calls(4)
-            try await run.given("L1") {
-                try await run.answer(run.nextLoad(), .failure(ContractLoadError(number: 1)))
+            let callers: [Caller]
+            let load: ControlledLoad
+            if run.round == 0 {
+                callers = try await run.calls(4)
+                load = try await run.given("L1") { try await run.nextLoad() }
+            } else {
+                let ahead = try await run.loadAhead(ofATokenThatEndsBy: loadsAhead(run.features)[run.round - 1])
+                load = ahead.load
+                callers = try await run.calls(4)
+                try await run.expectNobody(of: callers, gets: ahead.ended)
             }
+            try await run.given("L1") { try await run.answer(load, .failure(ContractLoadError(number: 1))) }
             // Whoever has a load of its own is answered by that one.
             _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: callers)
             for caller in callers { try await run.expectFailure(caller) }

@@ -8,10 +8,11 @@ extension ServiceContract {
             "load at the next call after the current token was invalidated",
             intent: "a server may revoke a token at any time, and only its 401 tells",
             remedy: "forget the token when it is rejected",
-            needs: .invalidation
+            needs: .invalidation,
+            rounds: roundsByOrigin
         ) { run in
             let (first, second) = (run.token("T1", life: nil), run.token("T2"))
-            try await run.cache(first)
+            try await run.cache(first, from: run.origin)
             try await run.invalidate(first)
             let caller = try await run.call()
             try await run.answer(run.expectLoad(for: caller), .success(second))
@@ -115,10 +116,11 @@ extension ServiceContract {
             "load at a forced refresh although the cached token is valid",
             intent: "a caller that knows better than the clock gets the same useless token again",
             remedy: "look at the cache only if no refresh is forced",
-            needs: .forcedRefresh
+            needs: .forcedRefresh,
+            rounds: roundsByOrigin
         ) { run in
             let second = run.token("T2")
-            try await run.cache(run.token("T1"))
+            try await run.cache(run.token("T1"), from: run.origin)
             let caller = try await run.call(refresh: true)
             try await run.answer(run.expectLoad(for: caller), .success(second))
             try await run.expect(caller, gets: second)
@@ -127,21 +129,33 @@ extension ServiceContract {
         ContractClause(
             "I7",
             .critical,
-            "run one load for N concurrent forced refreshes",
+            "run one load for N concurrent forced refreshes, also beside a load that is running",
             intent: "two loads with one refresh token look like theft, and the server signs the user out",
             remedy: "join a load that is running, also at a forced refresh",
             resembles: "Firebase #15474: 11 refreshes at launch",
             needs: .forcedRefresh,
-            rounds: { _ in 5 }
+            policy: ahead,
+            // One after the other; on eight threads at once; beside each kind of load; others beside a forced one.
+            rounds: { 5 + ClauseRun.LoadKind.all($0).count + ClauseRun.TokenEnd.all($0).count }
         ) { run in
             try run.takeForGranted("S1")
-            try await run.cache(run.token("T1"))
-            if run.round == 0 {
-                _ = try await run.calls(8, refresh: true)
-            } else {
-                _ = try await run.callsAtOnce(8, refresh: true)
+            let kinds = ClauseRun.LoadKind.all(run.features)
+            switch run.round {
+            case 0..<5:
+                try await run.cache(run.token("T1"))
+                _ =
+                    run.round == 0
+                    ? try await run.calls(8, refresh: true) : try await run.callsAtOnce(8, refresh: true)
+                _ = try await run.given("I6") { try await run.nextLoad() }
+            case 5..<5 + kinds.count:
+                _ = try await run.runningLoad(kinds[run.round - 5])
+                _ = try await run.calls(3, refresh: true)
+            default:
+                let (_, _, cached) = try await run.runningLoad(.forced)
+                let end = ClauseRun.TokenEnd.all(run.features)[run.round - 5 - kinds.count]
+                if let cached { try await run.end(cached, by: end) }
+                _ = try await run.calls(3)
             }
-            _ = try await run.given("I6") { try await run.nextLoad() }
             await run.settle()
             try run.expectOneLoadAtOnce()
         },

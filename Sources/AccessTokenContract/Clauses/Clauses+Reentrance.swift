@@ -9,9 +9,14 @@ extension ServiceContract {
             "let a handler call the service again, without a deadlock",
             intent: "handlers do what comes next, and what comes next often needs a token",
             remedy: "release locks before handlers are called",
-            resembles: "Alamofire PR #3322: a lock that is taken twice"
+            resembles: "Alamofire PR #3322: a lock that is taken twice",
+            // The first round retrieves a token, the others do what else the subject can.
+            rounds: { 1 + changes($0).count }
         ) { run in
             let token = run.token("T1")
+            if run.round > 0 {
+                return try await handlerCalls(changes(run.features)[run.round - 1], run, .success(token))
+            }
             let again = CallerList()
             _ = try await run.call { _ in again.append(run.callInside("the handler")) }
             let load = try await run.given("L1") { try await run.nextLoad() }
@@ -50,9 +55,15 @@ extension ServiceContract {
             "take a loader's first answer and ignore any other",
             intent: "networking code that calls back twice exists, and the second answer may be an error",
             remedy: "give each load a number, and drop an answer of one that has ended",
-            needs: .callbackLoader
+            needs: .callbackLoader,
+            // The second answer comes while no load is running, and during a newer load.
+            rounds: { 1 + answersDuringANewerLoad($0).count }
         ) { run in
             let (first, second) = (run.token("T1"), run.token("T2"))
+            if run.round > 0 {
+                let answers = answersDuringANewerLoad(run.features)[run.round - 1]
+                return try await newerLoadIsLeftAlone(run, answers.first, answers.second, first, second)
+            }
             let caller = try await run.call()
             let load = try await run.given("L1") {
                 let load = try await run.nextLoad()
@@ -128,10 +139,15 @@ extension ServiceContract {
             "let a handler that was given an error call the service again, without a deadlock",
             intent: "an error is where code tries again at once, and where its tests do not look",
             remedy: "release locks before handlers are called, and forget the failed load before that",
-            resembles: "okta 1.5.0: a caller that tries again inside its error handler deadlocks"
+            resembles: "okta 1.5.0: a caller that tries again inside its error handler deadlocks",
+            rounds: { 1 + changes($0).count }
         ) { run in
             try run.takeForGranted("F2")
             let token = run.token("T1")
+            if run.round > 0 {
+                let error = ContractLoadError(number: 1)
+                return try await handlerCalls(changes(run.features)[run.round - 1], run, .failure(error))
+            }
             let again = CallerList()
             let caller = try await run.call { _ in again.append(run.callInside("the handler")) }
             _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: [caller])
@@ -165,4 +181,97 @@ extension ServiceContract {
             try run.expect(isReported, "an event that says so", observed: "no such event")
         },
     ]
+
+    // MARK: D5, D10
+
+    /// What a handler does to the service besides retrieving a token.
+    private enum Change: String {
+        case invalidate, signOut, signIn
+    }
+
+    private static func changes(_ features: ContractFeatures) -> [Change] {
+        let all: [(ContractFeatures, Change)] = [
+            (.invalidation, .invalidate), (.signOut, .signOut), (.signIn, .signIn),
+        ]
+        return all.filter { features.contains($0.0) }.map(\.1)
+    }
+
+    private static func handlerCalls(
+        _ change: Change,
+        _ run: ClauseRun,
+        _ result: Result<AccessToken, any Error>
+    ) async throws {
+        let (token, new) = (run.token("T1"), run.token("new T"))
+        let isCalled = Locked(false)
+        let hasReturned = Locked(false)
+        let caller = try await run.call { [run] _ in
+            isCalled.withLock { $0 = true }
+            run.callInside(change.rawValue) { service in
+                switch change {
+                case .invalidate: await service.invalidate?(token)
+                case .signOut: await service.signOut?()
+                case .signIn: await service.signIn?(new)
+                }
+            }
+            hasReturned.withLock { $0 = true }
+        }
+        let load = try await run.given("L1") { try await run.nextLoad() }
+        try await run.answer(load, result)
+        _ = try await run.answerLoads(with: result, until: [caller])
+        try await run.given("L1") {
+            let isThere = await run.wait { isCalled.withLock { $0 } }
+            try run.expect(isThere, "the first caller to be answered", observed: "no answer")
+        }
+        let isBack = await run.wait { hasReturned.withLock { $0 } }
+        let call = "\(change.rawValue) to return inside the handler"
+        try run.expect(isBack, call, observed: "it blocks the handler's thread")
+        let later = try await run.call("later caller")
+        _ = try await run.answerLoads(with: result, until: [later])
+        _ = try await run.answer(of: later, expecting: "an answer")
+    }
+
+    // MARK: D7
+
+    /// How a load ends before a newer one is started, and what it answers once more during that one.
+    private static func answersDuringANewerLoad(
+        _ features: ContractFeatures
+    ) -> [(first: Ending, second: Ending)] {
+        let afterAFailure: [(Ending, Ending)] = [(.failure, .success), (.failure, .failure)]
+        guard features.contains(.invalidation) else { return afterAFailure }
+        return afterAFailure + [(.success, .success), (.success, .failure)]
+    }
+
+    private enum Ending {
+        case success, failure
+    }
+
+    private static func newerLoadIsLeftAlone(
+        _ run: ClauseRun,
+        _ end: Ending,
+        _ again: Ending,
+        _ old: AccessToken,
+        _ new: AccessToken
+    ) async throws {
+        let failure = Result<AccessToken, any Error>.failure(ContractLoadError(number: 1))
+        let earlier = try await run.call("earlier caller")
+        let load = try await run.given("L1") {
+            let load = try await run.nextLoad()
+            try await run.answer(load, end == .success ? .success(old) : failure)
+            _ = try await run.answer(of: earlier, expecting: "an answer")
+            return load
+        }
+        if end == .success { try await run.invalidate(old) }
+        let later = try await run.call("later caller")
+        let newer = try await run.given(end == .success ? "I1" : "F2") { try await run.expectLoad(for: later) }
+        try await run.answer(load, again == .success ? .success(old) : failure)
+        await run.settle()
+        try run.expectWaiting(later)
+        try await run.answer(newer, .success(new))
+        try await run.expect(later, gets: new)
+        let count = earlier.answers.count
+        try run.expect(count == 1, "one answer to \(earlier.name)", observed: "\(count)")
+        let last = try await run.call("last caller")
+        _ = try await run.answerLoads(with: .success(new), until: [last])
+        try await run.expect(last, gets: new)
+    }
 }

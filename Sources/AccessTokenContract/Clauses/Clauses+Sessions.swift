@@ -1,6 +1,20 @@
 import AccessTokenAdapters
 
 extension ServiceContract {
+    /// What a load brings after its session has ended.
+    private enum LateAnswer {
+        case success, failure, permanentFailure
+        case failureAndThenSuccess
+    }
+
+    /// Each of the answers to a first load, and a success of each other kind of load that the subject has.
+    private static func lateAnswers(
+        _ answers: LateAnswer...,
+        features: ContractFeatures
+    ) -> [(load: ClauseRun.LoadKind, answer: LateAnswer)] {
+        answers.map { (.first, $0) } + ClauseRun.LoadKind.all(features).dropFirst().map { ($0, .success) }
+    }
+
     static let sessions = [
         ContractClause(
             "O1",
@@ -9,18 +23,25 @@ extension ServiceContract {
             intent: "a late answer that brings the last user back is the field's most common security bug",
             remedy: "give each session a number, and drop an answer whose session is over",
             resembles: "supabase-swift #1371; Auth0 and Alamofire: a sign-out during a refresh is undone",
-            needs: .signOut
+            needs: .signOut,
+            policy: ahead,
+            rounds: { lateAnswers(.success, .failureAndThenSuccess, features: $0).count }
         ) { run in
+            let (kind, answer) = lateAnswers(.success, .failureAndThenSuccess, features: run.features)[run.round]
+            let (waiters, load, _) = try await run.runningLoad(kind)
             let late = run.token("late T")
-            let waiters = try await run.calls(3)
-            let load = try await run.given("L1") { try await run.nextLoad() }
             await run.settle()
             try await run.given("O4") { try await run.signOut() }
-            try await run.answer(load, .success(late))
+            if answer != .success {
+                try await run.answer(load, .failure(ContractLoadError(number: load.number)))
+                await run.settle()
+            }
+            // After a failure this is a service that loads again.
+            for load in run.openLoads { try await run.answer(load, .success(late)) }
             await run.settle()
             // Whether they are answered at once is for O4 to judge.
             for waiter in waiters {
-                guard case .success(let given) = waiter.answers.first else { continue }
+                guard let given = waiter.answers.lazy.compactMap({ try? $0.get() }).first else { continue }
                 let broken = "\(waiter.name), who waited at sign-out, not to get a token"
                 throw run.violation(broken, "the caller gets \(run.log.name(given))", #line)
             }
@@ -40,14 +61,24 @@ extension ServiceContract {
             "at sign-in during a load: keep the new session's token, whatever the old load brings",
             intent: "the new user must never act with the former user's token",
             remedy: "give each session a number, and drop an answer whose session is over",
-            needs: .signIn
+            needs: .signIn,
+            policy: ahead,
+            rounds: { lateAnswers(.success, .failure, .permanentFailure, features: $0).count }
         ) { run in
             try run.takeForGranted("C1")
+            let (kind, answer) = lateAnswers(.success, .failure, .permanentFailure, features: run.features)[run.round]
+            let load = try await run.runningLoad(kind).load
             let (late, new) = (run.token("late T"), run.token("new T"))
-            _ = try await run.call()
-            let load = try await run.given("L1") { try await run.nextLoad() }
             try await run.signIn(new)
-            try await run.answer(load, .success(late))
+            let error = ContractLoadError(
+                number: load.number,
+                kind: answer == .permanentFailure ? .permanent : .transient
+            )
+            try await run.answer(load, answer == .success ? .success(late) : .failure(error))
+            await run.settle()
+            // A service that loads again must not let that be seen either.
+            for load in run.openLoads { try await run.answer(load, .success(late)) }
+            run.takenLoads = run.fixture.loader.loads.count
             await run.settle()
             try await run.expect(run.call("caller after sign-in"), getsCached: new)
         },
@@ -58,10 +89,21 @@ extension ServiceContract {
             "after sign-out refuse callers without a load, until sign-in",
             intent: "a load after sign-out asks the server with a credential that was to be forgotten",
             remedy: "keep the fact that nobody is signed in, and look at it before the cache",
-            needs: .signOut
+            needs: .signOut,
+            // With a token, during a load, and before anything else.
+            rounds: { _ in 3 }
         ) { run in
-            try await run.cache(run.token("T1"))
+            var waiters: [Caller] = []
+            switch run.round {
+            case 0: try await run.cache(run.token("T1"))
+            case 1: waiters = try await run.runningLoad(.first).waiters
+            // A service may load before it is asked.
+            default: await run.settle()
+            }
+            run.takenLoads = run.fixture.loader.loads.count
             try await run.signOut()
+            // It is for O4 to judge that a sign-out waits for the load.
+            if waiters.contains(where: \.answers.isEmpty) { return }
             for caller in try await run.calls(3) { try await run.expectRefusal(caller) }
         },
 
@@ -106,13 +148,16 @@ extension ServiceContract {
             "hand out the new session's token after a sign-in that follows a sign-out",
             intent: "a user who signed in again would be told to sign in",
             remedy: "let a sign-in undo all that the sign-out set",
-            needs: [.signOut, .signIn]
+            needs: [.signOut, .signIn],
+            // The sign-out ends a session with a token, and one with a load.
+            rounds: { _ in 2 }
         ) { run in
             try run.takeForGranted("C1")
             let token = run.token("S1")
-            try await run.cache(run.token("T1"))
+            if run.round == 0 { try await run.cache(run.token("T1")) } else { _ = try await run.runningLoad(.first) }
             try await run.given("O3") { try await run.signOut() }
             try await run.signIn(token)
+            run.takenLoads = run.fixture.loader.loads.count
             try await run.expect(run.call("caller after sign-in"), getsCached: token)
         },
 

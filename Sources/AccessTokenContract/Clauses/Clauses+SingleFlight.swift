@@ -27,12 +27,23 @@ extension ServiceContract {
             .critical,
             "let a caller that arrives during a load join it",
             intent: "the second of two calls is as dangerous a few milliseconds later as at the same moment",
-            remedy: "keep the running load, or its task, where the next caller finds it"
+            remedy: "keep the running load, or its task, where the next caller finds it",
+            policy: ahead,
+            rounds: { 1 + loadsAhead($0).count }
         ) { run in
-            let token = run.token("T1")
-            _ = try await run.call("leader")
-            let load = try await run.given("L1") { try await run.nextLoad() }
-            let joiner = try await run.call("joiner")
+            let token = run.token("T2")
+            let load: ControlledLoad
+            let joiner: Caller
+            if run.round == 0 {
+                _ = try await run.call("leader")
+                load = try await run.given("L1") { try await run.nextLoad() }
+                joiner = try await run.call("joiner")
+            } else {
+                let ahead = try await run.loadAhead(ofATokenThatEndsBy: loadsAhead(run.features)[run.round - 1])
+                load = ahead.load
+                joiner = try await run.call("joiner")
+                try await run.expectNobody(of: [joiner], gets: ahead.ended)
+            }
             await run.settle()
             try run.expectOneLoadAtOnce()
             try run.expectWaiting(joiner)
@@ -71,17 +82,22 @@ extension ServiceContract {
             "keep the load of a new session as it is when a load of the former session ends",
             intent: "a sign-in during a slow load would otherwise run two loads of the new session at once",
             remedy: "give each load a number, and ignore the end of one that is not the current one",
-            needs: [.signOut, .signIn, .expiry]
+            needs: [.signOut, .signIn],
+            rounds: { max(1, newSessionsLoad($0).count) }
         ) { run in
             try run.takeForGranted("F5")
             try run.takeForGranted("S1")
+            guard let reason = newSessionsLoad(run.features).dropFirst(run.round).first else {
+                throw ClauseRun.Skipped(reason: "needs expiry, invalidation or forcedRefresh")
+            }
             _ = try await run.call("caller of the former session")
             let older = try await run.given("L1") { try await run.nextLoad() }
             let newer = try await run.given("O6") {
+                let token = run.token("S1")
                 try await run.signOut()
-                try await run.signIn(run.token("S1", life: 10))
-                try await run.advance(by: 11)
-                return try await run.expectLoad(for: run.call("leader of the new session"))
+                try await run.signIn(token)
+                if let end = reason { try await run.end(token, by: end) }
+                return try await run.expectLoad(for: run.call("leader of the new session", refresh: reason == nil))
             }
             try await run.answer(older, .failure(ContractLoadError(number: older.number)))
             await run.settle()
@@ -117,6 +133,16 @@ extension ServiceContract {
             try run.expectLoads(newer.number)
         },
     ]
+
+    /// How the token of a load that runs ahead can be made useless meanwhile, so that callers must wait for that load.
+    static func loadsAhead(_ features: ContractFeatures) -> [ClauseRun.TokenEnd] {
+        ClauseRun.LoadKind.all(features).contains(.ahead) ? ClauseRun.TokenEnd.all(features) : []
+    }
+
+    /// How a new session comes to load: its token becomes useless, or a caller wants another one (`nil`).
+    private static func newSessionsLoad(_ features: ContractFeatures) -> [ClauseRun.TokenEnd?] {
+        ClauseRun.TokenEnd.all(features) + (features.contains(.forcedRefresh) ? [nil] : [])
+    }
 
     /// Tasks can be held, each for itself, in half of the rounds; the order of handlers is the subject's alone.
     private static let roundsOfCallingAgain: @Sendable (ContractFeatures) -> Int = { features in

@@ -107,14 +107,18 @@ public struct ContractClause: Sendable, Identifiable {
         _ subject: ContractSubject,
         timeLimit: Duration = ServiceContract.defaultTimeLimit
     ) async -> ContractOutcome {
-        await verify(subject, ClauseRun.Conditions(timeLimit: timeLimit))
+        await judge(subject, ClauseRun.Conditions(timeLimit: timeLimit)).outcome
     }
 
-    func verify(_ subject: ContractSubject, _ conditions: ClauseRun.Conditions) async -> ContractOutcome {
+    /// How the clause went; and if something was seen that another clause is to judge, what it was.
+    func judge(
+        _ subject: ContractSubject,
+        _ conditions: ClauseRun.Conditions
+    ) async -> (outcome: ContractOutcome, leftToAnother: ClauseRun.NotJudged?) {
         guard subject.features.isSuperset(of: needs) else {
-            return .skipped("needs \(needs.subtracting(subject.features))")
+            return (.skipped("needs \(needs.subtracting(subject.features))"), nil)
         }
-        guard !isJudgedOnlyIfPromised || subject.promises.contains(id) else { return .skipped("not promised") }
+        guard !isJudgedOnlyIfPromised || subject.promises.contains(id) else { return (.skipped("not promised"), nil) }
         let lane = Lane("scenario")
         return await Task(executorPreference: lane) {
             for round in 0..<rounds(subject.features) {
@@ -124,19 +128,24 @@ public struct ContractClause: Sendable, Identifiable {
                     try await run.begin()
                     try await scenario(run)
                 } catch let violation as ContractViolation {
-                    let isDefect = !isConvention || subject.promises.contains(id)
-                    return isDefect ? .broken(violation) : .advised(violation)
+                    return (outcome(of: violation, by: subject), nil)
+                } catch is ClauseRun.RoundSkipped {
+                    continue
                 } catch let skipped as ClauseRun.Skipped {
-                    return .skipped(skipped.reason)
+                    return (.skipped(skipped.reason), nil)
                 } catch let notJudged as ClauseRun.NotJudged {
-                    return .notJudged(notJudged.reason)
+                    return (.notJudged(notJudged.reason), notJudged)
                 } catch {
                     // Scenarios throw nothing else.
                     preconditionFailure("\(id) threw \(error)")
                 }
             }
-            return .kept
+            return (.kept, nil)
         }.value
+    }
+
+    func outcome(of violation: ContractViolation, by subject: ContractSubject) -> ContractOutcome {
+        !isConvention || subject.promises.contains(id) ? .broken(violation) : .advised(violation)
     }
 }
 

@@ -53,9 +53,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
             case .notJudged(let reason): return "\(id)not judged  \(reason)"
             }
         }
-        let kept = rows.count { row in
-            if case .kept = row.outcome { true } else { false }
-        }
+        let kept = rows.count { $0.outcome.isKept }
         let skipped = rows.count - kept - violations.count - advice.count - notJudged.count
         let count = """
             \(kept) kept, \(violations.count) broken, \(notJudged.count) not judged, \(advice.count) advice, \
@@ -82,6 +80,8 @@ public enum ContractOutcome: Sendable {
     case advised(ContractViolation)
     /// The subject breaks what the clause takes for granted.
     case notJudged(String)
+
+    var isKept: Bool { if case .kept = self { true } else { false } }
 }
 
 /// A subject broke a clause: what was expected, what was observed, and all that happened before.
@@ -120,7 +120,7 @@ public struct ContractViolation: Error, CustomStringConvertible {
         self.line = line
     }
 
-    var summary: String { "\(expected); observed: \(observed)" }
+    package var summary: String { "\(expected); observed: \(observed)" }
 
     /// All of it, over several lines.
     public var description: String {

@@ -84,6 +84,13 @@ extension ClauseRun {
         return caller
     }
 
+    /// Does something else to the service where the present code runs; returns when the subject has returned, or suspended.
+    func callInside(_ what: String, _ body: @escaping @Sendable (ContractService) async -> Void) {
+        guard let service = service.withLock({ $0 }) else { return }
+        log.happened("\(what) inside a handler")
+        Task(executorPreference: PresentThread()) { await body(service) }
+    }
+
     private func start(
         _ caller: Caller,
         refresh: Bool = false,

@@ -110,15 +110,6 @@ final class ClauseRun: Sendable {
         if conditions.broken.contains(id), id != clause.id { throw NotJudged(clause: id, violation: nil) }
     }
 
-    /// A new service with this token in its cache, brought by a load.
-    func cache(_ token: AccessToken, line: Int = #line) async throws {
-        try await given("L1") {
-            let caller = try await call(line: line)
-            try await answer(nextLoad(line: line), .success(token), line: line)
-            try await expect(caller, gets: token, line: line)
-        }
-    }
-
     // MARK: Names and numbers
 
     /// A token that lives for so many seconds from now; `nil` lives until it is rejected.

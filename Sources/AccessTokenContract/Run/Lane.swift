@@ -43,6 +43,14 @@ package final class Lane: TaskExecutor {
     }
 }
 
+/// Runs each part of a task where it is enqueued: the first one inside the code that starts the task.
+final class PresentThread: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+}
+
 /// Lets several lanes begin at the same moment.
 final class StartingLine: Sendable {
     private let missing: Locked<Int>

@@ -7,6 +7,7 @@ struct ForeignDesignTests {
     static let all: [ForeignDesign] = [
         .sharedTask, .leader, .lockedRequest, .lockedErrors, .weakInterceptor, .stickyError, .preloading, .lateSession,
         .lateWaiters, .forcedRefresh, .twoSteps, .takingTurns,
+        .earlyCancellation,
     ]
 
     @Test(arguments: all)

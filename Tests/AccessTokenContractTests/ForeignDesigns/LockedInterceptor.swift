@@ -3,6 +3,8 @@ import Dispatch
 import Foundation
 
 /// A lock around the state of a refresh, which is held while the request is started, or while errors are told.
+///
+/// Its refreshes have no numbers: a second answer to one of them reaches those who wait for the next (D7).
 final class LockedInterceptor: Sendable {
     enum Bug {
         case locksAroundTheRequest
@@ -80,16 +82,32 @@ final class LockedInterceptor: Sendable {
 }
 
 extension ForeignDesign {
-    static let lockedRequest = interceptor("a lock around the request", .locksAroundTheRequest, repairs: "D8")
-    static let lockedErrors = interceptor("a lock around the errors", .locksAroundErrors, repairs: "D10")
-    static let weakInterceptor = interceptor("a weak self in the completion", .forgetsItself, repairs: "D6")
+    static let lockedRequest = interceptor(
+        "a lock around the request",
+        .locksAroundTheRequest,
+        breaks: ["D7", "D8"],
+        repairs: "D8"
+    )
+    static let lockedErrors = interceptor(
+        "a lock around the errors",
+        .locksAroundErrors,
+        breaks: ["D7", "D10"],
+        repairs: "D10"
+    )
+    static let weakInterceptor = interceptor(
+        "a weak self in the completion",
+        .forgetsItself,
+        breaks: ["D6", "D7"],
+        repairs: "D6"
+    )
 
     private static func interceptor(
         _ name: String,
         _ bug: LockedInterceptor.Bug,
+        breaks broken: [String],
         repairs clause: String
     ) -> ForeignDesign {
-        ForeignDesign(name, broken: [clause], repairs: clause) { isRepaired in
+        ForeignDesign(name, broken: broken, repairs: clause) { isRepaired in
             ContractSubject(name, features: [.callbackLoader, .invalidation]) { fixture in
                 let interceptor = LockedInterceptor(bug: isRepaired ? nil : bug) { completion in
                     fixture.loader.load(replacing: nil) { completion($0.map(ForeignToken.init)) }

@@ -56,7 +56,8 @@ final class PreloadingRenewer: Sendable {
 }
 
 extension ForeignDesign {
-    static let preloading = ForeignDesign("a renewer that loads ahead", broken: ["C6"], repairs: "C6") { isRepaired in
+    static let preloading = ForeignDesign("a renewer that loads ahead", broken: ["C6", "D7"], repairs: "C6") {
+        isRepaired in
         ContractSubject("renewer", features: [.expiry, .callbackLoader]) { fixture in
             let renewer = PreloadingRenewer(isRepaired: isRepaired, loader: fixture.loader, clock: fixture.clock)
             return .retrieving { handler in renewer.get { handler($0.map(\.token)) } }

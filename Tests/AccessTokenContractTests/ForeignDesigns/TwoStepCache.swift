@@ -2,6 +2,8 @@ import AccessTokenContract
 import Foundation
 
 /// A lock around each access, and none around the decision: callers on several threads all find that no load is running.
+///
+/// Its loads have no numbers: a second answer to one of them reaches those who wait for the next (D7).
 final class TwoStepCache: Sendable {
     private let request: @Sendable (@escaping @Sendable (Result<ForeignToken, any Error>) -> Void) -> Void
     private let isRepaired: Bool
@@ -43,7 +45,7 @@ final class TwoStepCache: Sendable {
 }
 
 extension ForeignDesign {
-    static let twoSteps = ForeignDesign("a decision in two steps", broken: ["S1"], repairs: "S1") { isRepaired in
+    static let twoSteps = ForeignDesign("a decision in two steps", broken: ["S1", "D7"], repairs: "S1") { isRepaired in
         ContractSubject("two steps", features: .callbackLoader) { fixture in
             let cache = TwoStepCache(isRepaired: isRepaired) { completion in
                 fixture.loader.load(replacing: nil) { completion($0.map(ForeignToken.init)) }

@@ -12,10 +12,11 @@ struct PlantedBugTests {
         .neverLoads: ["L1"], .neverCaches: ["C1"], .ignoresExpiration: ["C2", "C6"], .ignoresLeeway: ["C2"],
         .expiresOneInstantLate: ["C7"], .unknownExpirationIsExpired: ["C3"], .leewayTakesAll: ["C4"],
         .neverAnswersInWindow: ["C5"], .refreshesAheadForEachCall: ["C5"], .dropsWhatNobodyAwaits: ["C9", "X2"],
-        .joinersLoad: ["S1", "S2"], .clearsNewerLoads: ["S5", "S6"], .onlyTheFirstWaiterFails: ["F1", "D1"],
+        .joinersLoad: ["S1", "S2"], .clearsNewerLoads: ["S5", "S6", "D7"], .onlyTheFirstWaiterFails: ["F1", "D1"],
         .replacesErrors: ["F3"], .failuresStick: ["F2"], .failureDropsTheToken: ["C8"], .cancelledLoadStays: ["F4"],
         .loadsAgainAfterFailure: ["F5"], .ignoresInvalidation: ["I1"], .blanketInvalidation: ["I2"],
-        .invalidationDropsTheLoad: ["S4", "I5"], .manyRejectionsLoadTwice: ["I3"], .forgetsWhatIsReplaced: ["I4"],
+        .invalidationDropsTheLoad: ["S2", "S4", "I5", "I7"], .manyRejectionsLoadTwice: ["I3"],
+        .forgetsWhatIsReplaced: ["I4"],
         .refreshAnswersFromTheCache: ["I6"], .eachRefreshLoads: ["I7"], .signOutForgetsWaiters: ["O4", "D1"],
         .signOutUndoneByLateAnswer: ["O1"], .signOutIsACancellation: ["O5"], .loadsAfterSignOut: ["O3"],
         .loaderKeepsTheSession: ["O7"], .signInUndoneByLateAnswer: ["O2"], .signInFailsWaiters: ["O8"],
@@ -26,13 +27,18 @@ struct PlantedBugTests {
         .answersErrorsUnderALock: ["D4", "D10"], .weakSelf: ["D6"], .takesEveryAnswer: ["D7"],
         .swallowsRepeatedAnswers: ["D11"], .registersAfterLoading: ["D8"], .noDeadline: ["T1"],
         .timedOutLoadStays: ["T3"], .timedOutWaitersStay: ["T3", "D1"], .deadlineIsACancellation: ["T4"],
-        .dropsLateAnswers: ["T2"],
+        .dropsLateAnswers: ["T2"], .signInForgetsTheExpiration: ["C2", "C5", "C6"],
+        .loadsBesideALoadAhead: ["S2", "I7"],
+        .newSessionJoinsTheOldLoad: ["S5"], .loadAheadFailsInSilence: ["F1"], .refreshLoadsBesideALoad: ["I7"],
+        .signedInTokensStay: ["I1"], .signOutUndoneByALoadAhead: ["O1"], .triesAgainAfterSignOut: ["O1"],
+        .signOutOfNobodyIsIgnored: ["O3"], .signInUndoneByLateFailure: ["O2"],
+        .changesNeedTheHandlersLock: ["D5", "D10"], .repeatedAnswerReachesTheNextLoad: ["D7"],
     ]
 
     /// Published services, each with all clauses that it breaks.
     static let published: [(subject: ContractSubject, broken: [String])] = [
         (callback("the first version") { FirstVersionService(loader: $0.loader) }, ["S1", "S2", "D7"]),
-        (callback("weak self") { WeakSelfService(loader: $0.loader) }, ["C1", "D6"]),
+        (callback("weak self") { WeakSelfService(loader: $0.loader) }, ["C1", "D6", "D7"]),
         (async("an unguarded await") { UnguardedActor(loader: $0.loader) }, ["S1", "S2", "X3"]),
         (async("every caller's defer") { DeferClearingActor(loader: $0.loader) { _ in } }, ["S3", "X1", "X3"]),
         (

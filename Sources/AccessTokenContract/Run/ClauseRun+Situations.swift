@@ -1,0 +1,113 @@
+import AccessTokenAdapters
+
+/// The situations from which scenarios begin: where the token comes from, and why a load is running.
+extension ClauseRun {
+    /// Where a cached token came from.
+    enum TokenOrigin: CaseIterable {
+        case load, signIn
+
+        /// How many of them a subject knows; clauses about a cached token have a round for each.
+        static func count(_ features: ContractFeatures) -> Int { features.contains(.signIn) ? 2 : 1 }
+    }
+
+    /// Where the cached token comes from in this round of a clause that has one for each.
+    var origin: TokenOrigin { TokenOrigin.allCases[round] }
+
+    /// Why a load is running.
+    enum LoadKind {
+        /// There was no token.
+        case first
+        /// The token comes to its end.
+        case ahead
+        /// A caller wants another token.
+        case forced
+
+        /// Those that a subject knows; the first load comes first.
+        static func all(_ features: ContractFeatures) -> [LoadKind] {
+            var kinds: [LoadKind] = [.first]
+            if features.isSuperset(of: [.expiry, .refreshAhead]) { kinds.append(.ahead) }
+            if features.contains(.forcedRefresh) { kinds.append(.forced) }
+            return kinds
+        }
+    }
+
+    /// How a cached token can be made useless, so that the next caller needs a load.
+    enum TokenEnd {
+        case expiry, invalidation
+
+        /// The clause that judges whether the token is handed out after this.
+        var judge: String { self == .expiry ? "C6" : "I1" }
+
+        static func all(_ features: ContractFeatures) -> [TokenEnd] {
+            (features.contains(.expiry) ? [.expiry] : []) + (features.contains(.invalidation) ? [.invalidation] : [])
+        }
+    }
+
+    /// A round that another clause, which is known to be broken, leaves nothing to see in.
+    struct RoundSkipped: Error {}
+
+    /// A new service with this token in its cache, brought by a load or by a sign-in.
+    func cache(_ token: AccessToken, from origin: TokenOrigin = .load, line: Int = #line) async throws {
+        guard origin == .load else { return try await signIn(token, line: line) }
+        try await given("L1") {
+            let caller = try await call(line: line)
+            try await answer(nextLoad(line: line), .success(token), line: line)
+            try await expect(caller, gets: token, line: line)
+        }
+    }
+
+    /// A load that is running, with the callers that wait for it, and the token that is cached beside it.
+    func runningLoad(_ kind: LoadKind) async throws -> (waiters: [Caller], load: ControlledLoad, cached: AccessToken?) {
+        if kind == .first {
+            let waiters = try await calls(3)
+            return (waiters, try await given("L1") { try await nextLoad() }, nil)
+        }
+        let judge = kind == .ahead ? "C5" : "I6"
+        if conditions.broken.contains(judge) { throw RoundSkipped() }
+        let token = token("T1", life: 3600)
+        try await cache(token)
+        return try await given(judge) {
+            if kind == .forced {
+                let caller = try await call("caller that wants another token", refresh: true)
+                return ([caller], try await expectLoad(for: caller), token)
+            }
+            try await advance(by: 3400)
+            try await expect(call(), gets: token)
+            return ([], try await nextLoad(), token)
+        }
+    }
+
+    /// A load that was started ahead, and the token that it replaces, which is useless by now.
+    func loadAhead(
+        ofATokenThatEndsBy end: TokenEnd
+    ) async throws -> (load: ControlledLoad, ended: (token: AccessToken, by: TokenEnd)) {
+        if conditions.broken.contains(end.judge) { throw RoundSkipped() }
+        let (_, load, cached) = try await runningLoad(.ahead)
+        guard let cached else { preconditionFailure("a load ahead has a cached token") }
+        try await self.end(cached, by: end)
+        return (load, (cached, end))
+    }
+
+    /// Leaves it to the clause about the token's end that a caller gets the token after it.
+    func expectNobody(
+        of callers: [Caller],
+        gets ended: (token: AccessToken, by: TokenEnd),
+        line: Int = #line
+    ) async throws {
+        await settle()
+        try await given(ended.by.judge) {
+            for caller in callers {
+                guard (try? caller.answers.first?.get())?.value == ended.token.value else { continue }
+                throw violation("\(caller.name) not to get \(log.name(ended.token))", "the caller gets it", line)
+            }
+        }
+    }
+
+    /// Makes a token of `runningLoad` or one that lives for an hour useless.
+    func end(_ token: AccessToken, by end: TokenEnd) async throws {
+        switch end {
+        case .expiry: try await advance(by: 3600)
+        case .invalidation: try await invalidate(token)
+        }
+    }
+}
