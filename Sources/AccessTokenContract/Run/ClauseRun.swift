@@ -66,9 +66,13 @@ final class ClauseRun: Sendable {
 
     /// Makes the service, and sees that it has all that its subject declares.
     func begin() async throws {
-        try await perform("making the service", on: lane, line: clause.line) { [self] in
-            let new = subject.make(fixture)
+        Task(executorPreference: lane) { [self] in
+            let new = await subject.make(fixture)
             service.withLock { $0 = new }
+            log.check()
+        }
+        guard await wait(until: { [self] in service.withLock { $0 } != nil }) else {
+            throw violation("the subject's make: to return", "it does not", clause.line)
         }
         // A service that was not given its `signIn:` would be blamed for what it does not do then.
         let missing = service.withLock { $0 }?.missing(for: features) ?? []

@@ -4,8 +4,8 @@ import Foundation
 
 /// Sends a messenger through all that a subject may run on, again and again, until nothing happens any more.
 ///
-/// The messenger goes through the handlers' queue, the pool of tasks at two priorities and the global queue. Where it cannot get through,
-/// the subject blocks something, and there is nothing to wait for.
+/// The messenger goes through the handlers' queue, the pool of tasks at two priorities, the global queue, and the main queue
+/// if that is served. Where it cannot get through, the subject blocks something, and there is nothing to wait for.
 final class Settling: Sendable {
     private enum Next {
         case again, wait, rest
@@ -47,16 +47,21 @@ final class Settling: Sendable {
             Task.detached(priority: .medium) { [self] in
                 Task.detached(priority: .low) { [self] in
                     DispatchQueue.global(qos: .utility).async { [self] in
-                        switch next() {
-                        case .again: round(finish)
-                        case .wait: TimeLimit.after(milliseconds: 1) { self.round(finish) }
-                        case .rest:
-                            state.withLock { $0.isOver = true }
-                            finish(())
-                        }
+                        guard MainQueue.shared.isServed else { return end(of: finish) }
+                        DispatchQueue.main.async { [self] in end(of: finish) }
                     }
                 }
             }
+        }
+    }
+
+    private func end(of finish: OneShot<Void>) {
+        switch next() {
+        case .again: round(finish)
+        case .wait: TimeLimit.after(milliseconds: 1) { self.round(finish) }
+        case .rest:
+            state.withLock { $0.isOver = true }
+            finish(())
         }
     }
 
@@ -80,4 +85,19 @@ final class Settling: Sendable {
         let excess = load / Double(ProcessInfo.processInfo.activeProcessorCount) - 1
         return .milliseconds(1 + min(9, max(0, 2 * excess)))
     }
+}
+
+/// Knows whether anybody serves the main queue, on which a service of the main actor runs.
+///
+/// A program that blocks its main thread while the contract is verified does not.
+private final class MainQueue: Sendable {
+    static let shared = MainQueue()
+
+    private let wasServed = Locked(false)
+
+    private init() {
+        DispatchQueue.main.async { [self] in wasServed.withLock { $0 = true } }
+    }
+
+    var isServed: Bool { wasServed.withLock { $0 } }
 }

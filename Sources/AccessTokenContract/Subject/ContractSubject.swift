@@ -19,7 +19,7 @@ public struct ContractSubject: Sendable {
     public let promises: Set<String>
 
     let errors: @Sendable (any Error) -> any Error
-    let make: @Sendable (ContractFixture) -> ContractService
+    let make: @Sendable (ContractFixture) async -> ContractService
 
     /// Creates a subject.
     ///
@@ -30,13 +30,14 @@ public struct ContractSubject: Sendable {
     ///     is advice and no defect. ``ServiceContract/conventions`` are all of them.
     ///   - errors: says what an error of the service stands for in the contract's words, if the service has error types
     ///     of its own: the ``ContractLoadError`` that it wraps, `CancellationError`, or an `AccessTokenError`.
-    ///   - make: makes a new service, out of the fixture's loader, clock, policy and queue; called anew for each run.
+    ///   - make: makes a new service, out of the fixture's loader, clock, policy and queue; called anew for each run. It may
+    ///     be async, for a service that is made on an actor, such as the main actor.
     public init(
         _ name: String,
         features: ContractFeatures = [],
         promises: Set<String> = [],
         errors: @escaping @Sendable (any Error) -> any Error = { $0 },
-        make: @escaping @Sendable (ContractFixture) -> ContractService
+        make: @escaping @Sendable (ContractFixture) async -> ContractService
     ) {
         self.name = name
         self.features = features
