@@ -102,7 +102,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AccessTokenCoreTests",
-            dependencies: ["AccessTokenCore", "ServiceSpecification", "TestSupport"],
+            dependencies: ["AccessTokenCore", "AccessTokenContract", "ServiceSpecification", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -134,7 +134,7 @@ let package = Package(
             name: "AccessTokenOAuthTests",
             dependencies: [
                 "AccessTokenCore", "AccessTokenAsync", "AccessTokenGCD", "AccessTokenAdapters", "AccessTokenOAuth",
-                "CredentialStoreContract", "LoopbackAuthorizationServer", "TestSupport",
+                "AccessTokenContract", "CredentialStoreContract", "LoopbackAuthorizationServer", "TestSupport",
             ],
             resources: [.copy("Resources/vectors.json")],
             swiftSettings: settings

@@ -1,3 +1,4 @@
+import AccessTokenContract
 import Foundation
 import TestSupport
 import Testing
@@ -56,6 +57,19 @@ struct AccessTokenEventTests {
     @Test("is one line of a log", arguments: texts)
     func text(event: AccessTokenEvent, text: String) {
         #expect(event.description == text)
+    }
+
+    @Test("is of a kind that has the name of the event")
+    func kinds() {
+        #expect(
+            Self.texts.dropLast().map { "\($0.0.kind)" } == [
+                "answeredFromCache", "loadStarted", "joined", "refreshAheadStarted", "loadSucceeded", "loadFailed",
+                "loadTimedOut", "adoptedLateAnswer", "waiterCancelled", "refusedCancelled", "invalidated", "signedIn",
+                "signedOut", "refusedSignedOut", "refusedLoader", "ignoredAnswerOfFormerSession",
+                "ignoredAnswerOfOlderLoad", "ignoredWorthlessAnswer", "ignoredRepeatedAnswer", "ignoredInvalidation",
+                "policyCorrected", "eventsLost",
+            ]
+        )
     }
 
     @Test("of a failed load names the error's type, and nothing that the error says")

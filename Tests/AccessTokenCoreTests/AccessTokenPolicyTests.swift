@@ -1,3 +1,4 @@
+import AccessTokenContract
 import AccessTokenCore
 import Foundation
 import TestSupport

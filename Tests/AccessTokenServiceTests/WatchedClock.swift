@@ -1,4 +1,5 @@
 import AccessTokenAsync
+import AccessTokenContract
 import Foundation
 
 /// Tells when it is read.

@@ -6,7 +6,7 @@ public import Foundation
 /// wall clock that is set back or forward neither shortens nor prolongs a load's deadline.
 ///
 /// `AccessTokenService` comes with `SystemDispatchClock`, `AsyncAccessTokenService` with `SystemTaskClock`; tests
-/// use ``ManualClock``.
+/// use the `ManualClock` of `AccessTokenContract`.
 public protocol AccessTokenClock: Sendable {
     /// The wall-clock time. It may jump, forward or back; called on every retrieval, from any thread.
     var now: Date { get }

@@ -1,3 +1,4 @@
+import AccessTokenContract
 import AccessTokenOAuth
 import Foundation
 import LoopbackAuthorizationServer

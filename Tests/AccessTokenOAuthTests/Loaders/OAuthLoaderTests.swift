@@ -1,3 +1,4 @@
+import AccessTokenContract
 import Foundation
 import TestSupport
 import Testing

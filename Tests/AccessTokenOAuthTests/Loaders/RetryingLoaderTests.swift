@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenContract
 import AccessTokenOAuth
 import Foundation
 import TestSupport

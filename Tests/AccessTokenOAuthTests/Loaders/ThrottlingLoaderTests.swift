@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenContract
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // Every public protocol, implemented by a struct, a class, an actor and a class on the main actor, as a consumer would
 // write it. `.ci/check-consumers` compiles this file in every setting, and fails if a public protocol is not here.
 import AccessTokenAdapters
+import AccessTokenContract
 import AccessTokenOAuth
 import Foundation
 import InterleavingExplorer

@@ -1,3 +1,4 @@
+import AccessTokenContract
 import AccessTokenGCD
 import Synchronization
 import XCTest

@@ -1,3 +1,4 @@
+public import AccessTokenAdapters
 public import Foundation
 
 /// A clock that stands still until a test moves it, so that no test sleeps.
