@@ -3,8 +3,9 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-/// How many programs are judged; `.ci/run judge` judges more of them.
-private let programs = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].flatMap { Int($0) } ?? 200
+/// How many programs are judged, and the number before the first one's; `.ci/run judge` judges 10,000.
+private let programs = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].flatMap { Int($0) } ?? 60
+private let seedBefore = ProcessInfo.processInfo.environment["EXPLORER_SEED"].flatMap { UInt64($0) } ?? 0
 
 /// The explorer is not believed: a model that shares no code with it says which outcomes a program has.
 @Suite(
@@ -16,7 +17,7 @@ private let programs = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].
 struct JudgeTests {
     static let count = programs
 
-    /// These take many schedules: 3 of the 200 programs that `swift test` judges.
+    /// These take many schedules: 3 of the 60 programs that `swift test` judges.
     static let countWithoutReductions = max(3, count / 100)
 
     /// The most states that a program may have in the model, so that most programs can be exhausted.
@@ -79,7 +80,7 @@ struct JudgeTests {
     func randomPrograms() async {
         let judgement = await onThreadOfItsOwn {
             var judgement = Judgement()
-            var seed: UInt64 = 0
+            var seed = seedBefore
             while judgement.exhausted < Self.count, judgement.cut < Self.count / 2 {
                 seed += 1
                 let program = Program(seed: seed)
@@ -150,7 +151,8 @@ struct JudgeTests {
     func withoutReductions() async {
         let judgement = await onThreadOfItsOwn {
             var judgement = Judgement()
-            for seed in UInt64(1)...10000 where judgement.exhausted < Self.countWithoutReductions {
+            for seed in (seedBefore + 1)...(seedBefore + 10_000) where judgement.exhausted < Self.countWithoutReductions
+            {
                 let program = Program(seed: seed)
                 guard let reduced = Self.verdict(on: program, .all, atMost: 10), reduced.isComplete,
                     let verdict = Self.verdict(on: program, .none, atMost: 500)
