@@ -83,7 +83,7 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
 
 extension CallbackLoaderAdapter: CancellableLoader {
     package func cancelLoads(of service: ServiceID) {
-        let tasks = loads.withLock { $0.filter { $0.load.service == service }.map { $0.task } }
+        let tasks = loads.withLock { $0.compactMap { $0.load.service == service ? $0.task : nil } }
         for task in tasks { task.cancel() }
     }
 }

@@ -33,8 +33,8 @@ import Foundation
 /// 5 to 13 µs and the lock 0.1 µs. An actor whose executor is a lock would run any extension of it under that lock, which
 /// deadlocks with a cancellation.
 public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
-    /// What a decision looks at and changes.
-    private struct State: Sendable {
+    /// What a decision looks at and changes; not copyable, so that no decision is made on a copy.
+    private struct State: ~Copyable, Sendable {
         var machine: AccessTokenStateMachine
         var waiters = WaiterList<Waiter>()
         var loadTask: LoadTask?
@@ -83,6 +83,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     /// Takes its event queue: whoever holds it decides when events are delivered.
+    // The public initialiser would have a copy of it.
+    @inline(never)
     package init(
         loader: any AsyncAccessTokenLoader,
         policy: AccessTokenPolicy,
@@ -276,21 +278,39 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             let action = input(&state)
             return (action, state.machine.startsDelivery())
         }
-        if hasEvents { eventQueue { self.deliverEvents() } }
+        if hasEvents { startDelivery() }
         return action
     }
 
     /// Decides what may be the end of the current load, and answers those who waited for it.
     private nonisolated func endFlight(_ input: (inout State) -> LoadResult?) {
-        let answer = decide { state in
-            let answer = input(&state).map { (waiters: state.waiters.takeAll(), result: $0) }
-            if answer != nil { state.loadTask = nil }
-            snapshot.publish(state.machine.publishedToken) {
-                if let answer { answer.waiters.forEach { $0.callHandler(answer.result) } }
-            }
-            return answer
+        let answered = decide { state in
+            let result = input(&state)
+            return answerHandlers(&state, result)
         }
-        if let answer { answer.waiters.forEach { $0.resumeTask(answer.result) } }
+        if let answered { answered.waiters.forEach { $0.resumeTask(answered.result) } }
+    }
+
+    /// Publishes the token and answers the handlers in one step; returns all waiters, of which the tasks are still to be
+    /// resumed.
+    // Four inputs end a load: each would have a copy of it.
+    @inline(never)
+    private nonisolated func answerHandlers(
+        _ state: inout State,
+        _ result: LoadResult?
+    ) -> (waiters: WaiterList<Waiter>, result: LoadResult)? {
+        let answer = result.map { (waiters: state.waiters.takeAll(), result: $0) }
+        if answer != nil { state.loadTask = nil }
+        snapshot.publish(state.machine.publishedToken) {
+            if let answer { answer.waiters.forEach { $0.callHandler(answer.result) } }
+        }
+        return answer
+    }
+
+    // Every input may have events: each would have a copy of it.
+    @inline(never)
+    private nonisolated func startDelivery() {
+        eventQueue { self.deliverEvents() }
     }
 
     private nonisolated func deliverEvents() {

@@ -22,7 +22,8 @@ public struct SystemTaskClock: AccessTokenClock {
         let delay = min(max(0, delay), 3_155_760_000)
         let timer = Task.detached {
             // Sleeping ends early only by cancellation, which is the end of the timer as well.
-            guard (try? await Task.sleep(for: .seconds(delay), clock: .suspending)) != nil else { return }
+            let clock = SuspendingClock()
+            guard (try? await clock.sleep(until: clock.now + .seconds(delay))) != nil else { return }
             action()
         }
         return AccessTokenTimer { timer.cancel() }

@@ -74,6 +74,7 @@ extension AccessTokenPolicy {
             func text(_ seconds: TimeInterval?) -> String { seconds.map { "\($0) s" } ?? "none" }
             return "\(name) \(text(given)) makes no sense and counts as \(text(used))"
         }
+        let corrected = corrected
         return [
             correction("leeway", leeway, corrected.leeway),
             correction("refreshAhead", refreshAhead, corrected.refreshAhead),

@@ -14,7 +14,7 @@ public import Musl
 // Safe: `value` is only touched between `pthread_mutex_lock` and `pthread_mutex_unlock`.
 @safe
 @usableFromInline
-package struct AdaptiveLocked<Value>: ~Copyable, @unchecked Sendable {
+package struct AdaptiveLocked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // Both are on the heap, since neither may move.
     @usableFromInline
     package let mutex: UnsafeMutablePointer<pthread_mutex_t>

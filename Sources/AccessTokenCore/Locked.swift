@@ -9,7 +9,7 @@ public import Synchronization
 /// It is a `Mutex`. The thread sanitizer does not see through `Mutex` on Linux and reports races that are none,
 /// so its build defines `THREAD_SANITIZER` and gets the same thing on an `NSLock`.
 @frozen @usableFromInline
-package struct Locked<Value>: ~Copyable, Sendable {
+package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     #if THREAD_SANITIZER
     // Safe: `value` is only touched between `lock` and `unlock`.
     @usableFromInline

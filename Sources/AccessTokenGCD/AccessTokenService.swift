@@ -32,8 +32,8 @@ import Foundation
 /// The lock, not a queue, guards the decisions: a queue entered by `async` lets a later caller overtake an earlier one, and
 /// `invalidate` wait up to 37 ms among busy callers. A queue entered by `sync` is a slower lock.
 public final class AccessTokenService: AccessTokenProviding {
-    /// What a decision looks at and changes.
-    private struct State: Sendable {
+    /// What a decision looks at and changes; not copyable, so that no decision is made on a copy.
+    private struct State: ~Copyable, Sendable {
         var machine: AccessTokenStateMachine
         var pendingHandlers = WaiterList<PendingHandler>()
     }
@@ -85,6 +85,8 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     /// Takes its queues: whoever holds them decides what comes before what.
+    // The public initialiser would have a copy of it.
+    @inline(never)
     package init(
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy,
@@ -251,21 +253,39 @@ public final class AccessTokenService: AccessTokenProviding {
             let action = input(&state)
             return (action, state.machine.startsDelivery())
         }
-        if hasEvents { eventQueue { self.deliverEvents() } }
+        if hasEvents { startDelivery() }
         return action
     }
 
     /// Decides what may be the end of the current load, and answers those who waited for it.
     private func endFlight(_ input: (inout State) -> LoadResult?) {
-        let answer = decide { state in
-            let answer = input(&state).map { (handlers: state.pendingHandlers.takeAll(), result: $0) }
-            snapshot.publish(state.machine.publishedToken) {
-                guard let answer, answer.handlers.count > 0 else { return }
-                handlerQueue.enqueue { answer.handlers.forEach { $0.callQueued(answer.result) } }
-            }
-            return answer
+        let answered = decide { state in
+            let result = input(&state)
+            return answerHandlers(&state, result)
         }
-        if let answer { answer.handlers.forEach { $0.callDirect(answer.result) } }
+        if let answered { answered.handlers.forEach { $0.callDirect(answered.result) } }
+    }
+
+    /// Publishes the token and answers the handlers in one step; returns all of them, of which the direct ones are still to
+    /// be called.
+    // Four inputs end a load: each would have a copy of it.
+    @inline(never)
+    private func answerHandlers(
+        _ state: inout State,
+        _ result: LoadResult?
+    ) -> (handlers: WaiterList<PendingHandler>, result: LoadResult)? {
+        let answer = result.map { (handlers: state.pendingHandlers.takeAll(), result: $0) }
+        snapshot.publish(state.machine.publishedToken) {
+            guard let answer, answer.handlers.count > 0 else { return }
+            handlerQueue.enqueue { answer.handlers.forEach { $0.callQueued(answer.result) } }
+        }
+        return answer
+    }
+
+    // Every input may have events: each would have a copy of it.
+    @inline(never)
+    private func startDelivery() {
+        eventQueue { self.deliverEvents() }
     }
 
     private func deliverEvents() {

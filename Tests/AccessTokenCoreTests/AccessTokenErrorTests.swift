@@ -35,6 +35,17 @@ struct AccessTokenErrorTests {
         #expect("\(error as any Error)" == error.description)
     }
 
+    @Test("has its name as the code that logs show")
+    func codes() {
+        let all = Self.all + [.tokenRejected, .requestAbandoned]
+        #expect(
+            all.map(\.logCode) == [
+                "signedOut", "loadTimedOut", "loadAbandoned", "loadAskedItsOwnService", "tokenRejected",
+                "requestAbandoned",
+            ]
+        )
+    }
+
     @Test("differs from every other one")
     func allDiffer() {
         #expect(Set(Self.all).count == Self.all.count)

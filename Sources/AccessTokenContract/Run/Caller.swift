@@ -126,6 +126,6 @@ enum DeliveryMark {
 extension Error {
     /// By its name in code if it is one of ours: what it tells an app's developer to do next is not for reports.
     var inReports: String {
-        (self as? AccessTokenError).map { "AccessTokenError.\($0.name)" } ?? "the error \(self)"
+        (self as? AccessTokenError).map { "AccessTokenError.\($0.logCode)" } ?? "the error \(self)"
     }
 }

@@ -15,52 +15,82 @@ public struct AccessTokenEvent: Hashable, Sendable {
         /// The name that the kind has in code.
         public let description: String
 
-        private init(_ name: String) { description = name }
+        /// The line of a log for such an event, with the names of its properties in braces.
+        let line: String
+
+        private init(_ name: String, _ line: String) {
+            description = name
+            self.line = line
+        }
 
         /// A caller was answered from the cache, without a load (clause C1).
-        public static let answeredFromCache = Kind("answeredFromCache")
+        public static var answeredFromCache: Kind { Kind("answeredFromCache", "answered from the cache") }
         /// A caller found no valid token and started a load (clause S1).
-        public static let loadStarted = Kind("loadStarted")
+        public static var loadStarted: Kind { Kind("loadStarted", "load {load} started for a caller") }
         /// A caller joined a load, as the last of so many `waiters` (clause S2).
-        public static let joined = Kind("joined")
+        public static var joined: Kind { Kind("joined", "load {load} joined, {waiters} waiting") }
         /// A caller inside the refresh-ahead window was answered, and a load was started for those to come (clause C5).
-        public static let refreshAheadStarted = Kind("refreshAheadStarted")
+        public static var refreshAheadStarted: Kind {
+            Kind("refreshAheadStarted", "load {load} started ahead of the expiration")
+        }
         /// A load brought a token, for so many `waiters`, after `seconds`.
-        public static let loadSucceeded = Kind("loadSucceeded")
+        public static var loadSucceeded: Kind {
+            Kind("loadSucceeded", "load {load} brought a token to {waiters} waiting after {seconds} s")
+        }
         /// A load ended with an error, for so many `waiters`, after `seconds` (clause F1).
-        public static let loadFailed = Kind("loadFailed")
+        public static var loadFailed: Kind {
+            Kind("loadFailed", "load {load} failed {waiters} waiting after {seconds} s with {error}")
+        }
         /// A load was silent past the deadline, and failed so many `waiters` after `seconds` (clause T1).
-        public static let loadTimedOut = Kind("loadTimedOut")
+        public static var loadTimedOut: Kind {
+            Kind("loadTimedOut", "load {load} silent past its deadline, failed {waiters} waiting after {seconds} s")
+        }
         /// The good answer of a load that had timed out came after all and was kept (clause T2).
-        public static let adoptedLateAnswer = Kind("adoptedLateAnswer")
+        public static var adoptedLateAnswer: Kind {
+            Kind("adoptedLateAnswer", "load {load} brought a token after its deadline; kept")
+        }
         /// One waiter of a load was cancelled; the load goes on (clauses X1 and X2).
-        public static let waiterCancelled = Kind("waiterCancelled")
+        public static var waiterCancelled: Kind {
+            Kind("waiterCancelled", "load {load} lost a cancelled waiter and goes on")
+        }
         /// A caller was cancelled before it could wait, and started nothing (clause X3).
-        public static let refusedCancelled = Kind("refusedCancelled")
+        public static var refusedCancelled: Kind { Kind("refusedCancelled", "a cancelled caller started nothing") }
         /// The current token was rejected; the next call loads (clause I1).
-        public static let invalidated = Kind("invalidated")
+        public static var invalidated: Kind { Kind("invalidated", "current token rejected") }
         /// A new session began, and answered so many `waiters` of the one before (clause O2).
-        public static let signedIn = Kind("signedIn")
+        public static var signedIn: Kind { Kind("signedIn", "signed in, {waiters} waiting answered") }
         /// The session ended, and so many `waiters` were answered with `signedOut` (clause O1).
-        public static let signedOut = Kind("signedOut")
+        public static var signedOut: Kind { Kind("signedOut", "signed out, {waiters} waiting answered") }
         /// A caller was answered with `signedOut` (clause O3).
-        public static let refusedSignedOut = Kind("refusedSignedOut")
+        public static var refusedSignedOut: Kind { Kind("refusedSignedOut", "a caller was refused: signed out") }
         /// A loader asked its own service during a load, and was answered with an error (clause R1).
-        public static let refusedLoader = Kind("refusedLoader")
+        public static var refusedLoader: Kind {
+            Kind("refusedLoader", "a loader was refused: it asked its own service during a load")
+        }
         /// A load answered whose session is over: the answer changes nothing (clauses O1 and O2).
-        public static let ignoredAnswerOfFormerSession = Kind("ignoredAnswerOfFormerSession")
+        public static var ignoredAnswerOfFormerSession: Kind {
+            Kind("ignoredAnswerOfFormerSession", "ignored the answer of load {load}, which belongs to a former session")
+        }
         /// A load answered late, and a newer load or token is there (clause S3).
-        public static let ignoredAnswerOfOlderLoad = Kind("ignoredAnswerOfOlderLoad")
+        public static var ignoredAnswerOfOlderLoad: Kind {
+            Kind("ignoredAnswerOfOlderLoad", "ignored the late answer of load {load}: a newer load or token is there")
+        }
         /// A load answered late, without a valid token.
-        public static let ignoredWorthlessAnswer = Kind("ignoredWorthlessAnswer")
+        public static var ignoredWorthlessAnswer: Kind {
+            Kind("ignoredWorthlessAnswer", "ignored the late answer of load {load}, which brings no valid token")
+        }
         /// A load answered once more than once (clause D7).
-        public static let ignoredRepeatedAnswer = Kind("ignoredRepeatedAnswer")
+        public static var ignoredRepeatedAnswer: Kind {
+            Kind("ignoredRepeatedAnswer", "ignored a repeated answer of load {load}")
+        }
         /// A token was rejected that is not the current one (clause I2).
-        public static let ignoredInvalidation = Kind("ignoredInvalidation")
+        public static var ignoredInvalidation: Kind {
+            Kind("ignoredInvalidation", "ignored the rejection of a token that is not the current one")
+        }
         /// A time of the policy made no sense; `detail` says which, and what it counts as.
-        public static let policyCorrected = Kind("policyCorrected")
+        public static var policyCorrected: Kind { Kind("policyCorrected", "policy corrected: {detail}") }
         /// Events were dropped, because the event handler was too slow; `count` says how many.
-        public static let eventsLost = Kind("eventsLost")
+        public static var eventsLost: Kind { Kind("eventsLost", "{count} events lost: the event handler is too slow") }
     }
 
     /// What happened.
@@ -104,7 +134,7 @@ public struct AccessTokenEvent: Hashable, Sendable {
 /// Each kind of event as a value, for tests of an event handler.
 extension AccessTokenEvent {
     /// See ``Kind/answeredFromCache``.
-    public static let answeredFromCache = AccessTokenEvent(.answeredFromCache)
+    public static var answeredFromCache: AccessTokenEvent { AccessTokenEvent(.answeredFromCache) }
 
     /// See ``Kind/loadStarted``.
     public static func loadStarted(load: Int) -> AccessTokenEvent { AccessTokenEvent(.loadStarted, load: load) }
@@ -154,10 +184,10 @@ extension AccessTokenEvent {
     public static func waiterCancelled(load: Int) -> AccessTokenEvent { AccessTokenEvent(.waiterCancelled, load: load) }
 
     /// See ``Kind/refusedCancelled``.
-    public static let refusedCancelled = AccessTokenEvent(.refusedCancelled)
+    public static var refusedCancelled: AccessTokenEvent { AccessTokenEvent(.refusedCancelled) }
 
     /// See ``Kind/invalidated``.
-    public static let invalidated = AccessTokenEvent(.invalidated)
+    public static var invalidated: AccessTokenEvent { AccessTokenEvent(.invalidated) }
 
     /// See ``Kind/signedIn``.
     public static func signedIn(waiters: Int) -> AccessTokenEvent { AccessTokenEvent(.signedIn, waiters: waiters) }
@@ -166,10 +196,10 @@ extension AccessTokenEvent {
     public static func signedOut(waiters: Int) -> AccessTokenEvent { AccessTokenEvent(.signedOut, waiters: waiters) }
 
     /// See ``Kind/refusedSignedOut``.
-    public static let refusedSignedOut = AccessTokenEvent(.refusedSignedOut)
+    public static var refusedSignedOut: AccessTokenEvent { AccessTokenEvent(.refusedSignedOut) }
 
     /// See ``Kind/refusedLoader``.
-    public static let refusedLoader = AccessTokenEvent(.refusedLoader)
+    public static var refusedLoader: AccessTokenEvent { AccessTokenEvent(.refusedLoader) }
 
     /// See ``Kind/ignoredAnswerOfFormerSession``.
     public static func ignoredAnswerOfFormerSession(load: Int) -> AccessTokenEvent {
@@ -192,7 +222,7 @@ extension AccessTokenEvent {
     }
 
     /// See ``Kind/ignoredInvalidation``.
-    public static let ignoredInvalidation = AccessTokenEvent(.ignoredInvalidation)
+    public static var ignoredInvalidation: AccessTokenEvent { AccessTokenEvent(.ignoredInvalidation) }
 
     /// See ``Kind/policyCorrected``.
     public static func policyCorrected(_ detail: String) -> AccessTokenEvent {

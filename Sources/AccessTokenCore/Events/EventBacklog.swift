@@ -9,6 +9,8 @@ package struct EventBacklog: Sendable {
 
     package init() {}
 
+    // Some twenty places report an event: each would have a copy of it.
+    @inline(never)
     mutating func append(_ event: AccessTokenEvent) {
         guard events.count < Self.capacity else {
             lost += 1

@@ -31,10 +31,7 @@ extension AccessTokenStateMachine {
         let former = beginSession(with: cached.map { .cached($0) } ?? .idle(replacing: nil))
         guard let former, answer == nil, waiters > 0 else { return Retrieval(answer: former.flatMap { _ in answer }) }
         let caller = CallerContext(priority: former.priority, loads: former.enclosing)
-        let (flight, start) = startFlight(for: caller, replacing: token, at: now)
-        state = .loading(flight)
-        report(.loadStarted(load: flight.id.number))
-        return Retrieval(start: start)
+        return lead(caller, replacing: token, at: now)
     }
 
     /// The session ended: its waiters are answered (O1), and so is everybody until the next sign-in (O3).

@@ -108,7 +108,7 @@ package struct AccessTokenStateMachine: Sendable {
         report(.waiterCancelled(load: load))
     }
 
-    private mutating func lead(_ caller: CallerContext, replacing old: AccessToken?, at now: Date) -> Retrieval {
+    mutating func lead(_ caller: CallerContext, replacing old: AccessToken?, at now: Date) -> Retrieval {
         let (flight, start) = startFlight(for: caller, replacing: old, at: now)
         state = .loading(flight)
         report(.loadStarted(load: flight.id.number))

@@ -17,24 +17,9 @@ package struct WaiterID: Equatable, Sendable {
 /// the list.
 @frozen @usableFromInline
 package struct WaiterList<Waiter> {
-    @frozen @usableFromInline
-    struct Entry {
-        @usableFromInline
-        let number: Int
-        /// `nil` if it has left.
-        @usableFromInline
-        var waiter: Waiter?
-
-        @inlinable
-        init(number: Int, waiter: Waiter) {
-            self.number = number
-            self.waiter = waiter
-        }
-    }
-
-    /// Sorted by number.
+    /// Sorted by number; a waiter that has left is `nil`.
     @usableFromInline
-    var entries: [Entry] = []
+    var entries: [(number: Int, waiter: Waiter?)] = []
 
     @usableFromInline
     var lastNumber = 0
@@ -49,7 +34,7 @@ package struct WaiterList<Waiter> {
     @inlinable
     package mutating func append(_ waiter: Waiter) -> WaiterID {
         lastNumber += 1
-        entries.append(Entry(number: lastNumber, waiter: waiter))
+        entries.append((lastNumber, waiter))
         count += 1
         return WaiterID(number: lastNumber)
     }
@@ -87,4 +72,3 @@ package struct WaiterList<Waiter> {
 }
 
 extension WaiterList: Sendable where Waiter: Sendable {}
-extension WaiterList.Entry: Sendable where Waiter: Sendable {}
