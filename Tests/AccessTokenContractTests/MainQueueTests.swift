@@ -12,7 +12,7 @@ struct MainQueueTests {
             return .retrieving { handler in
                 pending.handlers.withLock { $0.append(handler) }
                 DispatchQueue.main.async {
-                    // Views are drawn.
+                    // The main queue is busy, as while views are drawn: the suite must not take that for rest.
                     Thread.sleep(forTimeInterval: 0.01)
                     fixture.loader.load(replacing: nil) { pending.answer($0) }
                 }
