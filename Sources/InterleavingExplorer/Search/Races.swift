@@ -40,11 +40,11 @@ struct Races {
 
         /// Whether the order counts of this stretch and a later one of the same run.
         ///
-        /// Of a task that has ended, nothing tells whether somebody awaits it later: then it is not waited for. So the end of
-        /// a task that others know conflicts with everything.
+        /// Whoever awaits a task that has ended leaves no trace of that. So the end of a task that others know conflicts with
+        /// all that follows, also with what seems to have touched nothing; before the end, an `await` is seen.
         func conflicts(withLater other: Mask) -> Bool {
             if isOpaque && !other.isEmpty || other.isOpaque && !isEmpty { return true }
-            if wakesFromOutside || endsSharedTask && !other.isEmpty { return true }
+            if wakesFromOutside || endsSharedTask { return true }
             if isLateSuspension && other.isRest || isRest && other.isLateSuspension { return true }
             return writes & other.touches != 0 || other.writes & touches != 0
         }

@@ -3,9 +3,11 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-/// How many programs are judged, and the number before the first one's; `.ci/run judge` judges 10,000.
+/// How many programs are judged; `.ci/run judge` judges 10,000.
 private let programs = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].flatMap { Int($0) } ?? 60
-private let seedBefore = ProcessInfo.processInfo.environment["EXPLORER_SEED"].flatMap { UInt64($0) } ?? 0
+/// Which half of them this process judges, zero or one; `nil` if all of them.
+private let half = ProcessInfo.processInfo.environment["EXPLORER_HALF"].flatMap { Int($0) }
+private let seedBefore = UInt64(half ?? 0) * 1_000_000
 
 /// The explorer is not believed: a model that shares no code with it says which outcomes a program has.
 @Suite(
@@ -15,7 +17,7 @@ private let seedBefore = ProcessInfo.processInfo.environment["EXPLORER_SEED"].fl
     .timeLimit(.minutes(programs > 1000 ? 60 : 10))
 )
 struct JudgeTests {
-    static let count = programs
+    static let count = half == nil ? programs : programs / 2
 
     /// These take many schedules: 3 of the 60 programs that `swift test` judges.
     static let countWithoutReductions = max(3, count / 100)
@@ -24,7 +26,7 @@ struct JudgeTests {
     ///
     /// A search that was cut claims nothing.
     static let states = count > 1000 ? 300 : 150
-    static let limit = count > 1000 ? 600 : 400
+    static let limit = count > 1000 ? 800 : 400
 
     struct Verdict: Sendable {
         let missing: Set<String>
@@ -66,13 +68,13 @@ struct JudgeTests {
         var runs = 0
         var objections: [String] = []
 
-        mutating func add(_ verdict: Verdict, on program: Program, seed: UInt64) {
+        mutating func add(_ verdict: Verdict, on program: Program, named name: String) {
             runs += verdict.runs
             if verdict.isComplete { exhausted += 1 } else { cut += 1 }
             let missing = verdict.isComplete ? verdict.missing : []
             guard !missing.isEmpty || !verdict.excess.isEmpty else { return }
             let (fewMissing, fewInExcess) = (Array(missing.prefix(3)), Array(verdict.excess.prefix(3)))
-            objections.append("seed \(seed)\n\(program)\nmissing \(fewMissing)\nin excess \(fewInExcess)")
+            objections.append("\(name)\n\(program)\nmissing \(fewMissing)\nin excess \(fewInExcess)")
         }
     }
 
@@ -85,12 +87,29 @@ struct JudgeTests {
                 seed += 1
                 let program = Program(seed: seed)
                 guard let verdict = Self.verdict(on: program, .all, atMost: Self.limit) else { continue }
-                judgement.add(verdict, on: program, seed: seed)
+                judgement.add(verdict, on: program, named: "seed \(seed)")
             }
             return judgement
         }
         print("judged: \(judgement.exhausted) exhausted, \(judgement.cut) cut, \(judgement.runs) runs")
         #expect(judgement.exhausted == Self.count, "too many were cut to say anything")
+        for objection in judgement.objections { Issue.record("\(objection)") }
+    }
+
+    @Test("finds exactly the outcomes of small programs")
+    func smallPrograms() async {
+        let judgement = await onThreadOfItsOwn {
+            var judgement = Judgement()
+            let step = max(1, Program.smallCount / programs) * (half == nil ? 1 : 2)
+            for index in stride(from: half ?? 0, to: Program.smallCount, by: step) {
+                let program = Program.small(index)
+                guard let verdict = Self.verdict(on: program, .all, atMost: Self.limit / 2) else { continue }
+                judgement.add(verdict, on: program, named: "small program \(index)")
+            }
+            return judgement
+        }
+        print("judged small ones: \(judgement.exhausted) exhausted, \(judgement.cut) cut, \(judgement.runs) runs")
+        #expect(judgement.exhausted > judgement.cut, "too many were cut to say anything")
         for objection in judgement.objections { Issue.record("\(objection)") }
     }
 
@@ -129,6 +148,17 @@ struct JudgeTests {
             )
         ),
         (
+            "a task that awaits one that has ended leaves no trace of that",
+            Program(
+                operations: [
+                    [.mark(1), .spawn(2, kind: .preferred, []), .await(spawn: 2)],
+                    [.yield, .mark(3)],
+                ],
+                numbers: 3,
+                cancelsFirst: false
+            )
+        ),
+        (
             "a child that has ended leaves no trace where the end of its scope would have cancelled it",
             Program(
                 operations: [[.childLeft(1, [.look(2)], actor: 0)], [.add(3, actor: 0)]],
@@ -157,7 +187,7 @@ struct JudgeTests {
                 guard let reduced = Self.verdict(on: program, .all, atMost: 10), reduced.isComplete,
                     let verdict = Self.verdict(on: program, .none, atMost: 500)
                 else { continue }
-                judgement.add(verdict, on: program, seed: seed)
+                judgement.add(verdict, on: program, named: "seed \(seed)")
             }
             return judgement
         }
