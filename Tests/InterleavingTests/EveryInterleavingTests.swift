@@ -1,12 +1,8 @@
-import Foundation
 import InterleavingExplorer
 import TestSupport
 import Testing
 
-/// How many times as many schedules are tried as `swift test` does; `.ci/run interleavings` sets 20.
-private let effort = ProcessInfo.processInfo.environment["EXPLORER_EFFORT"].flatMap { Int($0) } ?? 1
-
-@Suite("The contract under every interleaving", .eightAtATime, .timeLimit(.minutes(effort > 20 ? 120 : 10)))
+@Suite("The contract under every interleaving", .eightAtATime, .timeLimit(.minutes(effort == nil ? 10 : 120)))
 struct EveryInterleavingTests {
     private static let clauses: Set = [
         "S1", "S2", "S3", "F1", "F2", "I1", "I2", "I3", "O1", "O2", "O3", "X1", "X2", "X3", "D1", "D2", "D5",
@@ -20,22 +16,22 @@ struct EveryInterleavingTests {
         for scenario in ContractScenario.all {
             var explorer = Explorer()
             explorer.preempts = false
-            explorer.maximumSchedules = (isPlain ? 600 : 60) * effort
+            explorer.maximumSchedules = effort.map { $0 * (isPlain ? 600 : 60) } ?? (isPlain ? 60 : 20)
             if await explore(scenario, with: subject, by: explorer).isComplete { exhausted.append(scenario) }
         }
         print("exhausted: \(subject) | \(exhausted.count) of \(ContractScenario.all.count)")
-        if effort >= 200 || isPlain {
+        if let effort, isPlain || effort >= 200 {
             #expect(clauses(of: exhausted) == Self.clauses, "each clause has a scenario that is exhausted")
         }
     }
 
     /// There are more schedules then, so that fewer scenarios can be exhausted.
-    @Test(arguments: Subject.own)
+    @Test(arguments: effort == nil ? [Subject.actor, .queue] : Subject.own)
     func `is kept, also where steps are held in their middle, by`(_ subject: Subject) async {
         var exhausted = 0
         for scenario in ContractScenario.all {
             var explorer = Explorer()
-            explorer.maximumSchedules = 15 * effort
+            explorer.maximumSchedules = 15 * (effort ?? 1)
             if await explore(scenario, with: subject, by: explorer).isComplete { exhausted += 1 }
         }
         print("exhausted, with preemption: \(subject) | \(exhausted) of \(ContractScenario.all.count)")

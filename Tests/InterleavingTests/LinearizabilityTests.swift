@@ -63,7 +63,7 @@ struct LinearizabilityTests {
     @Test(arguments: programs.indices, [true, false])
     func `so that an order of the calls explains the answers`(_ index: Int, isActor: Bool) async {
         var explorer = Explorer()
-        explorer.maximumSchedules = 400
+        explorer.maximumSchedules = effort == nil ? 100 : 400
         let report = await explorer.explore(Self.scenario(Self.programs[index], isActor: isActor) { $0 })
         #expect(report.holds, "\(report)")
         let tally = report.isComplete ? "all \(report.schedules)" : "\(report.schedules)"

@@ -4,7 +4,13 @@ import TestSupport
 import Testing
 
 /// The services decide under a lock, which an explorer does not see: what leaves schedules out must lose no outcome.
-@Suite("What is left out", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite(
+    "What is left out",
+    .eightAtATime,
+    .serialized,
+    .enabled(if: effort != nil, "it takes long: .ci/deep interleavings"),
+    .timeLimit(.minutes(10))
+)
 struct SoundnessTests {
     private static let scenarios = [
         "two callers", "a caller that is cancelled", "sign-out during a load", "sign-in during a load",

@@ -17,8 +17,10 @@ struct Entry: Sendable, CustomTestStringConvertible {
     static let holding = all.filter { $0.version.breaks == nil && $0.version.unseenFault == nil }
     static let unseen = all.filter { $0.version.unseenFault != nil }
 
-    /// A few versions have some thousand schedules; all of them are tried when the gallery itself runs.
-    static let limit = 600
+    /// How many schedules of a fix are tried here; `swift run race-gallery` tries all of them.
+    static let limitOfFixes = 60
+
+    private var limit: Int { version.origin == .fix ? Self.limitOfFixes : 600 }
 
     /// What the explorer finds, explored once for all tests.
     func finding() async -> Finding? {
@@ -28,7 +30,7 @@ struct Entry: Sendable, CustomTestStringConvertible {
     private static let findings = Task {
         var findings: [String: Finding] = [:]
         for entry in all {
-            findings[entry.testDescription] = await entry.version.explore(atMost: limit)
+            findings[entry.testDescription] = await entry.version.explore(atMost: entry.limit)
         }
         return findings
     }

@@ -15,10 +15,10 @@ struct VerdictTests {
         #expect(entry.version.origin != .fix)
     }
 
-    @Test("a fix holds under all schedules, or under the first 600", arguments: Entry.holding)
+    @Test("a fix holds under all schedules, or under the first 60", arguments: Entry.holding)
     func holds(entry: Entry) async throws {
         let finding = try #require(await entry.finding())
-        let wasCut = finding.report.schedules + finding.report.redundantRuns >= Entry.limit
+        let wasCut = finding.report.schedules + finding.report.redundantRuns >= Entry.limitOfFixes
         #expect(finding.isExpected || finding.report.holds && wasCut, "\(finding.report)")
         // Where callers await one line after the other there is nothing to interleave.
         #expect(finding.report.schedules > 1 || ["log await-each", "log stream"].contains(entry.testDescription))
@@ -33,11 +33,11 @@ struct VerdictTests {
         #expect(finding.verdict.contains("data race"))
     }
 
-    @Test("a fix also holds in the first 100 schedules without reductions", arguments: Entry.holding)
+    @Test("a fix also holds in the first 60 schedules without reductions", arguments: Entry.holding)
     func unreduced(entry: Entry) async {
         var explorer = Explorer()
         explorer.reductions = .none
-        explorer.maximumSchedules = 100
+        explorer.maximumSchedules = Entry.limitOfFixes
         let report = await explorer.explore(entry.version.scenario)
         #expect(report.holds, "\(report)")
     }

@@ -3,11 +3,14 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-/// How many programs are judged; `.ci/run judge` judges 10,000.
-private let programs = ProcessInfo.processInfo.environment["EXPLORER_PROGRAMS"].flatMap { Int($0) } ?? 60
+private let environment = ProcessInfo.processInfo.environment
+/// How many programs are judged; `.ci/deep judge` sets it.
+private let programsOfStep = environment["EXPLORER_PROGRAMS"].flatMap { Int($0) }
+private let programs = programsOfStep ?? 20
 /// Which half of them this process judges, zero or one; `nil` if all of them.
-private let half = ProcessInfo.processInfo.environment["EXPLORER_HALF"].flatMap { Int($0) }
-private let seedBefore = UInt64(half ?? 0) * 1_000_000
+private let half = environment["EXPLORER_HALF"].flatMap { Int($0) }
+/// The programs are drawn from the seeds that follow this one.
+private let seedBefore = (environment["EXPLORER_SEED"].flatMap { UInt64($0) } ?? 0) + UInt64(half ?? 0) * 1_000_000
 
 /// The explorer is not believed: a model that shares no code with it says which outcomes a program has.
 @Suite(
@@ -19,7 +22,7 @@ private let seedBefore = UInt64(half ?? 0) * 1_000_000
 struct JudgeTests {
     static let count = half == nil ? programs : programs / 2
 
-    /// These take many schedules: 3 of the 60 programs that `swift test` judges.
+    /// These take many schedules.
     static let countWithoutReductions = max(3, count / 100)
 
     /// The most states that a program may have in the model, so that most programs can be exhausted.
@@ -177,7 +180,10 @@ struct JudgeTests {
         #expect(verdict?.excess == [])
     }
 
-    @Test("finds exactly the same without its reductions, where that can be exhausted")
+    @Test(
+        "finds exactly the same without its reductions, where that can be exhausted",
+        .enabled(if: programsOfStep != nil, "it takes long: .ci/deep judge")
+    )
     func withoutReductions() async {
         let judgement = await onThreadOfItsOwn {
             var judgement = Judgement()
