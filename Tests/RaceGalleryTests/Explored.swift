@@ -20,8 +20,6 @@ struct Entry: Sendable, CustomTestStringConvertible {
     /// How many schedules of a fix are tried here; `swift run race-gallery` tries all of them.
     static let limitOfFixes = 60
 
-    private var limit: Int { version.origin == .fix ? Self.limitOfFixes : 600 }
-
     /// What the explorer finds, explored once for all tests.
     func finding() async -> Finding? {
         await Self.findings.value[testDescription]
@@ -30,7 +28,11 @@ struct Entry: Sendable, CustomTestStringConvertible {
     private static let findings = Task {
         var findings: [String: Finding] = [:]
         for entry in all {
-            findings[entry.testDescription] = await entry.version.explore(atMost: entry.limit)
+            var finding = await entry.version.explore(atMost: limitOfFixes)
+            if entry.version.breaks != nil && finding.report.holds {
+                finding = await entry.version.explore(atMost: 10 * limitOfFixes)
+            }
+            findings[entry.testDescription] = finding
         }
         return findings
     }

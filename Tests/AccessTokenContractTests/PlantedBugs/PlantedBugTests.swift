@@ -63,7 +63,7 @@ struct PlantedBugTests {
 
     @Test(arguments: bugs.keys.sorted { $0.rawValue < $1.rawValue })
     func `in a small service`(_ bug: BuggyService.Bug) async {
-        for _ in 1...max(1, runs / 2) {
+        for _ in 1...runs {
             let report = await ServiceContract.verify(Self.smallSubject(bug: bug), timeLimit: Self.timeLimit)
             #expect(report.brokenIDs == Self.bugs[bug], "\(bug): \(report)")
         }
@@ -72,7 +72,7 @@ struct PlantedBugTests {
     @Test(arguments: published.indices)
     func `as published`(_ index: Int) async {
         let (subject, broken) = Self.published[index]
-        for _ in 1...max(1, runs / 2) {
+        for _ in 1...runs {
             let report = await ServiceContract.verify(subject, timeLimit: Self.timeLimit)
             #expect(report.brokenIDs == broken, "\(report)")
         }

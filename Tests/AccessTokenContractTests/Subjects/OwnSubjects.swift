@@ -5,6 +5,9 @@ import AccessTokenContract
 /// Each is there twice: with an event handler, and without, when valid tokens are handed out by a shorter way.
 enum OwnSubjects {
     static let all = observed + unobserved
+    static let services = Array(observed.prefix(2))
+    /// What `swift test` verifies: both services, and the longest way through the adapters.
+    static let some = services + unobserved.prefix(2) + observed.suffix(1)
     static let observed = subjects(observed: true)
     static let unobserved = subjects(observed: false)
 
