@@ -262,7 +262,7 @@ struct PostgresCredentialStoreTests {
 @Suite(
     "A PostgreSQL server that restarts",
     .needsPostgres,
-    .enabled(if: TestDatabase.restart != nil, "Everybody else would be disconnected: .ci/run postgres"),
+    .enabled(if: TestDatabase.restart != nil, "Everybody else would be disconnected: .ci/deep postgres"),
     .timeLimit(.minutes(10))
 )
 struct PostgresRestartTests {

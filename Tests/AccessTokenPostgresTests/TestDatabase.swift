@@ -89,7 +89,7 @@ struct TestDatabase: Sendable {
 
 extension Trait where Self == ConditionTrait {
     static var needsPostgres: Self {
-        .enabled(if: TestDatabase.connection != nil, "ACCESS_TOKEN_POSTGRES names no server: .ci/run postgres")
+        .enabled(if: TestDatabase.connection != nil, "ACCESS_TOKEN_POSTGRES names no server: .ci/deep postgres")
     }
 }
 

@@ -5,7 +5,7 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-/// A minute of them is a matter of .ci/run.
+/// `.ci/deep kill` has four times as many.
 private let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 25
 
 @Suite(

@@ -13,7 +13,7 @@ private let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTG
     .eightAtATime,
     .serialized,
     .timeLimit(.minutes(10)),
-    .enabled(if: connection != nil, "There is no PostgreSQL: .ci/run postgres starts one")
+    .enabled(if: connection != nil, "There is no PostgreSQL: .ci/deep postgres starts one")
 )
 final class PostgresKillTests {
     private static let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 100

@@ -12,7 +12,7 @@ import Testing
     .timeLimit(.minutes(10)),
     .enabled(
         if: ProcessInfo.processInfo.environment["KILLS"] != nil,
-        "Foundation on Linux may crash a process with many open sockets when it starts another: .ci/run kill"
+        "Foundation on Linux may crash a process with many open sockets when it starts another: .ci/deep kill"
     )
 )
 struct ProcessRunTests {

@@ -13,7 +13,7 @@ import FoundationNetworking
 /// The environment says where it is: `DJANGO_OAUTH_TOOLKIT` and `OIDC_PROVIDER_MOCK` are `PORT:STATE_FOLDER`. Without
 /// them its tests are skipped, and say so.
 struct RealServer: Sendable, CustomTestStringConvertible {
-    static let command = ".ci/run servers installs the servers, starts them and runs these tests"
+    static let command = ".ci/deep servers installs the servers, starts them and runs these tests"
 
     static let django = RealServer(
         "django-oauth-toolkit",

@@ -11,12 +11,12 @@ import FoundationNetworking
 
 private let soakSeconds = ProcessInfo.processInfo.environment["SOAK_SECONDS"].flatMap { Int($0) } ?? 0
 
-/// A long run of both kinds of session at a server that fails in every way of the catalogue; `.ci/run soak` takes two
+/// A long run of both kinds of session at a server that fails in every way of the catalogue; `.ci/deep soak` takes two
 /// minutes, and `SOAK_SECONDS` as long as it says.
 @Suite(
     "A long run at a server that fails in every way",
     .eightAtATime,
-    .enabled(if: soakSeconds > 0, ".ci/run soak runs it"),
+    .enabled(if: soakSeconds > 0, ".ci/deep soak runs it"),
     .timeLimit(.minutes(600))
 )
 struct SoakTests {

@@ -103,7 +103,7 @@ struct JudgeTests {
     func smallPrograms() async {
         let judgement = await onThreadOfItsOwn {
             var judgement = Judgement()
-            let step = max(1, Program.smallCount / programs) * (half == nil ? 1 : 2)
+            let step = (programsOfStep == nil ? Program.smallCount / programs : 1) * (half == nil ? 1 : 2)
             for index in stride(from: half ?? 0, to: Program.smallCount, by: step) {
                 let program = Program.small(index)
                 guard let verdict = Self.verdict(on: program, .all, atMost: Self.limit / 2) else { continue }
