@@ -11,9 +11,20 @@ struct LegacyReportTests {
         )
         let report = await ServiceContract.verify(legacySubject)
         var rest = report.description.lines[...]
+        let steps = rest.compactMap(Self.step)
         for line in block.lines where line != "…" {
+            // The session works on a queue of its own: two steps may trade places on a busy machine.
+            if let step = Self.step(line) {
+                #expect(steps.contains(step), "\(step)\nis not in\n\(report)")
+                continue
+            }
             let index = try #require(rest.firstIndex(of: line), "\(line)\nis not, or not there, in\n\(report)")
             rest = rest[(index + 1)...]
         }
+    }
+
+    /// What a line of a trace says after its number.
+    private static func step(_ line: String) -> String? {
+        line.firstMatch(of: /^ +\d+\. (.+)$/).map { String($0.1) }
     }
 }
