@@ -101,32 +101,34 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "AccessTokenCoreTests",
-            dependencies: ["AccessTokenCore", "AccessTokenContract", "ServiceSpecification", "TestSupport"],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "AccessTokenServiceTests",
+            name: "ServiceTests",
             dependencies: [
                 "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract",
-                "ServiceSpecification", "TestSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "AccessTokenContractTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract",
-                "BuggyServices", "TestSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "CredentialStoreContractTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenOAuth", "AccessTokenContract",
-                "CredentialStoreContract",
                 "TestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ContractTests",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
+                "AccessTokenContract", "CredentialStoreContract", "BuggyServices", "TestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ExplorerTests",
+            dependencies: [
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters",
+                "InterleavingExplorer", "BuggyServices", "TestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ProgramTests",
+            dependencies: [
+                "token-tour", "race-gallery", "ConsoleSupport", "InterleavingExplorer", "LoopbackAuthorizationServer",
+                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenOAuth", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -161,25 +163,6 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "InterleavingExplorerTests",
-            dependencies: ["InterleavingExplorer", "TestSupport"],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "InterleavingTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters",
-                "InterleavingExplorer", "BuggyServices", "TestSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .target(
-            name: "ServiceSpecification",
-            dependencies: ["AccessTokenCore"],
-            path: "Tests/ServiceSpecification",
-            swiftSettings: settings
-        ),
         .target(
             name: "TestSupport",
             dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenOAuth"],
@@ -190,20 +173,6 @@ let package = Package(
             name: "BuggyServices",
             dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
             path: "Tests/BuggyServices",
-            swiftSettings: settings
-        ),
-        .testTarget(name: "ConsoleSupportTests", dependencies: ["ConsoleSupport"], swiftSettings: settings),
-        .testTarget(
-            name: "RaceGalleryTests",
-            dependencies: ["race-gallery", "InterleavingExplorer", "ConsoleSupport", "TestSupport"],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "TokenTourTests",
-            dependencies: [
-                "token-tour", "ConsoleSupport", "LoopbackAuthorizationServer", "AccessTokenCore", "AccessTokenGCD",
-                "AccessTokenAsync", "AccessTokenOAuth", "TestSupport",
-            ],
             swiftSettings: settings
         ),
         .target(

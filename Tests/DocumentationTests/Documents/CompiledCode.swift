@@ -6,7 +6,7 @@ struct CompiledCode {
         let examples = try ["Tests/DocumentationTests/Examples", "Tests/SampleApplication"]
             .flatMap(Repository.swiftFiles)
         let others = [
-            "Tests/InterleavingExplorerTests/ReadmeExample.swift",
+            "Tests/ExplorerTests/Explorer/ReadmeExample.swift",
             "Tests/AccessTokenOAuthTests/Loaders/DocumentedExampleTests.swift",
         ]
         files = try (examples + Host.files + others).map { try Repository.text(of: $0).lines }
@@ -24,8 +24,8 @@ enum Host {
     static let article = "Sources/AccessTokenContract/AccessTokenContract.docc/OwnService.md"
 
     static let files = [
-        "Tests/AccessTokenContractTests/ContractFromSwiftTestingTests.swift",
-        "Tests/AccessTokenContractTests/ContractFromXCTestTests.swift",
+        "Tests/ContractTests/ContractFromSwiftTestingTests.swift",
+        "Tests/ContractTests/ContractFromXCTestTests.swift",
     ]
 }
 

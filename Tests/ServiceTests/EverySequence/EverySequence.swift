@@ -1,5 +1,4 @@
 import AccessTokenCore
-import ServiceSpecification
 
 /// Runs every sequence of inputs up to a length, depth first, on copies of the state machine and the specification.
 ///

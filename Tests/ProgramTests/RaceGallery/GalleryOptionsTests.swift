@@ -6,7 +6,7 @@ import Testing
 @testable import race_gallery
 
 @Suite("Arguments are understood or refused by name", .eightAtATime)
-struct OptionsTests {
+struct GalleryOptionsTests {
     @Test("Without arguments all exhibits are shown; with a name one exhibit, with a version one version")
     func shown() throws {
         guard case .show(let all) = try Options([]).command else {

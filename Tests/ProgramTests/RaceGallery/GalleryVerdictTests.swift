@@ -6,7 +6,7 @@ import Testing
 @testable import race_gallery
 
 @Suite("In the gallery", .eightAtATime, .timeLimit(.minutes(10)))
-struct VerdictTests {
+struct GalleryVerdictTests {
     @Test("a version that is known to be wrong breaks the invariant it is known for", arguments: Entry.breaking)
     func breaks(entry: Entry) async throws {
         let finding = try #require(await entry.finding())
@@ -74,7 +74,7 @@ struct VerdictTests {
 
     @Test("every exhibit names the file of its code")
     func files() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         for exhibit in Gallery.exhibits {
             #expect(exhibit.file.hasPrefix("Sources/race-gallery/Exhibits/"))
             let code = try String(contentsOf: root.appending(path: exhibit.file), encoding: .utf8)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Planted bugs are caught by their clauses, and break no others", .eightAtATime, .timeLimit(.minutes(10)))
-struct PlantedBugTests {
+struct PlantedStoreBugTests {
     /// The bugs, each with all clauses that it breaks.
     static let bugs: [BuggyStore.Bug: [String]] = [
         .storesNothing: ["K1"], .losesMembers: ["K1"], .remembersWhatItRead: ["K2"],

@@ -1,4 +1,3 @@
-import ServiceSpecification
 import TestSupport
 
 /// Inputs drawn at random, and the search for the shortest ones that show the same fault.

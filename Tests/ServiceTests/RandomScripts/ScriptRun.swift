@@ -1,7 +1,6 @@
 import AccessTokenAdapters
 import AccessTokenCore
 import Foundation
-import ServiceSpecification
 
 /// One script on one stack, held against the specification after each input.
 ///

@@ -57,7 +57,7 @@ struct ArticleTests {
     private func article(_ name: String) throws -> String {
         try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Sources/InterleavingExplorer/InterleavingExplorer.docc/\(name).md"),
+                .appending(path: "../../../Sources/InterleavingExplorer/InterleavingExplorer.docc/\(name).md"),
             encoding: .utf8
         )
     }

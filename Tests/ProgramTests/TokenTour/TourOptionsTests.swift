@@ -5,7 +5,7 @@ import Testing
 @testable import token_tour
 
 @Suite("Arguments are understood or refused by name", .eightAtATime)
-struct OptionsTests {
+struct TourOptionsTests {
     @Test("Without arguments: five rounds, a hundred callers, every set-up")
     func defaults() throws {
         let options = try Options([])

@@ -1,6 +1,5 @@
 import AccessTokenContract
 import Foundation
-import ServiceSpecification
 
 /// Everything that a stack does during a script, in the order in which it is seen.
 ///

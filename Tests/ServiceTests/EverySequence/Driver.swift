@@ -1,6 +1,5 @@
 import AccessTokenCore
 import Foundation
-import ServiceSpecification
 
 /// Gives inputs to a state machine as a shell does, and keeps book of what it does, believing nothing.
 struct Driver {

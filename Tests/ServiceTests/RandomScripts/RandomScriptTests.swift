@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import ServiceSpecification
 import TestSupport
 import Testing
 

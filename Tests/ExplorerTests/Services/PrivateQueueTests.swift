@@ -5,7 +5,7 @@ import Testing
 
 /// What a `DispatchQueue` that nobody can hold runs, runs when it likes.
 @Suite("Behind a private queue", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
-struct EscapeTests {
+struct PrivateQueueTests {
     private static let foreign = Subject("the actor with a loader on a private queue") { surroundings in
         let service = AsyncAccessTokenService(
             loader: AsyncLoaderAdapter(of: surroundings.loader),

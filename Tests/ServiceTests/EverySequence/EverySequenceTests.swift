@@ -1,5 +1,4 @@
 import Foundation
-import ServiceSpecification
 import TestSupport
 import Testing
 

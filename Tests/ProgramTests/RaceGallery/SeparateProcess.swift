@@ -30,7 +30,7 @@ struct SeparateProcess {
         program = folder.appending(path: "program")
         let source = folder.appending(path: "main.swift")
         try main.write(to: source, atomically: true, encoding: .utf8)
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         let sources = [source.path] + files.map { root.appending(path: $0).path }
         let built = try await Self.run(compiler, options + ["-swift-version", "6", "-o", program.path] + sources)
         guard built.status == 0 else {

@@ -6,7 +6,7 @@ import Testing
 @testable import race_gallery
 
 @Suite("A diagram", .eightAtATime)
-struct DiagramTests {
+struct GalleryDiagramTests {
     private var scenario: Scenario {
         Scenario("a diagram") { run in
             let first = run.operation("end", mayThrow: true) {

@@ -18,12 +18,3 @@ struct OwnSubjectTests {
         }
     }
 }
-
-extension ContractReport {
-    fileprivate var skippedIDs: [String] {
-        rows.compactMap { row in
-            guard case .skipped = row.outcome else { return nil }
-            return row.clause.id
-        }
-    }
-}
