@@ -12,7 +12,7 @@ let features: [SwiftSetting] = [
     .strictMemorySafety(),
 ]
 
-// `.ci/run` sets the variable: a newer compiler's warning fails our checks, and no consumer's build.
+// `.ci/run` and `.ci/deep` set it: a newer compiler's warning fails our checks, and no consumer's build.
 let isChecked = Context.environment["ACCESS_TOKEN_SERVICE_CHECKS"] != nil
 let settings = features + (isChecked ? [.treatAllWarnings(as: .error)] : [])
 
