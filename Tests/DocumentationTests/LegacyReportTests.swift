@@ -13,12 +13,16 @@ struct LegacyReportTests {
         var rest = report.description.lines[...]
         let steps = rest.compactMap(Self.step)
         for line in block.lines where line != "…" {
-            // The session works on a queue of its own: two steps may trade places on a busy machine.
-            if let step = Self.step(line) {
-                #expect(steps.contains(step), "\(step)\nis not in\n\(report)")
+            let wanted = Self.step(line) ?? line
+            // The session works on a queue of its own: on a busy machine, what it does may come later in the trace.
+            if wanted.contains(" is started") || wanted.contains(" gets ") {
+                #expect(steps.contains(wanted), "\(wanted)\nis not in\n\(report)")
                 continue
             }
-            let index = try #require(rest.firstIndex(of: line), "\(line)\nis not, or not there, in\n\(report)")
+            let index = try #require(
+                rest.firstIndex { (Self.step($0) ?? $0) == wanted },
+                "\(line)\nis not, or not there, in\n\(report)"
+            )
             rest = rest[(index + 1)...]
         }
     }
