@@ -49,7 +49,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     private let state: AdaptiveLocked<State>
     @usableFromInline
-    nonisolated let snapshot = TokenSnapshot()
+    nonisolated let snapshot: TokenSnapshot
     @usableFromInline
     nonisolated let clock: ServiceClock
 
@@ -101,6 +101,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         self.eventQueue = eventQueue
         self.onEvent = onEvent
         let machine = AccessTokenStateMachine(service: id, policy: policy, reportsEvents: onEvent != nil)
+        snapshot = TokenSnapshot(reportsHits: onEvent != nil)
         state = AdaptiveLocked(State(machine: machine))
         // A corrected policy is an event already.
         decide { _ in }
@@ -153,10 +154,14 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         var start: LoadStart?
         var task: LoadTask?
         endFlight { state in
-            let retrieval = state.machine.signIn(token, waiters: state.waiters.count, at: now)
-            start = retrieval.start
-            if start != nil { task = prepareLoad(&state) }
-            return retrieval.answer
+            switch state.machine.signIn(token, waiters: state.waiters.count, at: now) {
+            case .none: return nil
+            case .answerWaiters(let answer): return answer
+            case .load(let load):
+                start = load
+                task = prepareLoad(&state)
+                return nil
+            }
         }
         if let start, let task { startLoad(start, task) }
     }
@@ -232,25 +237,31 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         let now = clock.now
         let (priority, loads) = (Task.currentPriority.rawValue, EnclosingLoads.current)
         var task: LoadTask?
-        let retrieval = decide { state in
+        var answer: LoadResult?
+        var start: LoadStart?
+        var raised: UInt8?
+        decide { state in
             let caller = CallerContext(isCancelled: isCancelled(), priority: priority, loads: loads)
-            let retrieval = state.machine.retrieve(by: caller, waiters: state.waiters.count, at: now)
-            if retrieval.start != nil {
+            switch state.machine.retrieve(by: caller, waiters: state.waiters.count, at: now) {
+            case .answer(let result): answer = result
+            case .answerAndLoad(let token, let load): (answer, start) = (.success(token), load)
+            case .wait: break
+            case .waitAndLoad(let load): start = load
+            case .waitAndRaise(let priority): (task, raised) = (state.loadTask, priority)
+            }
+            if start != nil {
                 snapshot.publish(state.machine.publishedToken)
                 task = prepareLoad(&state)
-            } else if retrieval.raise != nil {
-                task = state.loadTask
             }
-            if let answer = retrieval.answer {
+            if let answer {
                 waiter.callHandler(answer)
             } else {
                 register(state.waiters.append(waiter))
             }
-            return retrieval
         }
-        if let answer = retrieval.answer { waiter.resumeTask(answer) }
-        if let start = retrieval.start, let task { startLoad(start, task) }
-        if let priority = retrieval.raise, let task { raise(task, to: priority) }
+        if let answer { waiter.resumeTask(answer) }
+        if let start, let task { startLoad(start, task) }
+        if let raised, let task { raise(task, to: raised) }
     }
 
     /// Answers a cancelled waiter, unless it has been answered already.
@@ -351,10 +362,10 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         )
         // After the load has been started, since a timer takes as long to make as the way to the loader.
         if let loadDeadline {
-            deadline.bind(clock.schedule(after: loadDeadline) { [self] in deadlinePassed(start.flight) })
+            deadline.bind(clock.schedule(after: loadDeadline) { [self] in deadlinePassed(start.load) })
         }
         // A caller of higher priority may have joined before the task was there.
-        let wanted = state.withLock { $0.machine.priority(of: start.flight) }
+        let wanted = state.withLock { $0.machine.priority(of: start.load) }
         if let wanted, wanted > start.priority { raise(task, to: wanted) }
     }
 
@@ -365,7 +376,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
     private func runLoad(_ start: LoadStart, _ deadline: LoadDeadline) async {
-        let flight = start.flight
+        let flight = start.load
         runningLoads.begin(flight)
         let result = await askLoader(start)
         deadline.cancel()
@@ -380,7 +391,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///   way here; then the loader must not be asked after the next load.
     @concurrent
     private nonisolated func askLoader(_ start: LoadStart) async -> LoadResult? {
-        guard state.withLock({ $0.machine.isCurrent(start.flight) }) else { return nil }
+        guard state.withLock({ $0.machine.isCurrent(start.load) }) else { return nil }
         do {
             return .success(try await loader.load(replacing: start.replacing))
         } catch {
@@ -388,20 +399,20 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         }
     }
 
-    private func loadFinished(_ flight: FlightID, _ result: LoadResult) {
+    private func loadFinished(_ flight: LoadID, _ result: LoadResult) {
         let now = clock.now
         let error = onEvent == nil ? nil : LoggedError(result)
         endFlight { $0.machine.loadFinished(flight, result, error: error, waiters: $0.waiters.count, at: now) }
     }
 
-    private nonisolated func deadlinePassed(_ flight: FlightID) {
+    private nonisolated func deadlinePassed(_ flight: LoadID) {
         let now = clock.now
         endFlight { $0.machine.deadlinePassed(flight, waiters: $0.waiters.count, at: now) }
         // After the decision: a load that begins later than this sees that it is not the current one any more.
         Task.detached(executorPreference: executor) { [self] in await loadIsOver(flight) }
     }
 
-    private func loadIsOver(_ flight: FlightID) {
+    private func loadIsOver(_ flight: LoadID) {
         for action in runningLoads.end(flight) { action() }
     }
 
@@ -419,7 +430,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     private func isRunning(oneOf loads: [LoadID]) -> Bool {
-        runningLoads.contains(oneOf: loads, of: id)
+        runningLoads.contains(oneOf: loads)
     }
 
     private func loadsAreOver(before epoch: Int) async {

@@ -6,13 +6,20 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     @usableFromInline
     package let cached = Locked<CachedToken?>(nil)
 
-    package init() {}
+    /// Whether each caller that is given a token is an event, which only the state machine reports.
+    @usableFromInline
+    package let reportsHits: Bool
+
+    package init(reportsHits: Bool) {
+        self.reportsHits = reportsHits
+    }
 
     /// The token, if it is valid and nothing else has to be done about it.
     @inlinable
     package borrowing func freshToken(at now: Date) -> AccessToken? {
-        cached.withLock { cached in
-            guard let cached, now < cached.freshUntil else { return nil }
+        guard !reportsHits else { return nil }
+        return cached.withLock { cached in
+            guard let cached, cached.isFresh(at: now) else { return nil }
             return cached.token
         }
     }
@@ -21,7 +28,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     @inlinable
     package borrowing func usableToken(at now: Date) -> AccessToken? {
         cached.withLock { cached in
-            guard let cached, now < cached.usableUntil else { return nil }
+            guard let cached, cached.isUsable(at: now) else { return nil }
             return cached.token
         }
     }

@@ -45,7 +45,7 @@ public final class AccessTokenService: AccessTokenProviding {
 
     private let state: AdaptiveLocked<State>
     @usableFromInline
-    let snapshot = TokenSnapshot()
+    let snapshot: TokenSnapshot
     @usableFromInline
     let clock: ServiceClock
 
@@ -105,6 +105,7 @@ public final class AccessTokenService: AccessTokenProviding {
         self.eventQueue = eventQueue
         self.onEvent = onEvent
         let machine = AccessTokenStateMachine(service: id, policy: policy, reportsEvents: onEvent != nil)
+        snapshot = TokenSnapshot(reportsHits: onEvent != nil)
         state = AdaptiveLocked(State(machine: machine))
         // A corrected policy is an event already.
         decide { _ in }
@@ -160,9 +161,13 @@ public final class AccessTokenService: AccessTokenProviding {
         let now = clock.now
         var start: LoadStart?
         endFlight { state in
-            let retrieval = state.machine.signIn(token, waiters: state.pendingHandlers.count, at: now)
-            start = retrieval.start
-            return retrieval.answer
+            switch state.machine.signIn(token, waiters: state.pendingHandlers.count, at: now) {
+            case .none: return nil
+            case .answerWaiters(let answer): return answer
+            case .load(let load):
+                start = load
+                return nil
+            }
         }
         if let start { startLoad(start) }
     }
@@ -206,19 +211,25 @@ public final class AccessTokenService: AccessTokenProviding {
         let now = clock.now
         let caller = CallerContext(isCancelled: isCancelled, loads: EnclosingLoads.current)
         var waiter: WaiterID?
-        let retrieval = decide { state in
+        var answer: LoadResult?
+        var start: LoadStart?
+        decide { state in
             // Nobody's priority is raised: a queue is raised by the blocks that wait in it.
-            let retrieval = state.machine.retrieve(by: caller, waiters: state.pendingHandlers.count, at: now)
-            if retrieval.start != nil { snapshot.publish(state.machine.publishedToken) }
-            if let answer = retrieval.answer {
+            switch state.machine.retrieve(by: caller, waiters: state.pendingHandlers.count, at: now) {
+            case .answer(let result): answer = result
+            case .answerAndLoad(let token, let load): (answer, start) = (.success(token), load)
+            case .wait, .waitAndRaise: break
+            case .waitAndLoad(let load): start = load
+            }
+            if start != nil { snapshot.publish(state.machine.publishedToken) }
+            if let answer {
                 enqueue(handler, answer)
             } else {
                 waiter = state.pendingHandlers.append(handler)
             }
-            return retrieval
         }
-        if let answer = retrieval.answer { handler.callDirect(answer) }
-        if let start = retrieval.start { startLoad(start) }
+        if let answer { handler.callDirect(answer) }
+        if let start { startLoad(start) }
         return waiter.map { self.retrieval(of: $0) } ?? .answered
     }
 
@@ -313,14 +324,14 @@ public final class AccessTokenService: AccessTokenProviding {
         loaderQueue.enqueue { [self] in runLoad(start, deadline) }
         // After the load has been started, since a timer takes as long to make as the way to the loader.
         if let loadDeadline {
-            deadline.bind(clock.schedule(after: loadDeadline) { [self] in deadlinePassed(start.flight) })
+            deadline.bind(clock.schedule(after: loadDeadline) { [self] in deadlinePassed(start.load) })
         }
     }
 
     /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
     private func runLoad(_ start: LoadStart, _ deadline: LoadDeadline) {
         dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
-        let flight = start.flight
+        let flight = start.load
         guard state.withLock({ $0.machine.isCurrent(flight) }) else {
             deadline.cancel()
             return
@@ -337,7 +348,7 @@ public final class AccessTokenService: AccessTokenProviding {
         }
     }
 
-    private func loadFinished(_ flight: FlightID, _ result: LoadResult) {
+    private func loadFinished(_ flight: LoadID, _ result: LoadResult) {
         // Before the answers: who is answered, and then signs out, finds that the load is over.
         loaderQueue.enqueue { [self] in loadIsOver(flight) }
         let now = clock.now
@@ -345,14 +356,14 @@ public final class AccessTokenService: AccessTokenProviding {
         endFlight { $0.machine.loadFinished(flight, result, error: error, waiters: $0.pendingHandlers.count, at: now) }
     }
 
-    private func deadlinePassed(_ flight: FlightID) {
+    private func deadlinePassed(_ flight: LoadID) {
         let now = clock.now
         endFlight { $0.machine.deadlinePassed(flight, waiters: $0.pendingHandlers.count, at: now) }
         // After the decision: a load that begins later than this sees that it is not the current one any more.
         loaderQueue.enqueue { [self] in loadIsOver(flight) }
     }
 
-    private func loadIsOver(_ flight: FlightID) {
+    private func loadIsOver(_ flight: LoadID) {
         dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
         for action in unsafe runningLoads.end(flight) { action() }
     }
@@ -365,7 +376,7 @@ public final class AccessTokenService: AccessTokenProviding {
         dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
         // Here, where no load of the next session has begun.
         (loader as? any CancellableLoader)?.cancelLoads(of: id)
-        let isInsideLoad = unsafe runningLoads.contains(oneOf: enclosing, of: id)
+        let isInsideLoad = unsafe runningLoads.contains(oneOf: enclosing)
         if isInsideLoad { done() }
         let forget: RunningLoads.Action = { [loader, signOuts] in
             let finish = OneShot(abandoned: ()) {

@@ -96,7 +96,7 @@ struct AccessTokenEventTests {
         var machine = AccessTokenStateMachine(service: ServiceID(), policy: AccessTokenPolicy(), reportsEvents: true)
         let now = ManualClock().now
         let start = try #require(machine.retrieve(waiters: 0, at: now).start)
-        _ = machine.loadFinished(start.flight, .failure(error), error: LoggedError(error), waiters: 1, at: now)
+        _ = machine.loadFinished(start.load, .failure(error), error: LoggedError(error), waiters: 1, at: now)
         let events = machine.nextEvents() ?? []
         #expect(events.map(\.kind) == [.loadStarted, .loadFailed])
         return try #require(events.last)

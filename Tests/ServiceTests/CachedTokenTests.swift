@@ -14,22 +14,27 @@ struct MachineWithWaiters {
     }
 
     mutating func signIn(_ token: AccessToken, at now: Date) {
-        answer(machine.signIn(token, waiters: waiters.count, at: now).answer)
+        if case .answerWaiters = machine.signIn(token, waiters: waiters.count, at: now) { _ = waiters.takeAll() }
     }
 
-    mutating func retrieve(_ waiter: Int, at now: Date) -> Retrieval {
-        let retrieval = machine.retrieve(waiters: waiters.count, at: now)
-        if retrieval.waits { _ = waiters.append(waiter) }
-        return retrieval
+    mutating func retrieve(_ waiter: Int, at now: Date) -> AccessTokenStateMachine.RetrieveAction {
+        let action = machine.retrieve(waiters: waiters.count, at: now)
+        if action.waits { _ = waiters.append(waiter) }
+        return action
+    }
+
+    func firstLoad(at now: Date) -> LoadID? {
+        var machine = machine
+        return machine.retrieve(waiters: 0, at: now).start?.load
     }
 
     @discardableResult
     mutating func finish(_ start: LoadStart, _ result: LoadResult, at now: Date) -> LoadResult? {
-        answer(machine.loadFinished(start.flight, result, error: nil, waiters: waiters.count, at: now))
+        answer(machine.loadFinished(start.load, result, error: nil, waiters: waiters.count, at: now))
     }
 
     mutating func passDeadline(of start: LoadStart, at now: Date) {
-        answer(machine.deadlinePassed(start.flight, waiters: waiters.count, at: now))
+        answer(machine.deadlinePassed(start.load, waiters: waiters.count, at: now))
     }
 
     @discardableResult
@@ -39,9 +44,26 @@ struct MachineWithWaiters {
     }
 }
 
-extension Retrieval {
+extension AccessTokenStateMachine.RetrieveAction {
     /// Whether the caller is to be put into the list of waiters.
     var waits: Bool { answer == nil }
+
+    /// What the caller is answered with.
+    var answer: LoadResult? {
+        switch self {
+        case .answer(let answer): answer
+        case .answerAndLoad(let token, _): .success(token)
+        case .wait, .waitAndLoad, .waitAndRaise: nil
+        }
+    }
+
+    /// The load that is to be started.
+    var start: LoadStart? {
+        switch self {
+        case .answerAndLoad(_, let start), .waitAndLoad(let start): start
+        case .answer, .wait, .waitAndRaise: nil
+        }
+    }
 }
 
 /// What a state machine makes of a token that arrives at `now` and lasts that many seconds; `nil` is for ever.
@@ -115,7 +137,7 @@ struct CachedTokenTests {
         for round in 0..<3 {
             let start = now.addingTimeInterval(10 * Double(round))
             let load = try #require(machine.retrieve(1, at: start).start)
-            #expect(load.flight.number == round + 1)
+            #expect(load.load.number == round + 1)
             #expect(load.replacing == (round == 0 ? nil : expired))
             let end = machine.finish(load, .success(expired), at: start)
             #expect(try end?.get() == expired)
@@ -165,5 +187,46 @@ struct CachedTokenTests {
         #expect(action.start == nil)
         #expect(!machine.retrieve(2, at: now.addingTimeInterval(59)).waits)
         #expect(machine.retrieve(3, at: now.addingTimeInterval(60)).waits)
+    }
+
+    @Test("that had expired by a wrong clock is not handed out by the corrected one, once it really has expired")
+    func expiredByAWrongClock() throws {
+        var machine = MachineWithWaiters(policy: AccessTokenPolicy(leeway: 0, minimumLoadInterval: 10))
+        let years: TimeInterval = 70 * 365 * 86_400
+        let load = try #require(machine.retrieve(1, at: now + years).start)
+        let token = AccessToken(value: "token", expiration: now + 3600)
+        machine.finish(load, .success(token), at: now + years)
+        #expect(try machine.retrieve(2, at: now + years + 9).answer?.get() == token)
+        #expect(try machine.retrieve(3, at: now).answer?.get() == token, "the corrected clock says that it is valid")
+        #expect(machine.retrieve(4, at: now + 3600).start != nil, "the corrected clock says that it has expired")
+    }
+
+    @Test("late is not adopted after the token of a newer load was rejected (T2)")
+    func olderThanTheRejectedOne() throws {
+        var machine = MachineWithWaiters()
+        let first = try #require(machine.retrieve(1, at: now).start)
+        machine.passDeadline(of: first, at: now)
+        let second = try #require(machine.retrieve(2, at: now).start)
+        let token = AccessToken(value: "second")
+        machine.finish(second, .success(token), at: now)
+        machine.machine.invalidate(token)
+        machine.finish(first, .success(AccessToken(value: "first")), at: now)
+        #expect(machine.retrieve(3, at: now).start?.replacing == token)
+    }
+
+    @Test("by a loader that starts each next load does not make the list of enclosing loads grow")
+    func enclosingLoads() throws {
+        var machine = MachineWithWaiters()
+        let elsewhere = try #require(MachineWithWaiters().firstLoad(at: now))
+        var enclosing = [elsewhere]
+        for round in 1...5 {
+            let caller = CallerContext(loads: enclosing)
+            let start = try #require(machine.machine.retrieve(by: caller, waiters: 0, at: now).start)
+            #expect(start.enclosing.count == min(round + 1, 3))
+            #expect(start.enclosing.first == elsewhere)
+            #expect(start.enclosing.last == start.load)
+            enclosing = start.enclosing
+            machine.finish(start, .failure(CancellationError()), at: now)
+        }
     }
 }

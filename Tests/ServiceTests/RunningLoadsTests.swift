@@ -8,15 +8,17 @@ struct RunningLoadsTests {
     private let now = Date(timeIntervalSinceReferenceDate: 0)
 
     /// A load of a first session, and one of the session after it.
-    private func twoLoads() throws -> (FlightID, FlightID) {
+    private func twoLoads() throws -> (LoadID, LoadID) {
         var machine = AccessTokenStateMachine(
             service: ServiceID(),
             policy: AccessTokenPolicy(),
             reportsEvents: false
         )
         let first = machine.retrieve(waiters: 0, at: now).start
-        let second = machine.signIn(nil, waiters: 1, at: now).start
-        let (former, current) = (try #require(first).flight, try #require(second).flight)
+        guard case .load(let second) = machine.signIn(nil, waiters: 1, at: now) else {
+            throw Violation("nobody loads for those who wait")
+        }
+        let (former, current) = (try #require(first).load, second.load)
         #expect(former.sessionEpoch < current.sessionEpoch)
         return (former, current)
     }
@@ -64,10 +66,10 @@ struct RunningLoadsTests {
 
     @Test func `a load of another service is none of these, whatever its number`() throws {
         let (load, _) = try twoLoads()
-        let (service, other) = (ServiceID(), ServiceID())
+        let (ofAnother, _) = try twoLoads()
         var running = RunningLoads()
         running.begin(load)
-        #expect(running.contains(oneOf: [LoadID(service: service, flight: load)], of: service))
-        #expect(!running.contains(oneOf: [LoadID(service: other, flight: load)], of: service))
+        #expect(running.contains(oneOf: [ofAnother, load]))
+        #expect(!running.contains(oneOf: [ofAnother]))
     }
 }

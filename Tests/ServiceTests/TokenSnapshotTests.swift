@@ -11,7 +11,7 @@ struct TokenSnapshotTests {
 
     @Test("is empty at first, and again when nothing is published")
     func empty() {
-        let snapshot = TokenSnapshot()
+        let snapshot = TokenSnapshot(reportsHits: false)
         #expect(snapshot.usableToken(at: now) == nil)
         snapshot.publish(cachedToken(lasting: nil, from: now, policy: policy))
         #expect(snapshot.usableToken(at: now) != nil)
@@ -23,7 +23,7 @@ struct TokenSnapshotTests {
 
     @Test("gives a token until the window in which its successor is loaded, that instant not included (C5)")
     func fresh() {
-        let snapshot = TokenSnapshot()
+        let snapshot = TokenSnapshot(reportsHits: false)
         snapshot.publish(cachedToken(lasting: 100, from: now, policy: policy))
         #expect(snapshot.freshToken(at: now + 69.9)?.value == "token")
         #expect(snapshot.freshToken(at: now + 70) == nil)
@@ -32,7 +32,7 @@ struct TokenSnapshotTests {
 
     @Test("gives a token until it counts as expired, that instant not included (C2)")
     func usable() {
-        let snapshot = TokenSnapshot()
+        let snapshot = TokenSnapshot(reportsHits: false)
         snapshot.publish(cachedToken(lasting: 100, from: now, policy: policy))
         #expect(snapshot.usableToken(at: now + 89.9)?.value == "token")
         #expect(snapshot.usableToken(at: now + 90) == nil)
@@ -43,7 +43,7 @@ struct TokenSnapshotTests {
     func withEvents() {
         var machine = MachineWithWaiters(policy: policy, reportsEvents: true)
         machine.signIn(AccessToken(value: "token"), at: now)
-        let snapshot = TokenSnapshot()
+        let snapshot = TokenSnapshot(reportsHits: true)
         snapshot.publish(machine.machine.publishedToken)
         #expect(snapshot.freshToken(at: now) == nil)
         #expect(snapshot.usableToken(at: now)?.value == "token")
@@ -54,7 +54,7 @@ struct TokenSnapshotTests {
         var machine = MachineWithWaiters(policy: policy)
         machine.signIn(AccessToken(value: "token", expiration: now + 100), at: now)
         #expect(!machine.retrieve(1, at: now + 70).waits)
-        let snapshot = TokenSnapshot()
+        let snapshot = TokenSnapshot(reportsHits: false)
         snapshot.publish(machine.machine.publishedToken)
         #expect(snapshot.freshToken(at: now + 89.9)?.value == "token")
         #expect(snapshot.freshToken(at: now + 90) == nil)

@@ -1,31 +1,59 @@
 package import Foundation
 
+/// A load to be started: set the timer of its deadline, and ask the loader if the load is still the current one then.
+package struct LoadStart: Sendable {
+    package let load: LoadID
+    package let replacing: AccessToken?
+    package let priority: UInt8
+    /// The loads inside which it runs, itself the last.
+    package let enclosing: [LoadID]
+}
+
 extension AccessTokenStateMachine {
     // MARK: The load
+
+    /// Starts the load of a token that all callers wait for.
+    mutating func replaceToken(for caller: CallerContext, at now: Date) -> LoadStart {
+        if let expired = session?.token.take() { session?.outdated = expired }
+        let start = startLoad(for: caller, replacing: session?.outdated?.token, at: now)
+        report(.loadStarted(load: start.load.number))
+        return start
+    }
+
+    mutating func startLoad(for caller: CallerContext, replacing old: AccessToken?, at now: Date) -> LoadStart {
+        lastLoad += 1
+        let id = LoadID(service: service, sessionEpoch: sessionEpoch, number: lastLoad)
+        // Of this service the innermost load is enough, or the loads of a loader that starts the next one would pile up.
+        let innermost = caller.loads.last { $0.service == service }
+        let enclosing = caller.loads.filter { $0.service != service || $0 == innermost }
+        session?.load = CurrentLoad(id: id, startedAt: now, priority: caller.priority, enclosing: enclosing)
+        return LoadStart(load: id, replacing: old, priority: caller.priority, enclosing: enclosing + [id])
+    }
 
     /// A load has answered, for the first time.
     ///
     /// - Parameter error: what events say of the result's error, if anybody is told.
     /// - Returns: the answer to all waiters; `nil` if it was not the current load any more.
     package mutating func loadFinished(
-        _ id: FlightID,
+        _ id: LoadID,
         _ result: LoadResult,
         error logged: LoggedError?,
         waiters: Int,
         at now: Date
     ) -> LoadResult? {
-        guard let flight = state.flight, flight.id == id else {
+        // An answer of a former session, or after the deadline, answers nobody (O1, S3).
+        guard let load = session?.load, load.id == id else {
             lateAnswer(id, result, at: now)
             return nil
         }
-        let seconds = max(0, now.timeIntervalSince(flight.startedAt))
+        let seconds = max(0, now.timeIntervalSince(load.startedAt))
         switch result {
         case .success(let token):
             report(.loadSucceeded(load: id.number, waiters: waiters, seconds: seconds))
-            if let late = flight.late { report(.ignoredAnswerOfOlderLoad(load: late.load)) }
+            if let late = load.late { report(.ignoredAnswerOfOlderLoad(load: late.load)) }
             var cached = CachedToken(token, load: id.number, policy: policy, at: now)
-            if !cached.isUsable(at: now) { cached.serveThoughExpired(until: now + policy.minimumLoadInterval) }
-            state = .cached(cached)
+            if !cached.isUsable(at: now) { cached.serveThoughExpired(from: now, for: policy.minimumLoadInterval) }
+            session = Session(token: cached)
             return result
         case .failure(let error):
             report(
@@ -37,34 +65,33 @@ extension AccessTokenStateMachine {
                     errorCode: logged?.code
                 )
             )
-            return giveUp(flight, failing: error, at: now)
+            return giveUp(load, failing: error, at: now)
         }
     }
 
     /// A load was silent past the policy's deadline: its waiters fail, and the next call loads again (T1).
     ///
     /// - Returns: the answer to all waiters; `nil` if it was not the current load any more.
-    package mutating func deadlinePassed(_ id: FlightID, waiters: Int, at now: Date) -> LoadResult? {
-        guard let flight = state.flight, flight.id == id else { return nil }
-        let seconds = max(0, now.timeIntervalSince(flight.startedAt))
+    package mutating func deadlinePassed(_ id: LoadID, waiters: Int, at now: Date) -> LoadResult? {
+        guard let load = session?.load, load.id == id else { return nil }
+        let seconds = max(0, now.timeIntervalSince(load.startedAt))
         report(.loadTimedOut(load: id.number, waiters: waiters, seconds: seconds))
-        return giveUp(flight, failing: AccessTokenError.loadTimedOut, at: now)
+        return giveUp(load, failing: AccessTokenError.loadTimedOut, at: now)
     }
 
     /// A load has answered once more; only its first answer counts (D7).
-    package mutating func loadAnsweredAgain(_ id: FlightID) {
+    package mutating func loadAnsweredAgain(_ id: LoadID) {
         report(.ignoredRepeatedAnswer(load: id.number))
     }
 
     /// Whether this is the current load: if not, before it was begun, nobody needs it any more.
-    package func isCurrent(_ id: FlightID) -> Bool {
-        state.flight?.id == id
+    package func isCurrent(_ id: LoadID) -> Bool {
+        session?.load?.id == id
     }
 
     /// The priority with which the current load has to run; `nil` if this is not the current load.
-    package func priority(of id: FlightID) -> UInt8? {
-        guard let flight = state.flight, flight.id == id else { return nil }
-        return flight.priority
+    package func priority(of id: LoadID) -> UInt8? {
+        isCurrent(id) ? session?.load?.priority : nil
     }
 
     /// Falls back on the best token that is left: a late one kept aside, else the valid one that was to be renewed
@@ -72,65 +99,38 @@ extension AccessTokenStateMachine {
     ///
     /// Waiters are given that token if it is valid. An error would be wrong: they asked for a valid token, and there is
     /// one. The load may have failed for no other reason than that the late answer had used up the refresh token.
-    private mutating func giveUp(_ flight: Flight, failing error: any Error, at now: Date) -> LoadResult {
-        var left = cachedToken
-        left?.postponeRefreshAhead(until: now + policy.minimumLoadInterval)
-        if let late = flight.late {
-            report(.adoptedLateAnswer(load: late.load))
-            left = late
-        }
-        state = left.map { .cached($0) } ?? .idle(replacing: flight.replacing)
-        guard let left, left.isUsable(at: now) else { return .failure(error) }
-        return .success(left.token)
+    private mutating func giveUp(_ load: CurrentLoad, failing error: any Error, at now: Date) -> LoadResult {
+        session?.load = nil
+        session?.token?.postponeRefreshAhead(until: now + policy.minimumLoadInterval)
+        if let late = load.late { adopt(late) }
+        guard let token = session?.token, token.isUsable(at: now) else { return .failure(error) }
+        return .success(token.token)
     }
 
     /// A load has answered that is not the current one any more.
     ///
     /// Its token may be the only good one, since the server may have rotated the refresh token for it: it is kept if it
-    /// is of this session and nothing newer is there (T2).
-    private mutating func lateAnswer(_ id: FlightID, _ result: LoadResult, at now: Date) {
-        guard id.sessionEpoch == sessionEpoch else {
+    /// is of this session and nothing newer was there (T2).
+    private mutating func lateAnswer(_ id: LoadID, _ result: LoadResult, at now: Date) {
+        // A late answer cannot undo a sign-out, nor reach the session after it (O1, O2).
+        guard let session, id.sessionEpoch == sessionEpoch else {
             return report(.ignoredAnswerOfFormerSession(load: id.number))
         }
-        guard case .success(let token) = result else {
+        let replaced = session.load == nil ? session.outdated : session.token ?? session.outdated
+        guard case .success(let token) = result, token.value != replaced?.token.value else {
             return report(.ignoredWorthlessAnswer(load: id.number))
         }
         let late = CachedToken(token, load: id.number, policy: policy, at: now)
-        guard late.isUsable(at: now), token.value != rejectedValue else {
-            return report(.ignoredWorthlessAnswer(load: id.number))
+        guard late.isUsable(at: now) else { return report(.ignoredWorthlessAnswer(load: id.number)) }
+        guard session.newestTokenLoad < id.number else {
+            return report(.ignoredAnswerOfOlderLoad(load: id.number))
         }
-        let newest = max(cachedToken?.load ?? 0, state.flight?.late?.load ?? 0)
-        guard newest < id.number else { return report(.ignoredAnswerOfOlderLoad(load: id.number)) }
-        switch state {
-        case .idle, .cached:
-            state = .cached(late)
-            report(.adoptedLateAnswer(load: id.number))
-        case .loading(var flight):
-            flight.late = late
-            state = .loading(flight)
-        case .renewing(let cached, var flight):
-            flight.late = late
-            state = .renewing(cached, flight)
-        // Not reached: signing out begins another session.
-        case .signedOut: break
-        }
+        if session.load == nil { adopt(late) } else { self.session?.load?.late = late }
     }
 
-    /// The value of the token that is known to be no good any more.
-    private var rejectedValue: String? {
-        switch state {
-        case .idle(let old): old?.value
-        case .loading(let flight), .renewing(_, let flight): flight.replacing?.value
-        case .cached, .signedOut: nil
-        }
-    }
-}
-
-extension Flight {
-    /// Raises the priority, and says whether that changes it.
-    mutating func raise(to priority: UInt8) -> Bool {
-        guard priority > self.priority else { return false }
-        self.priority = priority
-        return true
+    private mutating func adopt(_ late: CachedToken) {
+        session?.token = late
+        session?.outdated = nil
+        report(.adoptedLateAnswer(load: late.load))
     }
 }

@@ -1,22 +1,15 @@
 package import Foundation
 
 extension AccessTokenStateMachine {
-    // MARK: Rejection and sessions
+    // MARK: Sessions
 
-    /// A server rejected a token.
-    ///
-    /// Only the current one counts: a late rejection of an older token must not throw away the token that replaced it
-    /// (I2), and fifty rejections of one token cause one load (I3).
-    package mutating func invalidate(_ rejected: AccessToken) {
-        guard let cached = cachedToken, cached.token.value == rejected.value else {
-            return report(.ignoredInvalidation)
-        }
-        if case .renewing(_, let flight) = state {
-            state = .loading(flight)
-        } else {
-            state = .idle(replacing: cached.token)
-        }
-        report(.invalidated)
+    /// What becomes of those who wait when a session begins.
+    package enum SignInAction: Sendable {
+        /// Nobody waits, or the session brings them neither a token nor a load.
+        case none
+        case answerWaiters(LoadResult)
+        /// Let them wait on, for a load that has to be started.
+        case load(LoadStart)
     }
 
     /// A session began, with this token or with one that has to be loaded; whatever an older session's load brings is ignored
@@ -24,14 +17,15 @@ extension AccessTokenStateMachine {
     ///
     /// Those who waited for a load of the former session are answered with the token. If there is none, or one that has
     /// expired, they go on to wait, for a load of this session.
-    package mutating func signIn(_ token: AccessToken?, waiters: Int, at now: Date) -> Retrieval {
-        let cached = token.map { CachedToken($0, load: lastLoad, policy: policy, at: now) }
-        let answer = cached.flatMap { $0.isUsable(at: now) ? LoadResult.success($0.token) : nil }
-        report(.signedIn(waiters: answer == nil ? 0 : waiters))
-        let former = beginSession(with: cached.map { .cached($0) } ?? .idle(replacing: nil))
-        guard let former, answer == nil, waiters > 0 else { return Retrieval(answer: former.flatMap { _ in answer }) }
+    package mutating func signIn(_ token: AccessToken?, waiters: Int, at now: Date) -> SignInAction {
+        let token = token.map { CachedToken($0, load: lastLoad, policy: policy, at: now) }
+        let usable = token.flatMap { $0.isUsable(at: now) ? $0 : nil }
+        report(.signedIn(waiters: usable == nil ? 0 : waiters))
+        guard let former = beginSession(Session(token: token)) else { return .none }
+        if let usable { return .answerWaiters(.success(usable.token)) }
+        guard waiters > 0 else { return .none }
         let caller = CallerContext(priority: former.priority, loads: former.enclosing)
-        return lead(caller, replacing: token, at: now)
+        return .load(replaceToken(for: caller, at: now))
     }
 
     /// The session ended: its waiters are answered (O1), and so is everybody until the next sign-in (O3).
@@ -39,14 +33,13 @@ extension AccessTokenStateMachine {
     /// - Returns: the answer to all waiters; `nil` if there was no load to be ended.
     package mutating func signOut(waiters: Int) -> LoadResult? {
         report(.signedOut(waiters: waiters))
-        let former = beginSession(with: .signedOut)
-        return former.map { _ in .failure(AccessTokenError.signedOut) }
+        return beginSession(nil).map { _ in .failure(AccessTokenError.signedOut) }
     }
 
     /// Returns the load of the former session.
-    private mutating func beginSession(with state: TokenState) -> Flight? {
+    private mutating func beginSession(_ session: Session?) -> CurrentLoad? {
         sessionEpoch += 1
-        defer { self.state = state }
-        return self.state.flight
+        defer { self.session = session }
+        return self.session?.load
     }
 }

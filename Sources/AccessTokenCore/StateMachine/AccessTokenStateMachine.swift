@@ -2,12 +2,14 @@ package import Foundation
 
 /// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader.
 ///
-/// An input is a request or a past event. It changes the state, and returns what the shell has to do. The shell gives the
-/// inputs one at a time. It keeps the waiters itself, and only says how many there are.
+/// An input is a request or a past event. It changes the state, and returns what the service has to do. The service gives
+/// the inputs one at a time. It keeps the waiters itself, and only says how many there are.
 package struct AccessTokenStateMachine: Sendable {
     let service: ServiceID
     let policy: AccessTokenPolicy
-    var state = TokenState.idle(replacing: nil)
+
+    /// `nil` while nobody is signed in.
+    var session: Session? = Session()
     /// Changes at sign-in and sign-out.
     package internal(set) var sessionEpoch = 0
     var lastLoad = 0
@@ -24,26 +26,24 @@ package struct AccessTokenStateMachine: Sendable {
         self.events = events
     }
 
-    /// The present token, which may have expired.
-    var cachedToken: CachedToken? {
-        switch state {
-        case .cached(let cached), .renewing(let cached, _): cached
-        case .idle, .loading, .signedOut: nil
-        }
-    }
-
-    /// What callers may be given without asking the state machine, until the times that it carries.
+    /// What callers may be given without asking the state machine, at the times that it carries.
     package var publishedToken: CachedToken? {
-        guard var published = cachedToken else { return nil }
-        if events != nil {
-            published.freshUntil = .distantPast
-        } else if case .renewing = state {
-            published.freshUntil = published.usableUntil
-        }
-        return published
+        session?.load == nil ? session?.token : session?.token?.withoutRefreshAhead
     }
 
     // MARK: Callers
+
+    /// What becomes of a caller.
+    package enum RetrieveAction: Sendable {
+        case answer(LoadResult)
+        /// Answer with the valid token, and load its successor (C5).
+        case answerAndLoad(AccessToken, LoadStart)
+        case wait
+        /// Wait, for a load that has to be started.
+        case waitAndLoad(LoadStart)
+        /// Wait, for a load that has to go on with the caller's priority.
+        case waitAndRaise(priority: UInt8)
+    }
 
     /// A caller wants a token.
     ///
@@ -52,54 +52,34 @@ package struct AccessTokenStateMachine: Sendable {
         by caller: CallerContext = CallerContext(),
         waiters: Int,
         at now: Date
-    ) -> Retrieval {
-        // Nearly every waiter only joins. What it has to know is read in place: a copy of the flight costs more.
-        if let current = state.current, current.priority >= caller.priority, !caller.isCancelled, caller.loads.isEmpty {
-            return join(current.id, waiters)
-        }
-        switch state {
-        case .signedOut:
+    ) -> RetrieveAction {
+        guard session != nil else {
             report(.refusedSignedOut)
-            return Retrieval(answer: .failure(AccessTokenError.signedOut))
-
-        case .cached(let cached) where cached.isFresh(at: now),
-            .renewing(let cached, _) where cached.isUsable(at: now):
-            report(.answeredFromCache)
-            return Retrieval(answer: .success(cached.token))
-
-        case .cached(let cached) where cached.isUsable(at: now):
-            report(.answeredFromCache)
-            guard !caller.isCancelled else { return Retrieval(answer: .success(cached.token)) }
-            let (flight, start) = startFlight(for: caller, replacing: cached.token, at: now)
-            state = .renewing(cached, flight)
-            report(.refreshAheadStarted(load: flight.id.number))
-            return Retrieval(answer: .success(cached.token), start: start)
-
-        case .loading(let flight) where runs(caller, inside: flight),
-            .renewing(_, let flight) where runs(caller, inside: flight):
-            report(.refusedLoader)
-            return Retrieval(answer: .failure(AccessTokenError.loadAskedItsOwnService))
-
-        case _ where caller.isCancelled:
-            report(.refusedCancelled)
-            return Retrieval(answer: .failure(cancellation))
-
-        case .idle(let old):
-            return lead(caller, replacing: old, at: now)
-
-        case .cached(let expired):
-            return lead(caller, replacing: expired.token, at: now)
-
-        case .loading(var flight):
-            guard flight.raise(to: caller.priority) else { return join(flight.id, waiters) }
-            state = .loading(flight)
-            return join(flight.id, waiters, raising: caller.priority)
-
-        case .renewing(let expired, var flight):
-            guard flight.raise(to: caller.priority) else { return join(flight.id, waiters) }
-            state = .renewing(expired, flight)
-            return join(flight.id, waiters, raising: caller.priority)
+            return .answer(.failure(AccessTokenError.signedOut))
         }
+        if let token = session?.token, token.isUsable(at: now) {
+            report(.answeredFromCache)
+            let isToBeRenewed = !token.isFresh(at: now) && session?.load == nil && !caller.isCancelled
+            guard isToBeRenewed else { return .answer(.success(token.token)) }
+            let start = startLoad(for: caller, replacing: token.token, at: now)
+            report(.refreshAheadStarted(load: start.load.number))
+            return .answerAndLoad(token.token, start)
+        }
+        guard !caller.isCancelled else {
+            report(.refusedCancelled)
+            return .answer(.failure(cancellation))
+        }
+        // Single flight: only the first caller starts a load (S1), and all others join it (S2).
+        guard let load = session?.load?.id else { return .waitAndLoad(replaceToken(for: caller, at: now)) }
+        guard !caller.loads.contains(load) else {
+            // The load would wait for itself (R1).
+            report(.refusedLoader)
+            return .answer(.failure(AccessTokenError.loadAskedItsOwnService))
+        }
+        report(.joined(load: load.number, waiters: waiters + 1))
+        guard let priority = session?.load?.priority, caller.priority > priority else { return .wait }
+        session?.load?.priority = caller.priority
+        return .waitAndRaise(priority: caller.priority)
     }
 
     /// A waiter was cancelled: it is answered at once (X1), and the load goes on for the others or for nobody (X2).
@@ -108,44 +88,17 @@ package struct AccessTokenStateMachine: Sendable {
         report(.waiterCancelled(load: load))
     }
 
-    mutating func lead(_ caller: CallerContext, replacing old: AccessToken?, at now: Date) -> Retrieval {
-        let (flight, start) = startFlight(for: caller, replacing: old, at: now)
-        state = .loading(flight)
-        report(.loadStarted(load: flight.id.number))
-        return Retrieval(start: start)
-    }
-
-    private mutating func join(_ load: FlightID, _ waiters: Int, raising priority: UInt8? = nil) -> Retrieval {
-        report(.joined(load: load.number, waiters: waiters + 1))
-        return Retrieval(raise: priority)
-    }
-
-    mutating func startFlight(
-        for caller: CallerContext,
-        replacing old: AccessToken?,
-        at now: Date
-    ) -> (Flight, LoadStart) {
-        lastLoad += 1
-        let id = FlightID(sessionEpoch: sessionEpoch, number: lastLoad)
-        let flight = Flight(
-            id: id,
-            replacing: old,
-            startedAt: now,
-            priority: caller.priority,
-            enclosing: caller.loads
-        )
-        let start = LoadStart(
-            flight: id,
-            replacing: old,
-            priority: caller.priority,
-            enclosing: caller.loads + [LoadID(service: service, flight: id)]
-        )
-        return (flight, start)
-    }
-
-    /// Whether the caller asks from inside this load, which would wait for itself (R1).
-    private func runs(_ caller: CallerContext, inside flight: Flight) -> Bool {
-        !caller.loads.isEmpty && caller.loads.contains(LoadID(service: service, flight: flight.id))
+    /// A server rejected a token.
+    ///
+    /// Only the current one counts: a late rejection of an older token must not throw away the token that replaced it
+    /// (I2), and fifty rejections of one token cause one load (I3).
+    package mutating func invalidate(_ rejected: AccessToken) {
+        guard let token = session?.token, token.token.value == rejected.value else {
+            return report(.ignoredInvalidation)
+        }
+        session?.token = nil
+        session?.outdated = token
+        report(.invalidated)
     }
 
     // MARK: Events
@@ -164,3 +117,12 @@ package struct AccessTokenStateMachine: Sendable {
         events?.append(event())
     }
 }
+
+/// What a load brings, and callers are answered with.
+///
+/// Where an input returns one, the service takes all waiters out of its list and answers them with it, in the order in which
+/// they came (D2).
+package typealias LoadResult = Result<AccessToken, any Error>
+
+/// The answer to all who are cancelled: an error costs an allocation each time that it is made.
+package let cancellation: any Error = CancellationError()

@@ -11,11 +11,17 @@ package struct CachedToken: Sendable {
 
     /// Until then, exclusively, the token is handed out (clause C2).
     @usableFromInline
-    package private(set) var usableUntil: Date
+    package let usableUntil: Date
 
     /// Until then, exclusively, nothing else has to be done (clause C5).
     @usableFromInline
-    package internal(set) var freshUntil: Date
+    package private(set) var freshUntil: Date
+
+    /// When the token is handed out although it has expired, beginning with the first instant.
+    ///
+    /// It has a beginning because the wall clock may be set back: then the token's own expiration counts again.
+    @usableFromInline
+    package private(set) var grace: (from: Date, until: Date)?
 
     init(_ token: AccessToken, load: Int, policy: AccessTokenPolicy, at now: Date) {
         self.token = token
@@ -33,10 +39,9 @@ package struct CachedToken: Sendable {
         freshUntil = usableUntil.addingTimeInterval(-ahead)
     }
 
-    /// Has an expired token handed out for a moment, so that not every call loads another one.
-    mutating func serveThoughExpired(until instant: Date) {
-        usableUntil = instant
-        freshUntil = instant
+    /// Has an expired token handed out for these seconds, so that not every call loads another one.
+    mutating func serveThoughExpired(from now: Date, for seconds: TimeInterval) {
+        grace = (now, now + seconds)
     }
 
     /// Has the next load ahead of the expiration wait for a moment, because one has just failed.
@@ -44,6 +49,22 @@ package struct CachedToken: Sendable {
         freshUntil = max(freshUntil, min(instant, usableUntil))
     }
 
-    func isUsable(at now: Date) -> Bool { now < usableUntil }
-    func isFresh(at now: Date) -> Bool { now < freshUntil }
+    /// The token as it is while its successor is loaded: nothing else has to be done about it.
+    var withoutRefreshAhead: CachedToken {
+        var token = self
+        token.freshUntil = usableUntil
+        return token
+    }
+
+    @inlinable
+    package func isUsable(at now: Date) -> Bool { now < usableUntil || isInGrace(at: now) }
+
+    @inlinable
+    package func isFresh(at now: Date) -> Bool { now < freshUntil || isInGrace(at: now) }
+
+    @usableFromInline
+    func isInGrace(at now: Date) -> Bool {
+        guard let grace else { return false }
+        return grace.from <= now && now < grace.until
+    }
 }

@@ -1,31 +1,3 @@
-/// Names a service for as long as the process lives; an address would be used again.
-@usableFromInline
-package struct ServiceID: Equatable, Sendable {
-    private static let last = Locked<UInt64>(0)
-
-    private let number: UInt64
-
-    /// A name that no service had before.
-    package init() {
-        number = Self.last.withLock { last in
-            last += 1
-            return last
-        }
-    }
-}
-
-/// One load of one service.
-@usableFromInline
-package struct LoadID: Equatable, Sendable {
-    package let service: ServiceID
-    package let flight: FlightID
-
-    package init(service: ServiceID, flight: FlightID) {
-        self.service = service
-        self.flight = flight
-    }
-}
-
 /// The loads inside which code runs: its own load, and the loads that wait for that one.
 ///
 /// It is how a loader that asks its own service is told from every other caller (clause R1). A queue and a task each keep

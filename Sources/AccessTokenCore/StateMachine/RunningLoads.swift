@@ -5,25 +5,25 @@
 package struct RunningLoads: Sendable {
     package typealias Action = @Sendable () -> Void
 
-    private var loads: [FlightID] = []
+    private var loads: [LoadID] = []
     private var waits: [(epoch: Int, action: Action)] = []
 
     package init() {}
 
-    /// Whether one of these loads of the service is running.
-    package func contains(oneOf loads: [LoadID], of service: ServiceID) -> Bool {
-        loads.contains { $0.service == service && self.loads.contains($0.flight) }
+    /// Whether one of these loads is running.
+    package func contains(oneOf loads: [LoadID]) -> Bool {
+        loads.contains { self.loads.contains($0) }
     }
 
     /// The loader is asked.
-    package mutating func begin(_ load: FlightID) {
+    package mutating func begin(_ load: LoadID) {
         loads.append(load)
     }
 
     /// A load is over, or past its deadline.
     ///
     /// - Returns: what waited for loads of former sessions and need not any more, to be called now.
-    package mutating func end(_ load: FlightID) -> [Action] {
+    package mutating func end(_ load: LoadID) -> [Action] {
         loads.removeAll { $0 == load }
         var actions: [Action] = []
         while let over = waits.firstIndex(where: { !isRunningLoad(before: $0.epoch) }) {

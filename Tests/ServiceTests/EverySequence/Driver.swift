@@ -6,7 +6,7 @@ struct Driver {
     private var machine: AccessTokenStateMachine
     private var waiters = WaiterList<Int>()
     private let service = ServiceID()
-    private var flights: [FlightID] = []
+    private var loadIDs: [LoadID] = []
     private var ids: [WaiterID?] = []
 
     /// How each caller was answered; `nil` while it waits.
@@ -16,7 +16,7 @@ struct Driver {
     /// The loads that have not answered yet, and the last one that has.
     private(set) var silentLoads: [Int] = []
     private(set) var lastAnswered: Int?
-    var loads: Int { flights.count }
+    var loads: Int { loadIDs.count }
 
     /// The last of those who waited once and do no more: a cancellation that comes too late is theirs.
     var lastAnsweredWaiter: Int? {
@@ -36,14 +36,13 @@ struct Driver {
         case .retrieve, .retrieveCancelled, .askByLoader:
             outcomes.append(nil)
             var loads: [LoadID] = []
-            if case .askByLoader(let load) = input { loads = [LoadID(service: service, flight: flights[load - 1])] }
+            if case .askByLoader(let load) = input { loads = [loadIDs[load - 1]] }
             let context = CallerContext(
                 isCancelled: input == .retrieveCancelled,
                 priority: priority(ofCaller: caller),
                 loads: loads
             )
-            let retrieval = machine.retrieve(by: context, waiters: waiters.count, at: now)
-            try observe(retrieval, of: caller, &seen)
+            try observe(machine.retrieve(by: context, waiters: waiters.count, at: now), of: caller, &seen)
         case .cancel(let caller):
             if let cancelled = ids[caller - 1].flatMap({ waiters.take($0) }) {
                 machine.waiterCancelled()
@@ -54,11 +53,11 @@ struct Driver {
             lastAnswered = load
             let result = result(load, answer, held: held, at: now)
             let error = LoggedError(result)
-            let end = machine.loadFinished(flights[load - 1], result, error: error, waiters: waiters.count, at: now)
+            let end = machine.loadFinished(loadIDs[load - 1], result, error: error, waiters: waiters.count, at: now)
             try observe(end, of: load, &seen)
-        case .answerAgain(let load): machine.loadAnsweredAgain(flights[load - 1])
+        case .answerAgain(let load): machine.loadAnsweredAgain(loadIDs[load - 1])
         case .deadline(let load):
-            let end = machine.deadlinePassed(flights[load - 1], waiters: waiters.count, at: now)
+            let end = machine.deadlinePassed(loadIDs[load - 1], waiters: waiters.count, at: now)
             try observe(end, of: load, &seen)
         case .invalidate(let value): machine.invalidate(AccessToken(value: value))
         case .signIn:
@@ -77,11 +76,11 @@ struct Driver {
     }
 
     private mutating func signIn(with token: AccessToken?, at now: Date, _ seen: inout Observation) throws {
-        let retrieval = machine.signIn(token, waiters: waiters.count, at: now)
-        try observe(retrieval.answer, of: owner, &seen)
+        let action = machine.signIn(token, waiters: waiters.count, at: now)
+        if case .answerWaiters(let answer) = action { try observe(answer, of: owner, &seen) }
         seen.ended = seen.ended || owner != nil
         owner = nil
-        if let start = retrieval.start { try observe(start, &seen) }
+        if case .load(let start) = action { try observe(start, &seen) }
     }
 
     private func result(
@@ -99,14 +98,26 @@ struct Driver {
         }
     }
 
-    private mutating func observe(_ retrieval: Retrieval, of caller: Int, _ seen: inout Observation) throws {
-        seen.waits = retrieval.answer == nil
+    private mutating func observe(
+        _ action: AccessTokenStateMachine.RetrieveAction,
+        of caller: Int,
+        _ seen: inout Observation
+    ) throws {
+        switch action {
+        case .answer(let answer): seen.answers.append(.init(caller: caller, outcome: Outcome(answer)))
+        case .answerAndLoad(let token, let start):
+            seen.answers.append(.init(caller: caller, outcome: .token(token.value)))
+            try observe(start, &seen)
+        case .wait: seen.waits = true
+        case .waitAndLoad(let start):
+            seen.waits = true
+            try observe(start, &seen)
+        case .waitAndRaise(let priority):
+            seen.waits = true
+            guard owner != nil else { throw Violation("a load raised for nobody") }
+            seen.raise = priority
+        }
         ids.append(seen.waits ? waiters.append(caller) : nil)
-        if let answer = retrieval.answer { seen.answers.append(.init(caller: caller, outcome: Outcome(answer))) }
-        if let start = retrieval.start { try observe(start, &seen) }
-        guard let priority = retrieval.raise else { return }
-        guard owner != nil, retrieval.start == nil, seen.waits else { throw Violation("a load raised for nobody") }
-        seen.raise = priority
     }
 
     /// - Parameter load: the load that is over if there is a result.
@@ -120,16 +131,16 @@ struct Driver {
 
     private mutating func observe(_ start: LoadStart, _ seen: inout Observation) throws {
         guard owner == nil else { throw Violation("two loads are current") }
-        guard start.flight.number == flights.count + 1 else {
+        guard start.load.number == loadIDs.count + 1 else {
             throw Violation("a load's number skipped or used twice")
         }
-        guard start.enclosing.last == LoadID(service: service, flight: start.flight) else {
+        guard start.enclosing.last == start.load else {
             throw Violation("a load that does not know itself")
         }
-        flights.append(start.flight)
-        silentLoads.append(start.flight.number)
-        owner = start.flight.number
-        seen.start = .init(load: start.flight.number, replacing: start.replacing?.value, priority: start.priority)
+        loadIDs.append(start.load)
+        silentLoads.append(start.load.number)
+        owner = start.load.number
+        seen.start = .init(load: start.load.number, replacing: start.replacing?.value, priority: start.priority)
     }
 
     private mutating func observe(_ seen: inout Observation) throws {
@@ -142,11 +153,13 @@ struct Driver {
         }
         seen.events = machine.nextEvents() ?? []
         seen.published = machine.publishedToken.map { cached in
-            let freshUntil = cached.freshUntil
-            return .init(
+            .init(
                 value: cached.token.value,
-                freshUntil: freshUntil == .distantPast ? -.infinity : freshUntil.timeIntervalSinceReferenceDate,
-                usableUntil: cached.usableUntil.timeIntervalSinceReferenceDate
+                freshUntil: cached.freshUntil.timeIntervalSinceReferenceDate,
+                usableUntil: cached.usableUntil.timeIntervalSinceReferenceDate,
+                grace: cached.grace.map {
+                    .init(from: $0.from.timeIntervalSinceReferenceDate, until: $0.until.timeIntervalSinceReferenceDate)
+                }
             )
         }
     }

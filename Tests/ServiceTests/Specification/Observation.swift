@@ -28,12 +28,27 @@ package struct Observation: Equatable {
         package var value: String
         package var freshUntil: Double
         package var usableUntil: Double
+        package var grace: Grace?
 
-        package init(value: String, freshUntil: Double, usableUntil: Double) {
+        package init(value: String, freshUntil: Double, usableUntil: Double, grace: Grace?) {
             self.value = value
             self.freshUntil = freshUntil
             self.usableUntil = usableUntil
+            self.grace = grace
         }
+    }
+
+    /// When an expired token is handed out all the same.
+    package struct Grace: Equatable {
+        package var from: Double
+        package var until: Double
+
+        package init(from: Double, until: Double) {
+            self.from = from
+            self.until = until
+        }
+
+        package func contains(_ now: Double) -> Bool { from <= now && now < until }
     }
 
     package var answers: [Answer] = []

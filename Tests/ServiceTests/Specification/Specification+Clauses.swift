@@ -12,7 +12,7 @@ extension Specification {
             // C1, C5
             expected.answers = [.init(caller: callers, outcome: .token(usable.value))]
             expected.events = [.answeredFromCache]
-            guard facts.now >= usable.freshUntil, running == nil, !cancelled else { return }
+            guard facts.now >= usable.freshUntil, !isInGrace(usable), running == nil, !cancelled else { return }
             start(&expected)
             expected.events.append(.refreshAheadStarted(load: facts.loads.count))
         } else if cancelled {
@@ -101,7 +101,7 @@ extension Specification {
             return
         }
         // T2, S3
-        let there = facts.aside + [current].compactMap(\.self)
+        let there = facts.aside + facts.held.suffix(1)
         if there.contains(where: { $0.load >= load.number }) {
             expected.events = [.ignoredAnswerOfOlderLoad(load: load.number)]
         } else if running != nil {
@@ -190,7 +190,8 @@ extension Specification.Token {
     /// A token that a load brings expired is handed out for a moment, or every call would load another one.
     fileprivate func servedIfExpired(at now: Double) -> Self {
         guard usableUntil <= now else { return self }
-        let until = now + Times.minimumLoadInterval
-        return Self(value: value, load: load, freshUntil: until, usableUntil: until)
+        var token = self
+        token.grace = .init(from: now, until: now + Times.minimumLoadInterval)
+        return token
     }
 }

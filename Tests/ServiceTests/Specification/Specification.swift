@@ -21,6 +21,7 @@ package struct Specification {
         package let load: Int
         package var freshUntil: Double
         package let usableUntil: Double
+        package var grace: Observation.Grace?
         /// Rejected, or expired and being replaced: not the current one any more.
         package var isGone = false
     }
@@ -61,8 +62,12 @@ package struct Specification {
     }
 
     package var usable: Token? {
-        guard let current, facts.now < current.usableUntil else { return nil }
+        guard let current, facts.now < current.usableUntil || isInGrace(current) else { return nil }
         return current
+    }
+
+    package func isInGrace(_ token: Token) -> Bool {
+        token.grace?.contains(facts.now) ?? false
     }
 
     // MARK: Inputs
@@ -85,11 +90,11 @@ package struct Specification {
         case .clock(let move): facts.now = time(after: move)
         }
         expected.published = current.map { token in
-            let freshUntil = running == nil ? token.freshUntil : token.usableUntil
-            return .init(
+            .init(
                 value: token.value,
-                freshUntil: reportsEvents ? -.infinity : freshUntil,
-                usableUntil: token.usableUntil
+                freshUntil: running == nil ? token.freshUntil : token.usableUntil,
+                usableUntil: token.usableUntil,
+                grace: token.grace
             )
         }
         if !reportsEvents { expected.events = [] }
@@ -163,7 +168,9 @@ package struct Specification {
 
     /// The instants to come at which a token that still counts stops being fresh or usable.
     package var edges: [Double] {
-        ([current].compactMap(\.self) + facts.aside).flatMap { [$0.freshUntil, $0.usableUntil] }
-            .filter { facts.now < $0 }
+        ([current].compactMap(\.self) + facts.aside).flatMap {
+            [$0.freshUntil, $0.usableUntil] + [$0.grace?.until].compactMap(\.self)
+        }
+        .filter { facts.now < $0 }
     }
 }

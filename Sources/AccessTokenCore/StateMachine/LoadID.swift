@@ -1,0 +1,27 @@
+/// Names a service for as long as the process lives; an address would be used again.
+@usableFromInline
+package struct ServiceID: Equatable, Sendable {
+    private static let last = Locked<UInt64>(0)
+
+    private let number: UInt64
+
+    /// A name that no service had before.
+    package init() {
+        number = Self.last.withLock { last in
+            last += 1
+            return last
+        }
+    }
+}
+
+/// One load of one service: whose an answer or a deadline is, and which load a caller is inside of.
+@usableFromInline
+package struct LoadID: Equatable, Sendable {
+    package let service: ServiceID
+
+    /// Changes at sign-in and sign-out, so that nothing of an older session can touch a newer one.
+    package let sessionEpoch: Int
+
+    /// Counts the loads of a service from 1; a greater one is a newer one.
+    package let number: Int
+}
