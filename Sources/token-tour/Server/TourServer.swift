@@ -8,8 +8,8 @@ import LoopbackAuthorizationServer
 ///
 /// After a lost session the user signs in again.
 final class TourServer: Sendable {
-    /// Seconds that a token request takes, as with a server that signs tokens and stores them.
-    private static let latency = 0.02
+    /// Seconds that a token request takes at least, as with a server that signs tokens and stores them.
+    static let latency = 0.02
 
     let endpoint: TokenEndpoint
     let resource: URL
@@ -17,8 +17,8 @@ final class TourServer: Sendable {
     private let family = Locked<Int?>(nil)
 
     /// - Throws: `SocketError` if the system refuses a socket.
-    init(recorder: RoundRecorder) throws {
-        server = try RotatingAuthorizationServer(latency: Self.latency) { event in
+    init(recorder: RoundRecorder, latency: TimeInterval = TourServer.latency) throws {
+        server = try RotatingAuthorizationServer(latency: latency) { event in
             event.step.map(recorder.record)
         }
         endpoint = TokenEndpoint(

@@ -9,11 +9,12 @@ struct SetUpRun: Sendable {
     let setUp: SetUp
     let rounds: Int
     let callers: Int
+    var latency = TourServer.latency
 
     /// - Throws: `SocketError` if the server gets no socket, `CancellationError` between two rounds.
     func run(onRound: (Int) -> Void) async throws -> SetUpResult {
         let recorder = RoundRecorder()
-        let server = try TourServer(recorder: recorder)
+        let server = try TourServer(recorder: recorder, latency: latency)
         defer { server.stop() }
         let subject = setUp.subject(on: server, recorder: recorder)
         let crowd = subject.crowd(of: callers, resource: ResourceClient(resource: server.resource)) { lane in
