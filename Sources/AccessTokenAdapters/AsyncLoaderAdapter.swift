@@ -42,15 +42,15 @@ public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
             loads += 1
             return loads
         }
+        let context = LoadContext.current
         return try await withCheckedThrowingContinuation { continuation in
-            let answer = OneShot<Result<AccessToken, any Error>>(
-                abandoned: .failure(AccessTokenError.loadAbandoned)
-            ) { result in
+            let answer = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
                 continuation.resume(with: result)
             }
-            let enclosing = EnclosingLoads.current
-            loaderQueue.enqueue { [base, onEvent, loaderQueue] in
-                EnclosingLoads.with(enclosing, on: loaderQueue.dispatchQueue) {
+            loaderQueue.enqueue { [base, onEvent] in
+                // Asked last: a load that was given up must not use the refresh token that the next load uses.
+                guard context?.isWanted() ?? true else { return _ = answer(.failure(cancellation)) }
+                LoadContext.$current.withValue(context) {
                     base.load(replacing: old) { result in
                         if !answer(result) { onEvent?(.ignoredRepeatedAnswer(load: load)) }
                     }

@@ -19,12 +19,13 @@ public import AccessTokenGCD
 /// without calling it. Another call of the handler is ignored.
 public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
     let base: any AccessTokenProviding
-    private let service: AccessTokenService?
+    /// The base as async code sees it, if it is known there: then no handler comes between.
+    private let service: (any AsyncAccessTokenProviding)?
 
     /// Presents a callback service as an async one.
     public init(of base: any AccessTokenProviding) {
         self.base = base
-        service = base as? AccessTokenService
+        service = (base as? CallbackServiceAdapter)?.base ?? base as? any AsyncAccessTokenProviding
     }
 
     /// A valid token; see ``AsyncAccessTokenProviding/token()``.
@@ -36,6 +37,7 @@ public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
 
     /// Says that a server rejected this token; see ``AsyncAccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) async {
+        if let service { return await service.invalidate(rejected) }
         base.invalidate(rejected)
     }
 

@@ -3,87 +3,83 @@ public import AccessTokenGCD
 
 /// An async loader, as a callback service sees it.
 ///
-/// **Concurrency** Each load is a task of its own, on the executor given; calls are taken up in the order in which they
-/// were made.
+/// **Concurrency** Each load is a task of its own, on the executor given.
 ///
 /// **Cancellation** The task of a load is cancelled at the sign-out of an ``AccessTokenService`` that has this loader, and for
-/// no other reason (X2).
+/// no other reason (X2). A load that was given up before its task could begin is not begun.
 public final class CallbackLoaderAdapter: AccessTokenLoader {
-    /// A call that no task has taken yet.
-    private struct Call: Sendable {
-        let run: @Sendable () async -> Void
-        /// Told of the task that takes the call, if that may have to be cancelled.
-        let task: LateBound<CallTask>?
+    private let base: any AsyncAccessTokenLoader
+    private let startTask: TaskStarter
+    /// The loads that have begun and not ended.
+    private let loads = Locked<[LoadID: Load]>([:])
+
+    private struct Load: Sendable {
+        /// `nil` for a moment: the task may begin, and end, before it is known here.
+        var task: Task<Void, Never>?
+        var isCancelled = false
     }
 
-    /// A task, which may begin before its maker knows it.
-    private typealias CallTask = LateBound<Task<Void, Never>>
+    /// Presents an async loader as a callback one; loads run in the global pool.
+    public convenience init(of base: any AsyncAccessTokenLoader) {
+        self.init(of: base, startTask: TaskStarter())
+    }
 
-    private let base: any AsyncAccessTokenLoader
-    private let executor: (any TaskExecutor)?
-    /// The calls, in the order in which they were made.
-    ///
-    /// Tasks start in any order; whichever does takes the call that came first, so that a load that was given up is not
-    /// begun after the next one, with the newer token.
-    private let calls = Locked<[Call]>([])
-    /// The loads that have not ended, each with the service that asked for it.
-    private let loads = Locked<[(load: LoadID, task: LateBound<CallTask>)]>([])
+    /// Presents an async loader as a callback one; loads run on an executor.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public convenience init(of base: any AsyncAccessTokenLoader, executor: any TaskExecutor) {
+        self.init(of: base, startTask: TaskStarter(executor: executor))
+    }
 
-    /// Presents an async loader as a callback one.
-    ///
-    /// - Parameters:
-    ///   - base: the loader.
-    ///   - executor: where loads run; `nil` is the global pool.
-    public init(of base: any AsyncAccessTokenLoader, executor: (any TaskExecutor)? = nil) {
+    private init(of base: any AsyncAccessTokenLoader, startTask: TaskStarter) {
         self.base = base
-        self.executor = executor
+        self.startTask = startTask
     }
 
     /// Obtains a new token; see ``AccessTokenLoader/load(replacing:then:)``.
     public func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-        let enclosing = EnclosingLoads.current
-        let task = LateBound<CallTask> { $0.cancel() }
-        if let load = enclosing.last { loads.withLock { $0.append((load, task)) } }
-        begin(as: task) { [self] in
-            defer { loads.withLock { $0.removeAll { $0.task === task } } }
-            do {
-                let token = try await EnclosingLoads.with(enclosing) {
-                    try await base.load(replacing: old)
-                }
-                handler(.success(token))
-            } catch {
-                handler(.failure(error))
-            }
+        guard let context = LoadContext.current, let load = context.loads.last else {
+            startTask { [self] in handler(await ask(replacing: old)) }
+            return
         }
+        loads.withLock { $0[load] = Load() }
+        let task = startTask(priority: TaskPriority(rawValue: context.priority)) { [self] in
+            // Asked last: a load that was given up must not use the refresh token that the next load uses.
+            let isWanted = context.isWanted() && !Task.isCancelled
+            let answer: LoadResult =
+                isWanted
+                ? await LoadContext.$current.withValue(context) { await ask(replacing: old) }
+                : .failure(cancellation)
+            loads.withLock { $0[load] = nil }
+            handler(answer)
+        }
+        let isCancelled = loads.withLock { loads in
+            loads[load]?.task = task
+            return loads[load]?.isCancelled ?? false
+        }
+        if isCancelled { task.cancel() }
     }
 
     /// Forgets the session that ended; see ``AccessTokenLoader/signOut(then:)``.
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        begin { [base] in
+        startTask { [base] in
             await base.signOut()
             done()
         }
     }
 
-    private func begin(
-        as task: LateBound<CallTask>? = nil,
-        _ call: @escaping @Sendable () async -> Void
-    ) {
-        calls.withLock { $0.append(Call(run: call, task: task)) }
-        let own = CallTask { $0.cancel() }
-        own.bind(
-            Task(executorPreference: executor) { [self] in
-                let first = calls.withLock { $0.removeFirst() }
-                first.task?.bind(own)
-                await first.run()
-            }
-        )
+    private func ask(replacing old: AccessToken?) async -> LoadResult {
+        do { return .success(try await base.load(replacing: old)) } catch { return .failure(error) }
     }
 }
 
 extension CallbackLoaderAdapter: CancellableLoader {
-    package func cancelLoads(of service: ServiceID) {
-        let tasks = loads.withLock { $0.compactMap { $0.load.service == service ? $0.task : nil } }
+    package func cancelLoads(of service: ServiceID, before epoch: Int) {
+        let tasks = loads.withLock { loads in
+            for load in loads.keys where load.service == service && load.sessionEpoch < epoch {
+                loads[load]?.isCancelled = true
+            }
+            return loads.values.filter(\.isCancelled).compactMap(\.task)
+        }
         for task in tasks { task.cancel() }
     }
 }

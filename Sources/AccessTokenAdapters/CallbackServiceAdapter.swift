@@ -5,9 +5,10 @@ public import Dispatch
 
 /// An async service, as callback code sees it.
 ///
-/// Calls count at once with the services of this package, and with all that have callbacks themselves: the adapter calls
-/// these. A service of others learns of a call when a task reaches it, in the order of the calls. So wait for `done` of
-/// `signOut(then:)` before you sign in at such a service itself. Answers of such a service may overtake one another.
+/// Calls through one adapter reach the service in the order in which they were made. So a caller that signs out and then asks
+/// is told `signedOut`, and one that invalidates a token is not given it again. For all others a sign-out counts from some
+/// moment between its call and its `done`. Wait for `done` of `signOut(then:)` before you sign in at the service itself. A
+/// service of others may answer later calls first.
 ///
 /// ```swift
 /// let provider: any AccessTokenProviding = CallbackServiceAdapter(of: asyncService, handlerQueue: .main)
@@ -15,18 +16,21 @@ public import Dispatch
 /// ```
 ///
 /// **Concurrency** Handlers are called as `AccessTokenService` calls them: one at a time, in the order of the answers,
-/// never before the call has returned, on a serial queue that targets the queue given (D2 to D4).
+/// never before the call has returned, on a serial queue that targets the queue given (D2 to D4). Calls and answers need a
+/// free thread of the pool that runs tasks; a valid token does not, unless another call is under way.
 ///
 /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers at once with `CancellationError` and cancels the task
 /// that waits for the token, where there is one (X1).
-public final class CallbackServiceAdapter: AccessTokenProviding {
-    private let base: any AsyncAccessTokenProviding
-    private let service: AsyncAccessTokenService?
+public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueueProviding {
+    let base: any AsyncAccessTokenProviding
     /// The base as callback code sees it, if it is known there: then no task comes between.
     private let callbacks: (any AccessTokenProviding)?
-    private let handlerQueue: any SerialQueue
+    private let service: AsyncAccessTokenService?
+    /// The calls of `service`.
+    private let calls: OrderedCalls
     /// Starts the tasks that call a service of others, one after the other.
-    private let order: DispatchQueueExecutor
+    private let order: DispatchQueue
+    package let handlerQueue: any SerialQueue
 
     /// Presents an async service as a callback one.
     ///
@@ -45,39 +49,53 @@ public final class CallbackServiceAdapter: AccessTokenProviding {
         order: DispatchQueue = DispatchQueue(label: "CallbackServiceAdapter.order")
     ) {
         self.base = base
-        self.order = DispatchQueueExecutor(queue: order)
-        service = base as? AsyncAccessTokenService
-        callbacks = (base as? AsyncServiceAdapter)?.base ?? base as? any AccessTokenProviding
+        self.order = order
         self.handlerQueue = handlerQueue
+        service = base as? AsyncAccessTokenService
+        calls = OrderedCalls(startTask: service?.startTask ?? TaskStarter())
+        callbacks = (base as? AsyncServiceAdapter)?.base ?? base as? any AccessTokenProviding
     }
 
     /// Calls `handler` once with a valid token, or with the reason why there is none.
     @available(*, renamed: "token()")
     @discardableResult
     public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
-        // In its order as well: who sees the new token comes after those who waited for it.
-        if let token = service?.freshToken {
+        // A token that is there must not overtake a call that the service has not seen yet.
+        if let service, !calls.areUnderWay, let token = service.freshToken {
             handlerQueue.enqueue { handler(.success(token)) }
             return .answered
         }
-        let deliver: AccessTokenHandler = { [handlerQueue] result in handlerQueue.enqueue { handler(result) } }
-        if let service { return AccessTokenRetrieval(onCancel: service.retrieveToken(then: deliver)) }
-        let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned), deliver)
-        if let callbacks {
-            let retrieval = callbacks.retrieveToken { answer($0) }
-            return AccessTokenRetrieval { [weak answer] in
-                // In this order, or an error of the service's own for a cancelled call would come first.
-                answer?(.failure(CancellationError()))
-                retrieval.cancel()
+        let answer = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { [handlerQueue] result in
+            handlerQueue.enqueue { handler(result) }
+        }
+        let cancelCall = retrieveToken(answering: answer)
+        return AccessTokenRetrieval { [weak answer] in
+            // In this order, or an error of the service's own for a cancelled call would come first.
+            answer?(.failure(cancellation))
+            cancelCall()
+        }
+    }
+
+    /// Returns what cancels the call.
+    private func retrieveToken(answering answer: OneShot<LoadResult>) -> @Sendable () -> Void {
+        if let service {
+            let caller = CallerContext.present()
+            let waiter = WaiterOfCall()
+            calls.add { waiter.id = await service.retrieveToken(by: caller) { answer($0) } }
+            return { [calls, weak service] in
+                calls.add { [weak service] in
+                    if let id = waiter.id { await service?.cancel(id) }
+                }
             }
         }
-        let task = inOrder { [base] in
+        if let callbacks {
+            let retrieval = callbacks.retrieveToken { answer($0) }
+            return { retrieval.cancel() }
+        }
+        let task = startInOrder { [base] in
             do { answer(.success(try await base.token())) } catch { answer(.failure(error)) }
         }
-        return AccessTokenRetrieval {
-            answer(.failure(CancellationError()))
-            task.cancel()
-        }
+        return { task.cancel() }
     }
 
     /// A valid token from the service itself, for async code that was given the adapter.
@@ -87,7 +105,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding {
 
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) {
-        if let service { return service.invalidate(rejected) }
+        if let service { return calls.add { await service.invalidate(rejected) } }
         if let callbacks { return callbacks.invalidate(rejected) }
         inOrder { [base] in await base.invalidate(rejected) }
     }
@@ -95,7 +113,10 @@ public final class CallbackServiceAdapter: AccessTokenProviding {
     /// Ends the session, and calls `done` on the handlers' queue; see ``AccessTokenProviding/signOut(then:)``.
     public func signOut(then done: @escaping @Sendable () -> Void) {
         let finish: @Sendable () -> Void = { [handlerQueue] in handlerQueue.enqueue(done) }
-        if let service { return service.signOut(then: finish) }
+        if let service {
+            let enclosing = LoadContext.currentLoads
+            return calls.add { await service.endSession(inside: enclosing, then: finish) }
+        }
         if let callbacks {
             // One that drops its handler has nothing more to forget.
             let finish = OneShot(abandoned: (), finish)
@@ -107,15 +128,31 @@ public final class CallbackServiceAdapter: AccessTokenProviding {
         }
     }
 
+    /// Makes a call of the service that the adapter has no function for, after the calls that were made through the adapter.
+    ///
+    /// ```swift
+    /// provider.inOrder { await service.signIn(token) }
+    /// ```
+    ///
+    /// - Parameter call: must return soon: the next call waits for it. Do not wait for a token in it.
+    public func inOrder(_ call: @escaping @Sendable () async -> Void) {
+        if service == nil { _ = startInOrder(call) } else { calls.add(call) }
+    }
+
     /// Starts a task that calls a service of others, after those that were started before.
     ///
     /// All have one priority: of two priorities, the higher one would overtake on its way to an actor. The task is inside
-    /// the loads that the caller is inside, which a queue does not hand on by itself (R1).
-    @discardableResult
-    private func inOrder(_ call: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        let enclosing = EnclosingLoads.current
-        return Task(executorPreference: order, priority: .high) {
-            await EnclosingLoads.with(enclosing, call)
+    /// the loads that the caller is inside (R1). Before iOS 18 tasks can only start in any order.
+    private func startInOrder(_ call: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+            return Task(priority: .high) { await call() }
         }
+        return Task(executorPreference: DispatchQueueExecutor(queue: order), priority: .high) { await call() }
     }
+}
+
+/// The waiter that a call became, to be read by the calls after it.
+// Safe: only touched by calls that are made one after the other.
+private final class WaiterOfCall: @unchecked Sendable {
+    var id: WaiterID?
 }

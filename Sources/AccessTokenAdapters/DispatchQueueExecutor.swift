@@ -21,6 +21,7 @@ public import Dispatch
 ///
 /// **Failure** The queue must be serial, which Dispatch offers no way to check: on a concurrent queue an actor
 /// would lose its isolation.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class DispatchQueueExecutor: SerialExecutor, TaskExecutor {
     private let queue: DispatchQueue
 

@@ -8,12 +8,11 @@ extension AsyncAccessTokenService {
         case task(UnsafeContinuation<AccessToken, any Error>)
         case handler(@Sendable (LoadResult) -> Void)
 
-        /// To be called after the lock.
         func resumeTask(_ result: LoadResult) {
             if case .task(let continuation) = self { unsafe continuation.resume(with: result) }
         }
 
-        /// To be called under the lock, to keep the order of the answers.
+        /// To be called where the token is published, to keep the order of the answers.
         func callHandler(_ result: LoadResult) {
             if case .handler(let handler) = self { handler(result) }
         }

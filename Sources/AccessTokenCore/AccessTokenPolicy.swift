@@ -51,7 +51,7 @@ public struct AccessTokenPolicy: Hashable, Sendable {
 
 extension AccessTokenPolicy {
     /// Longer than any load and any life of a token, and small enough for every clock's arithmetic: a century.
-    private static let longest: TimeInterval = 3_155_760_000
+    static let longest: TimeInterval = 3_155_760_000
 
     /// The policy with every senseless value replaced by what its property's documentation says it counts as.
     package var corrected: AccessTokenPolicy {

@@ -1,20 +1,37 @@
-#if THREAD_SANITIZER
+#if canImport(Darwin)
+import Darwin
+#elseif THREAD_SANITIZER
 import Foundation
 #else
 public import Synchronization
 #endif
 
-/// A value behind a lock: how the services guard their state.
+/// A value behind a lock.
 ///
-/// It is a `Mutex`. The thread sanitizer does not see through `Mutex` on Linux and reports races that are none,
-/// so its build defines `THREAD_SANITIZER` and gets the same thing on an `NSLock`.
+/// On Linux it is a `Mutex`, which Apple's platforms have from iOS 18 on. The thread sanitizer does not see through that
+/// `Mutex` and reports races that are none, so its build defines `THREAD_SANITIZER` and gets an `NSLock`.
 @frozen @usableFromInline
 package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
-    #if THREAD_SANITIZER
+    #if canImport(Darwin) || THREAD_SANITIZER
     // Safe: `value` is only touched between `lock` and `unlock`.
     @usableFromInline
     final class Box: @unchecked Sendable {
-        let lock = NSLock()
+        #if canImport(Darwin)
+        // Allocated, since the lock must not move.
+        private let unfairLock: os_unfair_lock_t = {
+            let lock = unsafe os_unfair_lock_t.allocate(capacity: 1)
+            unsafe lock.initialize(to: os_unfair_lock())
+            return unsafe lock
+        }()
+
+        func lock() { unsafe os_unfair_lock_lock(unfairLock) }
+        func unlock() { unsafe os_unfair_lock_unlock(unfairLock) }
+        deinit { unsafe unfairLock.deallocate() }
+        #else
+        private let nsLock = NSLock()
+        func lock() { nsLock.lock() }
+        func unlock() { nsLock.unlock() }
+        #endif
         var value: Value
         init(_ value: consuming sending Value) { self.value = value }
     }
@@ -29,8 +46,8 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        box.lock.lock()
-        defer { box.lock.unlock() }
+        box.lock()
+        defer { box.unlock() }
         return try body(&box.value)
     }
     #else

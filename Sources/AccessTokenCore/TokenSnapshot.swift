@@ -1,10 +1,17 @@
 public import Foundation
 
-/// The token that the state machine last published: what callers are given without a hop, on any thread.
+/// What the state machine last published: what callers are given without a hop, on any thread.
 @usableFromInline
 package struct TokenSnapshot: ~Copyable, Sendable {
     @usableFromInline
-    package let cached = Locked<CachedToken?>(nil)
+    package struct Published: Sendable {
+        @usableFromInline
+        package var token: CachedToken?
+        var load: LoadID?
+    }
+
+    @usableFromInline
+    package let published = Locked(Published())
 
     /// Whether each caller that is given a token is an event, which only the state machine reports.
     @usableFromInline
@@ -18,8 +25,8 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     @inlinable
     package borrowing func freshToken(at now: Date) -> AccessToken? {
         guard !reportsHits else { return nil }
-        return cached.withLock { cached in
-            guard let cached, cached.isFresh(at: now) else { return nil }
+        return published.withLock { published in
+            guard let cached = published.token, cached.isFresh(at: now) else { return nil }
             return cached.token
         }
     }
@@ -27,19 +34,25 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     /// The token, if it is valid.
     @inlinable
     package borrowing func usableToken(at now: Date) -> AccessToken? {
-        cached.withLock { cached in
-            guard let cached, cached.isUsable(at: now) else { return nil }
+        published.withLock { published in
+            guard let cached = published.token, cached.isUsable(at: now) else { return nil }
             return cached.token
         }
     }
 
-    /// Changes the token and gives answers on their way as one step: whoever is answered sees the new token, and whoever
-    /// sees the new token comes after those who waited for it.
+    /// Whether this is the current load.
+    package borrowing func isCurrent(_ load: LoadID) -> Bool {
+        published.withLock { $0.load == load }
+    }
+
+    /// Publishes what the state machine has decided, and gives answers on their way, as one step: who is answered sees the new
+    /// token, and who sees the new token comes after those who waited for it.
     ///
     /// - Parameter answer: only enqueues; it runs under the lock.
-    package borrowing func publish(_ token: CachedToken?, _ answer: () -> Void = {}) {
-        cached.withLock { cached in
-            cached = token
+    package borrowing func publish(_ machine: borrowing AccessTokenStateMachine, _ answer: () -> Void = {}) {
+        let new = Published(token: machine.publishedToken, load: machine.session?.load?.id)
+        published.withLock { published in
+            published = new
             answer()
         }
     }

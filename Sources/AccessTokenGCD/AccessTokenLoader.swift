@@ -41,6 +41,6 @@ extension AccessTokenLoader {
 
 /// A loader whose loads are tasks, which are cancelled when their session ends.
 package protocol CancellableLoader {
-    /// Cancels the loads of a service that have begun and not ended.
-    func cancelLoads(of service: ServiceID)
+    /// Cancels the loads of a service's former sessions that have begun and not ended.
+    func cancelLoads(of service: ServiceID, before epoch: Int)
 }

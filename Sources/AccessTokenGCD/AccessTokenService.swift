@@ -14,8 +14,8 @@ import Foundation
 /// **Concurrency** All methods can be called from any thread, also from inside a handler (D5). Handlers are called
 /// one at a time, in the order of the calls (D2), on a serial queue that targets the queue given (D4): with `.main`, on
 /// the main thread; with a serial queue, excluding other work on it; with a concurrent queue, beside it. They are never
-/// called from inside `retrieveToken` (D3); code on the serial queue given has returned from it before they are, while
-/// on another thread they may be called before the caller's next line.
+/// called from inside `retrieveToken` (D3). Called from the handler queue, your block finishes first; from another thread,
+/// the handler may run before your next line.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 ///
@@ -23,38 +23,32 @@ import Foundation
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
-/// | every decision; `pendingHandlers` | the lock `state`, at the moment of the call |
-/// | the loader, and which loads it is running | `loaderQueue`, serial and private; a loader that blocks it holds up loads and sign-outs |
+/// | every decision; `pendingHandlers` | `queue`, serial and private; a call waits for it some hundred nanoseconds |
+/// | the loader | `loaderQueue`, serial; a loader that blocks it holds up loads and sign-outs |
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
 /// | the deadline | a timer of the clock: no queue can hold it up |
 ///
-/// The lock, not a queue, guards the decisions: a queue entered by `async` lets a later caller overtake an earlier one, and
-/// `invalidate` wait up to 37 ms among busy callers. A queue entered by `sync` is a slower lock.
-public final class AccessTokenService: AccessTokenProviding {
-    /// What a decision looks at and changes; not copyable, so that no decision is made on a copy.
-    private struct State: ~Copyable, Sendable {
-        var machine: AccessTokenStateMachine
-        var pendingHandlers = WaiterList<PendingHandler>()
-    }
+/// Each service whose loader blocks takes a thread of Dispatch for as long, and Dispatch has some 250 of them.
+public final class AccessTokenService: AccessTokenProviding, HandlerQueueProviding, @unchecked Sendable {
+    // Sendable: what is `var` is only touched on `queue`.
+    private let queue = DispatchQueue(label: "AccessTokenService")
+    private var machine: AccessTokenStateMachine
+    private var pendingHandlers = WaiterList<PendingHandler>()
+    private var runningLoads = RunningLoads()
 
-    private let id = ServiceID()
-    private let loader: any AccessTokenLoader
-    private let loadDeadline: TimeInterval?
-    private let onEvent: (@Sendable (AccessTokenEvent) -> Void)?
-
-    private let state: AdaptiveLocked<State>
+    /// The valid token, for callers that need not wait.
     @usableFromInline
     let snapshot: TokenSnapshot
     @usableFromInline
     let clock: ServiceClock
 
+    private let id = ServiceID()
+    private let loader: any AccessTokenLoader
+    private let loadDeadline: TimeInterval?
     private let loaderQueue: any SerialQueue
-    private let handlerQueue: any SerialQueue
-    private let eventQueue: EventQueue
-
-    // Safe: only touched on `loaderQueue`.
-    private nonisolated(unsafe) var runningLoads = RunningLoads()
+    package let handlerQueue: any SerialQueue
+    private let events: EventDelivery?
     /// The sign-outs whose session the loader has not forgotten yet.
     package let signOuts = PendingWork()
 
@@ -64,12 +58,14 @@ public final class AccessTokenService: AccessTokenProviding {
     ///   - loader: obtains new tokens.
     ///   - policy: when a token counts as expired, and how long a load may take.
     ///   - clock: wall clock and timers.
+    ///   - loaderQueue: where the loader is called, one call at a time; `nil` is a queue of the service's own.
     ///   - handlerQueue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
     ///   - onEvent: told what happens, in order, on a thread that all services share.
     public convenience init(
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
-        clock: any AccessTokenClock = SystemDispatchClock(),
+        clock: any AccessTokenClock = SystemClock(),
+        loaderQueue: DispatchQueue? = nil,
         handlerQueue: DispatchQueue = .global(),
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) {
@@ -77,7 +73,7 @@ public final class AccessTokenService: AccessTokenProviding {
             loader: loader,
             policy: policy,
             clock: clock,
-            loaderOn: DispatchQueue(label: "AccessTokenService.loader"),
+            loaderOn: DispatchQueue(label: "AccessTokenService.loader", target: loaderQueue),
             handlersOn: DispatchQueue(label: "AccessTokenService.handlers", target: handlerQueue),
             eventsOn: EventThread.queue,
             onEvent: onEvent
@@ -85,8 +81,6 @@ public final class AccessTokenService: AccessTokenProviding {
     }
 
     /// Takes its queues: whoever holds them decides what comes before what.
-    // The public initialiser would have a copy of it.
-    @inline(never)
     package init(
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy,
@@ -96,19 +90,16 @@ public final class AccessTokenService: AccessTokenProviding {
         eventsOn eventQueue: @escaping EventQueue,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     ) {
-        _ = EnclosingLoads.areReadFromQueue
         self.loader = loader
-        self.loadDeadline = policy.corrected.loadDeadline
-        self.clock = ServiceClock(clock, isSystem: clock is SystemDispatchClock)
         self.loaderQueue = loaderQueue
         self.handlerQueue = handlerQueue
-        self.eventQueue = eventQueue
-        self.onEvent = onEvent
-        let machine = AccessTokenStateMachine(service: id, policy: policy, reportsEvents: onEvent != nil)
+        self.clock = ServiceClock(clock)
+        loadDeadline = policy.corrected.loadDeadline
+        machine = AccessTokenStateMachine(service: id, policy: policy, reportsEvents: onEvent != nil)
         snapshot = TokenSnapshot(reportsHits: onEvent != nil)
-        state = AdaptiveLocked(State(machine: machine))
+        events = onEvent.map { EventDelivery(on: eventQueue, to: $0) }
         // A corrected policy is an event already.
-        decide { _ in }
+        events?.deliver(machine.takeEvents())
     }
 
     // MARK: Callers
@@ -136,9 +127,9 @@ public final class AccessTokenService: AccessTokenProviding {
 
     /// Says that a server rejected this token (clauses I1 to I3).
     public func invalidate(_ rejected: AccessToken) {
-        decide { state in
-            state.machine.invalidate(rejected)
-            snapshot.publish(state.machine.publishedToken)
+        decide {
+            machine.invalidate(rejected)
+            snapshot.publish(machine)
         }
     }
 
@@ -157,27 +148,13 @@ public final class AccessTokenService: AccessTokenProviding {
         beginSession(with: nil)
     }
 
-    private func beginSession(with token: AccessToken?) {
-        let now = clock.now
-        var start: LoadStart?
-        endFlight { state in
-            switch state.machine.signIn(token, waiters: state.pendingHandlers.count, at: now) {
-            case .none: return nil
-            case .answerWaiters(let answer): return answer
-            case .load(let load):
-                start = load
-                return nil
-            }
-        }
-        if let start { startLoad(start) }
-    }
-
     /// Ends the session, and calls `done` on the handlers' queue when the loader has forgotten it.
     ///
     /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). A load that is running is waited for, at
     /// most until its deadline; the task of a load by a `CallbackLoaderAdapter` is cancelled as well. Then the loader forgets
-    /// the session; then `done` is called. So no load of the ended session is running then or will begin, unless it is past
-    /// its deadline. Wait for `done` before the next session's credential is stored where the loader finds it.
+    /// the session, for which it has as long as for a load. Then `done` is called. So no load of the ended session is running
+    /// then or will begin, unless it is past its deadline. Wait for `done` before the next session's credential is stored
+    /// where the loader finds it.
     ///
     /// A loader that blocks its queue for ever holds up the sign-out as well: then `done` is never called.
     ///
@@ -187,18 +164,6 @@ public final class AccessTokenService: AccessTokenProviding {
         endSession { [handlerQueue] in handlerQueue.enqueue(done) }
     }
 
-    /// ``signOut(then:)``, with `done` called wherever that is known.
-    package func endSession(then done: @escaping @Sendable () -> Void) {
-        let enclosing = EnclosingLoads.current
-        endFlight { state in
-            let end = state.machine.signOut(waiters: state.pendingHandlers.count)
-            let epoch = state.machine.sessionEpoch
-            signOuts.begin()
-            loaderQueue.enqueue { [self] in forgetSession(before: epoch, inside: enclosing, then: done) }
-            return end
-        }
-    }
-
     // MARK: Waiters
 
     /// The token, if a valid one is there and its successor need not be loaded yet.
@@ -206,185 +171,159 @@ public final class AccessTokenService: AccessTokenProviding {
         snapshot.freshToken(at: clock.now)
     }
 
-    /// Makes a caller a waiter, or answers it.
+    /// Answers a caller, or makes it a waiter: append, and load if it is the first.
     package func retrieveToken(_ handler: PendingHandler, isCancelled: Bool = false) -> AccessTokenRetrieval {
         let now = clock.now
-        let caller = CallerContext(isCancelled: isCancelled, loads: EnclosingLoads.current)
-        var waiter: WaiterID?
-        var answer: LoadResult?
-        var start: LoadStart?
-        decide { state in
+        let caller = CallerContext.present(isCancelled: isCancelled)
+        let (action, waiter) = decide { () -> (AccessTokenStateMachine.RetrieveAction, WaiterID?) in
             // Nobody's priority is raised: a queue is raised by the blocks that wait in it.
-            switch state.machine.retrieve(by: caller, waiters: state.pendingHandlers.count, at: now) {
-            case .answer(let result): answer = result
-            case .answerAndLoad(let token, let load): (answer, start) = (.success(token), load)
-            case .wait, .waitAndRaise: break
-            case .waitAndLoad(let load): start = load
-            }
-            if start != nil { snapshot.publish(state.machine.publishedToken) }
-            if let answer {
-                enqueue(handler, answer)
-            } else {
-                waiter = state.pendingHandlers.append(handler)
-            }
+            let action = machine.retrieve(by: caller, waiters: pendingHandlers.count, at: now)
+            if action.start != nil { snapshot.publish(machine) }
+            guard let answer = action.answer else { return (action, pendingHandlers.append(handler)) }
+            enqueue(handler, answer)
+            return (action, nil)
         }
-        if let answer { handler.callDirect(answer) }
-        if let start { startLoad(start) }
-        return waiter.map { self.retrieval(of: $0) } ?? .answered
-    }
-
-    private func retrieval(of waiter: WaiterID) -> AccessTokenRetrieval {
-        AccessTokenRetrieval { [self] in cancel(waiter) }
+        if let answer = action.answer { handler.callDirect(answer) }
+        if let start = action.start { startLoad(start) }
+        guard let waiter else { return .answered }
+        return AccessTokenRetrieval { [weak self] in self?.cancel(waiter) }
     }
 
     private func cancel(_ waiter: WaiterID) {
-        let handler = decide { state in
-            guard let handler = state.pendingHandlers.take(waiter) else { return PendingHandler?.none }
-            state.machine.waiterCancelled()
+        let handler = decide { () -> PendingHandler? in
+            guard let handler = pendingHandlers.take(waiter) else { return nil }
+            machine.waiterCancelled()
             enqueue(handler, .failure(cancellation))
             return handler
         }
         handler?.callDirect(.failure(cancellation))
     }
 
-    private func enqueue(_ handler: PendingHandler, _ result: LoadResult) {
-        if case .queued(let handler) = handler { handlerQueue.enqueue { handler(result) } }
+    // MARK: Loads
+
+    private func startLoad(_ start: LoadStart) {
+        let deadline = loadDeadline.map { clock.schedule(after: $0) { [self] in deadlinePassed(start.load) } }
+        loaderQueue.enqueue { [self] in runLoad(start, deadline) }
+    }
+
+    /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
+    private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer?) {
+        let load = start.load
+        let isCurrent = decide {
+            if machine.isCurrent(load) { runningLoads.begin(load) }
+            return machine.isCurrent(load)
+        }
+        guard isCurrent else {
+            deadline?.cancel()
+            return
+        }
+        let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
+            deadline?.cancel()
+            loadFinished(load, result)
+        }
+        let context = LoadContext(loads: start.enclosing, priority: start.priority) { [self] in snapshot.isCurrent(load)
+        }
+        LoadContext.$current.withValue(context) {
+            loader.load(replacing: start.replacing) { [weak self] result in
+                if !answer(result) { self?.decide { self?.machine.loadAnsweredAgain(load) } }
+            }
+        }
+    }
+
+    private func loadFinished(_ load: LoadID, _ result: LoadResult) {
+        let now = clock.now
+        let error = events == nil ? nil : LoggedError(result)
+        let answered = decide {
+            runningLoads.end(load)
+            let waiters = pendingHandlers.count
+            return answerAll(machine.loadFinished(load, result, error: error, waiters: waiters, at: now))
+        }
+        answered?.callDirect()
+    }
+
+    private func deadlinePassed(_ load: LoadID) {
+        let now = clock.now
+        let answered = decide {
+            runningLoads.end(load)
+            return answerAll(machine.deadlinePassed(load, waiters: pendingHandlers.count, at: now))
+        }
+        answered?.callDirect()
+    }
+
+    // MARK: Sessions
+
+    private func beginSession(with token: AccessToken?) {
+        let now = clock.now
+        let (answered, start) = decide {
+            let action = machine.signIn(token, waiters: pendingHandlers.count, at: now)
+            return (answerAll(action.answer), action.start)
+        }
+        answered?.callDirect()
+        if let start { startLoad(start) }
+    }
+
+    /// ``signOut(then:)``, with `done` called on whichever thread finishes.
+    package func endSession(then done: @escaping @Sendable () -> Void) {
+        let enclosing = LoadContext.currentLoads
+        let (answered, isInsideLoad, epoch) = decide {
+            let answered = answerAll(machine.signOut(waiters: pendingHandlers.count))
+            let isInsideLoad = runningLoads.contains(oneOf: enclosing)
+            signOuts.begin()
+            runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
+                loaderQueue.enqueue { self.forgetSession(then: isInsideLoad ? nil : done) }
+            }
+            return (answered, isInsideLoad, machine.sessionEpoch)
+        }
+        answered?.callDirect()
+        if isInsideLoad { done() }
+        (loader as? any CancellableLoader)?.cancelLoads(of: id, before: epoch)
+    }
+
+    private func forgetSession(then done: (@Sendable () -> Void)?) {
+        let finish = OneShot(abandoned: ()) { [signOuts] in
+            signOuts.end()
+            done?()
+        }
+        let deadline = loadDeadline.map { seconds in
+            clock.schedule(after: seconds) { [self, weak finish] in
+                guard let finish, finish.isPending else { return }
+                decide { machine.signOutTimedOut() }
+                finish(())
+            }
+        }
+        loader.signOut {
+            deadline?.cancel()
+            finish(())
+        }
     }
 
     // MARK: Decisions
 
-    /// Lets the state machine decide, under the lock.
+    /// Runs a decision on the queue.
     ///
-    /// Queues keep the order in which they are given work, so what has to keep the order of the decisions is given to its
-    /// queue under the lock: handlers above all. The waiters themselves leave the lock: with one may go the last reference
-    /// to a handler, and what that holds may call the service on its way out.
+    /// Nothing of others is called or released in it: a handler's deinit may call the service. What has to keep the order of
+    /// the decisions is enqueued in it, handlers above all.
     @discardableResult
-    private func decide<Action>(_ input: (inout State) -> Action) -> Action {
-        let (action, hasEvents) = state.withLock { state in
-            let action = input(&state)
-            return (action, state.machine.startsDelivery())
-        }
-        if hasEvents { startDelivery() }
-        return action
-    }
-
-    /// Decides what may be the end of the current load, and answers those who waited for it.
-    private func endFlight(_ input: (inout State) -> LoadResult?) {
-        let answered = decide { state in
-            let result = input(&state)
-            return answerHandlers(&state, result)
-        }
-        if let answered { answered.handlers.forEach { $0.callDirect(answered.result) } }
-    }
-
-    /// Publishes the token and answers the handlers in one step; returns all of them, of which the direct ones are still to
-    /// be called.
-    // Four inputs end a load: each would have a copy of it.
-    @inline(never)
-    private func answerHandlers(
-        _ state: inout State,
-        _ result: LoadResult?
-    ) -> (handlers: WaiterList<PendingHandler>, result: LoadResult)? {
-        let answer = result.map { (handlers: state.pendingHandlers.takeAll(), result: $0) }
-        snapshot.publish(state.machine.publishedToken) {
-            guard let answer, answer.handlers.count > 0 else { return }
-            handlerQueue.enqueue { answer.handlers.forEach { $0.callQueued(answer.result) } }
-        }
-        return answer
-    }
-
-    // Every input may have events: each would have a copy of it.
-    @inline(never)
-    private func startDelivery() {
-        eventQueue { self.deliverEvents() }
-    }
-
-    private func deliverEvents() {
-        guard let events = nextEvents() else { return }
-        deliver(events)
-    }
-
-    /// Lets other services have their turn after each batch.
-    private func deliver(_ events: [AccessTokenEvent]) {
-        for event in events { onEvent?(event) }
-        if let more = nextEvents() { eventQueue { self.deliver(more) } }
-    }
-
-    private func nextEvents() -> [AccessTokenEvent]? {
-        state.withLock { $0.machine.nextEvents() }
-    }
-
-    // MARK: Loads
-
-    /// The timer of a load, which may end before the timer is there.
-    private typealias LoadDeadline = LateBound<AccessTokenTimer>
-
-    private func startLoad(_ start: LoadStart) {
-        let deadline = LoadDeadline { $0.cancel() }
-        loaderQueue.enqueue { [self] in runLoad(start, deadline) }
-        // After the load has been started, since a timer takes as long to make as the way to the loader.
-        if let loadDeadline {
-            deadline.bind(clock.schedule(after: loadDeadline) { [self] in deadlinePassed(start.load) })
+    private func decide<Action>(_ decision: () -> Action) -> Action {
+        queue.sync {
+            defer { events?.deliver(machine.takeEvents()) }
+            return decision()
         }
     }
 
-    /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
-    private func runLoad(_ start: LoadStart, _ deadline: LoadDeadline) {
-        dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
-        let flight = start.load
-        guard state.withLock({ $0.machine.isCurrent(flight) }) else {
-            deadline.cancel()
-            return
+    /// Take all, then call: publishes the token and enqueues the answers as one step, inside of a decision.
+    ///
+    /// - Parameter result: the answer to all waiters; `nil` if they go on to wait.
+    private func answerAll(_ result: LoadResult?) -> Answered? {
+        let answered = result.map { Answered(handlers: pendingHandlers.takeAll(), result: $0) }
+        snapshot.publish(machine) {
+            guard let answered, answered.handlers.count > 0 else { return }
+            handlerQueue.enqueue { answered.callQueued() }
         }
-        unsafe runningLoads.begin(flight)
-        let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
-            deadline.cancel()
-            loadFinished(flight, result)
-        }
-        EnclosingLoads.with(start.enclosing, on: loaderQueue.dispatchQueue) {
-            loader.load(replacing: start.replacing) { [weak self] result in
-                if !answer(result) { self?.decide { $0.machine.loadAnsweredAgain(flight) } }
-            }
-        }
+        return answered
     }
 
-    private func loadFinished(_ flight: LoadID, _ result: LoadResult) {
-        // Before the answers: who is answered, and then signs out, finds that the load is over.
-        loaderQueue.enqueue { [self] in loadIsOver(flight) }
-        let now = clock.now
-        let error = onEvent == nil ? nil : LoggedError(result)
-        endFlight { $0.machine.loadFinished(flight, result, error: error, waiters: $0.pendingHandlers.count, at: now) }
-    }
-
-    private func deadlinePassed(_ flight: LoadID) {
-        let now = clock.now
-        endFlight { $0.machine.deadlinePassed(flight, waiters: $0.pendingHandlers.count, at: now) }
-        // After the decision: a load that begins later than this sees that it is not the current one any more.
-        loaderQueue.enqueue { [self] in loadIsOver(flight) }
-    }
-
-    private func loadIsOver(_ flight: LoadID) {
-        dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
-        for action in unsafe runningLoads.end(flight) { action() }
-    }
-
-    private func forgetSession(
-        before epoch: Int,
-        inside enclosing: [LoadID],
-        then done: @escaping @Sendable () -> Void
-    ) {
-        dispatchPrecondition(condition: .onQueue(loaderQueue.dispatchQueue))
-        // Here, where no load of the next session has begun.
-        (loader as? any CancellableLoader)?.cancelLoads(of: id)
-        let isInsideLoad = unsafe runningLoads.contains(oneOf: enclosing)
-        if isInsideLoad { done() }
-        let forget: RunningLoads.Action = { [loader, signOuts] in
-            let finish = OneShot(abandoned: ()) {
-                signOuts.end()
-                if !isInsideLoad { done() }
-            }
-            loader.signOut { finish(()) }
-        }
-        if unsafe !runningLoads.wait(forSessionsBefore: epoch, then: forget) { forget() }
+    private func enqueue(_ handler: PendingHandler, _ result: LoadResult) {
+        if case .queued(let handler) = handler { handlerQueue.enqueue { handler(result) } }
     }
 }

@@ -17,3 +17,12 @@ package enum PendingHandler: Sendable {
         if case .direct(let handler) = self { handler(result) }
     }
 }
+
+/// Handlers that were taken out, and the answer to all of them.
+struct Answered: Sendable {
+    let handlers: WaiterList<PendingHandler>
+    let result: LoadResult
+
+    func callQueued() { handlers.forEach { $0.callQueued(result) } }
+    func callDirect() { handlers.forEach { $0.callDirect(result) } }
+}

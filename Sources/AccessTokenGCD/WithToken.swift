@@ -1,4 +1,5 @@
 public import AccessTokenCore
+import Dispatch
 
 extension AccessTokenProviding {
     /// Runs a request with a valid token; if the server rejects the token, runs it once more with the next one.
@@ -14,10 +15,10 @@ extension AccessTokenProviding {
     /// load follows, however many callers were rejected (I3). Everything else is handed on: other responses and errors, and
     /// the outcome of the second run, even if that is a rejection too, since it is not about the token's age.
     ///
-    /// **Concurrency** `request` is called on the queue on which the service calls handlers. `handler` is called there if
-    /// there is no token, else wherever the request calls back.
+    /// **Concurrency** `request` and `handler` are called on the queue on which the service calls handlers. A service of your
+    /// own has no such queue that is known here: then `handler` is called wherever the request calls back.
     ///
-    /// **Cancellation** ``AccessTokenRetrieval/cancel()`` calls `handler` at once with `CancellationError` (X1). A request
+    /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers at once with `CancellationError` (X1). A request
     /// that is under way ends in its own time, and its outcome is ignored.
     ///
     /// **Failure** The service's errors and the request's; ``AccessTokenError/requestAbandoned`` if the request releases its
@@ -34,49 +35,93 @@ extension AccessTokenProviding {
             @escaping @Sendable (AccessToken, @escaping @Sendable (Result<Response, any Error>) -> Void) -> Void,
         then handler: @escaping @Sendable (Result<Response, any Error>) -> Void
     ) -> AccessTokenRetrieval {
-        let outcome = OneShot(abandoned: .failure(AccessTokenError.requestAbandoned), handler)
-        let first = LateBound<AccessTokenRetrieval> { $0.cancel() }
-        let second = LateBound<AccessTokenRetrieval> { $0.cancel() }
-
-        // Each run replies once, and holds the outcome until then and no longer: so an abandoned callback is noticed.
-        @Sendable func run(
-            then replied: @escaping @Sendable (AccessToken, Result<Response, any Error>) -> Void
-        ) -> AccessTokenRetrieval {
-            let retrieved = OneShot<Result<AccessToken, any Error>>(
-                abandoned: .failure(AccessTokenError.loadAbandoned)
-            ) { result in
-                guard outcome.isPending else { return }
-                switch result {
-                case .success(let token):
-                    let reply = OneShot(abandoned: .failure(AccessTokenError.requestAbandoned)) { replied(token, $0) }
-                    request(token) { reply($0) }
-                case .failure(let error): outcome(.failure(error))
-                }
-            }
-            return retrieveToken { retrieved($0) }
-        }
-
-        first.bind(
-            run { token, result in
-                guard outcome.isPending, isRejection(result, isRejected) else { return _ = outcome(result) }
-                self.invalidate(token)
-                second.bind(run { _, result in outcome(result) })
-            }
-        )
-        return AccessTokenRetrieval { [weak outcome] in
-            outcome?(.failure(CancellationError()))
-            first.cancel()
-            second.cancel()
-        }
+        let run = TokenRequest(of: self, isRejected, request, then: handler)
+        run.retrieveToken(isSecond: false)
+        return AccessTokenRetrieval { [weak run] in run?.cancel() }
     }
 }
 
-private func isRejection<Response>(
-    _ result: Result<Response, any Error>,
-    _ isRejected: (Response) -> Bool
-) -> Bool {
-    switch result {
-    case .success(let response): isRejected(response)
-    case .failure(let error): AccessTokenError.tokenRejected ~= error
+/// A provider that says where it calls handlers.
+package protocol HandlerQueueProviding {
+    var handlerQueue: any SerialQueue { get }
+}
+
+/// A request with a token, from its first retrieval to its outcome; what it waits for holds it.
+private final class TokenRequest<Response: Sendable>: Sendable {
+    typealias Outcome = Result<Response, any Error>
+
+    private struct State: Sendable {
+        /// `nil` when the handler was called.
+        var handler: (@Sendable (Outcome) -> Void)?
+        var retrievals: [AccessTokenRetrieval] = []
+    }
+
+    private let provider: any AccessTokenProviding
+    private let isRejected: @Sendable (Response) -> Bool
+    private let request: @Sendable (AccessToken, @escaping @Sendable (Outcome) -> Void) -> Void
+    private let state: Locked<State>
+
+    init(
+        of provider: any AccessTokenProviding,
+        _ isRejected: @escaping @Sendable (Response) -> Bool,
+        _ request: @escaping @Sendable (AccessToken, @escaping @Sendable (Outcome) -> Void) -> Void,
+        then handler: @escaping @Sendable (Outcome) -> Void
+    ) {
+        self.provider = provider
+        self.isRejected = isRejected
+        self.request = request
+        state = Locked(State(handler: handler))
+    }
+
+    private var isOver: Bool { state.withLock { $0.handler == nil } }
+
+    func retrieveToken(isSecond: Bool) {
+        // A service of others may call its handler twice, or never.
+        let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
+            switch result {
+            case .success(let token): send(token, isSecond: isSecond)
+            case .failure(let error): finish(.failure(error))
+            }
+        }
+        let retrieval = provider.retrieveToken { retrieved($0) }
+        let isOver = state.withLock { state in
+            if state.handler != nil { state.retrievals.append(retrieval) }
+            return state.handler == nil
+        }
+        // It may have been cancelled before the retrieval was known.
+        if isOver { retrieval.cancel() }
+    }
+
+    private func send(_ token: AccessToken, isSecond: Bool) {
+        guard !isOver else { return }
+        let reply = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned)) { [self] outcome in
+            guard !isSecond, !isOver, isRejection(outcome) else { return finish(outcome) }
+            provider.invalidate(token)
+            retrieveToken(isSecond: true)
+        }
+        request(token) { reply($0) }
+    }
+
+    private func isRejection(_ outcome: Outcome) -> Bool {
+        switch outcome {
+        case .success(let response): isRejected(response)
+        case .failure(let error): AccessTokenError.tokenRejected ~= error
+        }
+    }
+
+    func cancel() {
+        let retrievals = state.withLock { $0.retrievals }
+        finish(.failure(cancellation))
+        for retrieval in retrievals { retrieval.cancel() }
+    }
+
+    private func finish(_ outcome: Outcome) {
+        let handler = state.withLock { state in
+            defer { state = State() }
+            return state.handler
+        }
+        guard let handler else { return }
+        guard let queue = (provider as? any HandlerQueueProviding)?.handlerQueue else { return handler(outcome) }
+        queue.enqueue { handler(outcome) }
     }
 }

@@ -1,6 +1,5 @@
 #if Postgres
 import AccessTokenAdapters
-public import AccessTokenAsync
 public import AccessTokenCore
 public import AccessTokenOAuth
 import Dispatch
@@ -59,7 +58,7 @@ public final class PostgresCredentialStore: CredentialStore {
         seal: CredentialSeal? = nil,
         waitLimit: TimeInterval = 120,
         holdLimit: TimeInterval = 120,
-        clock: any AccessTokenClock = SystemTaskClock()
+        clock: any AccessTokenClock = SystemClock()
     ) {
         server = PostgresServer(connection)
         table = CredentialTable(name: name)

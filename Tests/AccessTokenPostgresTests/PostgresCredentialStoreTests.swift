@@ -285,7 +285,7 @@ struct PostgresRestartTests {
 /// A machine's clock that is wrong.
 private struct ShiftedClock: AccessTokenClock {
     let seconds: TimeInterval
-    private let base = SystemTaskClock()
+    private let base = SystemClock()
 
     init(seconds: TimeInterval) { self.seconds = seconds }
 

@@ -29,7 +29,7 @@ struct TestDatabase: Sendable {
         _ seal: CredentialSeal? = nil,
         waitLimit: TimeInterval = 60,
         holdLimit: TimeInterval = 60,
-        clock: any AccessTokenClock = SystemTaskClock()
+        clock: any AccessTokenClock = SystemClock()
     ) -> PostgresCredentialStore {
         PostgresCredentialStore(
             connectionString,

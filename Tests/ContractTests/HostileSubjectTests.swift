@@ -1,3 +1,4 @@
+import AccessTokenAdapters
 import AccessTokenContract
 import Dispatch
 import Foundation
@@ -13,13 +14,16 @@ struct HostileSubjectTests {
 
     private static let limit = Duration.seconds(1)
 
-    /// The actor, with a closure that blocks its thread for good.
+    /// The queue service, with a closure that blocks its thread for good.
+    ///
+    /// Of the actor it would take threads of the pool: who resumes a task waits for its cancellation handlers.
     private static func blocking(_ place: Place) -> ContractSubject {
         let features: ContractFeatures = [
             .invalidation, .signIn, .signOut, .currentToken, .cancellation, .asyncCallers,
         ]
         return ContractSubject("blocks in \(place)", features: features) { fixture in
-            let service = AsyncAccessTokenService(loader: fixture.loader, clock: fixture.clock)
+            let loader = CallbackLoaderAdapter(of: fixture.loader)
+            let service = AccessTokenService(loader: loader, clock: fixture.clock)
             let block: @Sendable (Place) -> Void = { here in
                 if here == place { DispatchSemaphore(value: 0).wait() }
             }
@@ -61,7 +65,7 @@ struct HostileSubjectTests {
             return .awaiting {
                 try await service.token()
             } signIn: { token in
-                service.signIn(token)
+                await service.signIn(token)
             } signOut: {
                 await service.signOut()
                 await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }

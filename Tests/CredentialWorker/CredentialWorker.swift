@@ -34,7 +34,7 @@ enum CredentialWorker {
                 group.addTask {
                     while true {
                         // Without a token, nobody is signed in, until the parent signs somebody in.
-                        if let token = try? await service.token(), ages.isOld(token) { service.invalidate(token) }
+                        if let token = try? await service.token(), ages.isOld(token) { await service.invalidate(token) }
                         try? await Task.sleep(for: .milliseconds(.random(in: 1...8)))
                     }
                 }

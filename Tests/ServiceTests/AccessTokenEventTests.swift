@@ -1,4 +1,5 @@
 import AccessTokenContract
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -97,45 +98,49 @@ struct AccessTokenEventTests {
         let now = ManualClock().now
         let start = try #require(machine.retrieve(waiters: 0, at: now).start)
         _ = machine.loadFinished(start.load, .failure(error), error: LoggedError(error), waiters: 1, at: now)
-        let events = machine.nextEvents() ?? []
+        let events = machine.takeEvents()
         #expect(events.map(\.kind) == [.loadStarted, .loadFailed])
         return try #require(events.last)
     }
 
     @Test("that comes while a thousand wait is lost, and the next delivery says how many were")
     func isLost() {
-        var backlog = EventBacklog()
-        for load in 1...(EventBacklog.capacity + 3) { backlog.append(.loadStarted(load: load)) }
-        let delivered = backlog.next()
-        #expect(delivered?.count == EventBacklog.capacity + 1)
-        #expect(delivered?.first == .loadStarted(load: 1))
-        #expect(delivered?.last == .eventsLost(count: 3))
-        backlog.append(.signedOut(waiters: 0))
-        let next = [backlog.next(), backlog.next()]
-        #expect(next == [[.signedOut(waiters: 0)], nil])
+        let queue = HeldQueue()
+        let delivered = Locked<[AccessTokenEvent]>([])
+        let delivery = EventDelivery(on: { queue.enqueue($0) }) { event in delivered.withLock { $0.append(event) } }
+        for load in 1...(EventDelivery.capacity + 3) { delivery.deliver([.loadStarted(load: load)]) }
+        #expect(queue.count == 1, "one delivers")
+        queue.run()
+        let events = delivered.withLock { $0 }
+        #expect(events.count == EventDelivery.capacity + 1)
+        #expect(events.first == .loadStarted(load: 1))
+        #expect(events.last == .eventsLost(count: 3))
+        delivery.deliver([.signedOut(waiters: 0)])
+        queue.run()
+        #expect(delivered.withLock { $0.dropFirst(events.count) } == [.signedOut(waiters: 0)])
     }
 
-    @Test("is delivered by one at a time")
+    @Test("is delivered by one at a time, and others have their turn after each batch")
     func isDeliveredByOne() {
-        var backlog = EventBacklog()
-        var starts: [Bool] = []
-        func comes() { backlog.append(.invalidated) }
-        func isStarted() { starts.append(backlog.startsDelivery()) }
-        func isTaken() -> Bool { backlog.next() != nil }
-        isStarted()
-        #expect(starts == [false], "there is nothing to deliver")
-        comes()
-        isStarted()
-        isStarted()
-        #expect(starts == [false, true, false], "one delivers")
-        #expect(isTaken())
-        comes()
-        isStarted()
-        #expect(starts == [false, true, false, false], "the one still delivers")
-        #expect(isTaken())
-        #expect(!isTaken())
-        comes()
-        isStarted()
-        #expect(starts == [false, true, false, false, true])
+        let queue = HeldQueue()
+        let delivered = Locked<[AccessTokenEvent]>([])
+        let delivery = EventDelivery(on: { queue.enqueue($0) }) { event in delivered.withLock { $0.append(event) } }
+        delivery.deliver([])
+        #expect(queue.count == 0, "there is nothing to deliver")
+        delivery.deliver([.invalidated])
+        delivery.deliver([.refusedSignedOut])
+        #expect(queue.count == 1, "one delivers")
+        let neighbour = Locked(0)
+        queue.enqueue {
+            neighbour.withLock { $0 = delivered.withLock { $0.count } }
+            delivery.deliver([.refusedCancelled])
+        }
+        queue.run()
+        #expect(neighbour.withLock { $0 } == 2)
+        #expect(delivered.withLock { $0 } == [.invalidated, .refusedSignedOut, .refusedCancelled])
+        delivery.deliver([.invalidated])
+        #expect(queue.count == 1, "one delivers again")
+        queue.run()
+        #expect(delivered.withLock { $0.count } == 4)
     }
 }

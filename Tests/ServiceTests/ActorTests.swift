@@ -11,7 +11,7 @@ struct ActorTests {
 
     @Test @MainActor func `a valid token does not suspend a caller on the main actor`() async throws {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        service.signIn(validToken)
+        await service.signIn(validToken)
         var others = 0
         let other = Task { @MainActor in others += 1 }
         for _ in 0..<1000 { _ = try await service.token() }
@@ -20,7 +20,7 @@ struct ActorTests {
         #expect(others == 1)
     }
 
-    @Test func `a caller on an actor does not leave it to wait`() async throws {
+    @Test func `a caller looks for a token without leaving its actor, and leaves it to wait`() async throws {
         actor Screen {
             let executor: DispatchQueueExecutor
             nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -38,7 +38,7 @@ struct ActorTests {
         let screen = Screen(queue: queue)
         let waiter = Task { try await screen.show(service) }
         let load = await loader.started(1)
-        #expect(wasOnQueue.withLock { $0 } == [true, true], "once for the cache, once for the load")
+        #expect(wasOnQueue.withLock { $0 } == [true, false], "once for the snapshot, once for the load")
         load?.answer(.success(validToken))
         #expect(try await waiter.valueInTime == validToken)
     }
@@ -116,42 +116,6 @@ struct ActorTests {
         #expect(raised.withLock { $0 } == .high)
     }
 
-    /// Lets something happen while the first task is on its way to the pool.
-    private final class HookedExecutor: TaskExecutor {
-        let hook = Locked<(@Sendable () -> Void)?>(nil)
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            hook.withLock { $0.take() }?()
-            DispatchQueue.global().async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        }
-    }
-
-    @Test func `a waiter that comes before the load's task is there raises it as well`() async throws {
-        let executor = HookedExecutor()
-        let hasJoined = DispatchSemaphore(value: 0)
-        let service = AsyncAccessTokenService(loader: loader, clock: clock, executor: executor) { event in
-            if event == .joined(load: 1, waiters: 2) { hasJoined.signal() }
-        }
-        let joiner = Locked<Task<AccessToken, any Error>?>(nil)
-        executor.hook.withLock { hook in
-            hook = {
-                joiner.withLock { $0 = Task.detached(priority: .high) { try await service.token() } }
-                hasJoined.wait()
-            }
-        }
-        let isRaised = Event()
-        loader.duringLoad { load in
-            await yieldUntil { Task.currentPriority == .high }
-            if Task.currentPriority == .high { isRaised.happen() }
-            load.answer(.success(validToken))
-        }
-        let leader = Task.detached(priority: .low) { try await service.token() }
-        _ = try await leader.valueInTime
-        _ = try await joiner.withLock { $0 }?.valueInTime
-        #expect(isRaised.hasHappened)
-    }
-
     @Test func `loads run on the executor given`() async throws {
         let queue = DispatchQueue(label: "loads")
         let service = AsyncAccessTokenService(
@@ -177,7 +141,7 @@ struct ActorTests {
 
     @Test func `a cancelled caller gets a token that is there (X3)`() async throws {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        service.signIn(validToken)
+        await service.signIn(validToken)
         let token = try await Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             return try await service.token()
@@ -243,14 +207,20 @@ struct ActorTests {
         await loadIsOver.wait()
     }
 
-    @Test func `code that is not async signs in and invalidates at once`() async throws {
+    @Test func `code that is not async signs in and out by an adapter, in the order of its calls`() async throws {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let legacyCode = { service.signIn(validToken) }
-        legacyCode()
-        #expect(service.currentToken == validToken)
-        let rejecting = { service.invalidate(validToken) }
-        rejecting()
-        #expect(service.currentToken == nil)
+        let view = CallbackServiceAdapter(of: service)
+        let answers = Answers()
+        for number in 1...100 {
+            let token = AccessToken(value: "token \(number)")
+            view.signOutFromLegacyCode {}
+            view.callFromLegacyCode(then: answers.take)
+            view.inOrder { await service.signIn(token) }
+            view.callFromLegacyCode(then: answers.take)
+            await yieldUntil { answers.results.count == 2 * number }
+            #expect(hasFailed(answers.results[2 * number - 2], with: .signedOut))
+            #expect(try answers.results[2 * number - 1].get() == token)
+        }
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

@@ -143,7 +143,7 @@ struct AdapterTests {
     @Test func `what was invalidated through the callback view is so for the next call`() async {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
         let view = CallbackServiceAdapter(of: service)
-        service.signIn(validToken)
+        await service.signIn(validToken)
         for number in 1...100 {
             let next = AccessToken(value: "token \(number)")
             service.currentToken.map(view.invalidate)
@@ -230,7 +230,7 @@ struct AdapterTests {
         let queueService = AccessTokenService(loader: loader, clock: clock)
         queueService.signIn(validToken)
         let actor = AsyncAccessTokenService(loader: loader, clock: clock)
-        actor.signIn(validToken)
+        await actor.signIn(validToken)
         let view = CallbackServiceAdapter(of: actor)
         let providers: [any AccessTokenProviding] = [queueService, view]
         for provider in providers { #expect(try await provider.token() == validToken) }

@@ -47,30 +47,17 @@ struct MachineWithWaiters {
 extension AccessTokenStateMachine.RetrieveAction {
     /// Whether the caller is to be put into the list of waiters.
     var waits: Bool { answer == nil }
-
-    /// What the caller is answered with.
-    var answer: LoadResult? {
-        switch self {
-        case .answer(let answer): answer
-        case .answerAndLoad(let token, _): .success(token)
-        case .wait, .waitAndLoad, .waitAndRaise: nil
-        }
-    }
-
-    /// The load that is to be started.
-    var start: LoadStart? {
-        switch self {
-        case .answerAndLoad(_, let start), .waitAndLoad(let start): start
-        case .answer, .wait, .waitAndRaise: nil
-        }
-    }
 }
 
 /// What a state machine makes of a token that arrives at `now` and lasts that many seconds; `nil` is for ever.
 func cachedToken(lasting seconds: TimeInterval?, from now: Date, policy: AccessTokenPolicy) -> CachedToken? {
+    signedIn(lasting: seconds, from: now, policy: policy).machine.publishedToken
+}
+
+func signedIn(lasting seconds: TimeInterval?, from now: Date, policy: AccessTokenPolicy) -> MachineWithWaiters {
     var machine = MachineWithWaiters(policy: policy)
     machine.signIn(AccessToken(value: "token", expiration: seconds.map(now.addingTimeInterval)), at: now)
-    return machine.machine.publishedToken
+    return machine
 }
 
 @Suite("A token that arrives", .eightAtATime)

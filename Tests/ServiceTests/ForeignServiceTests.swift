@@ -82,8 +82,8 @@ struct ForeignServiceTests {
         await isCancelled.wait()
     }
 
-    /// Runs jobs when a test says so, the last one first.
-    private final class ReverseExecutor: TaskExecutor {
+    /// Runs jobs when a test says so.
+    private final class HeldExecutor: TaskExecutor {
         private let jobs = Locked<[UnownedJob]>([])
         var count: Int { jobs.withLock { $0.count } }
 
@@ -93,26 +93,41 @@ struct ForeignServiceTests {
         }
 
         func run() {
-            while let job = jobs.withLock({ $0.popLast() }) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+            while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+                unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+            }
         }
     }
 
-    @Test func `loads of an async loader begin in the order of the calls, whichever task comes first`() {
+    /// Each of them would send the same refresh token.
+    @Test func `loads of an async loader that were given up before they could begin are not begun (S3)`() async {
         struct RecordingLoader: AsyncAccessTokenLoader {
-            let record: @Sendable (String) -> Void
+            let begun: Event
             func load(replacing old: AccessToken?) async throws -> AccessToken {
-                record(old?.value ?? "none")
+                #expect(!begun.hasHappened)
+                begun.happen()
                 return validToken
             }
         }
-        let order = Locked<[String]>([])
-        let executor = ReverseExecutor()
-        let loader = RecordingLoader { value in order.withLock { $0.append(value) } }
-        let view = CallbackLoaderAdapter(of: loader, executor: executor)
-        for number in 1...3 { view.load(replacing: AccessToken(value: "\(number)")) { _ in } }
-        #expect(executor.count == 3)
+        let clock = ManualClock()
+        let executor = HeldExecutor()
+        let begun = Event()
+        let service = AccessTokenService(
+            loader: CallbackLoaderAdapter(of: RecordingLoader(begun: begun), executor: executor),
+            policy: AccessTokenPolicy(loadDeadline: 60),
+            clock: clock
+        )
+        let answers = Answers()
+        for number in 1...6 {
+            service.callFromLegacyCode(then: answers.take)
+            await yieldUntil { executor.count == number }
+            if number < 6 { clock.advance(by: 60) }
+        }
         executor.run()
-        #expect(order.withLock { $0 } == ["1", "2", "3"])
+        await yieldUntil { answers.results.count == 6 }
+        #expect(begun.hasHappened)
+        #expect(answers.results.prefix(5).allSatisfy { hasFailed($0, with: .loadTimedOut) })
+        #expect(service.currentToken == validToken)
     }
 
     @Test func `repeated answers are told with the number of their load`() async throws {
@@ -166,7 +181,7 @@ struct ForeignServiceTests {
     private struct PlainView: AsyncAccessTokenProviding {
         let base: AsyncAccessTokenService
         func token() async throws -> AccessToken { try await base.token() }
-        func invalidate(_ rejected: AccessToken) async { base.invalidate(rejected) }
+        func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
         func signOut() async { await base.signOut() }
     }
 }
@@ -295,12 +310,13 @@ struct EventTests {
                 if DispatchQueue.getSpecific(key: key) == true { wasThere.withLock { $0 = true } }
             }
         )
-        actor.signIn(token)
+        await actor.signIn(token)
         clock.advance(by: 250)
         #expect(try await actor.token() == token)
         _ = await loader.started(2)
         await yieldUntil { clock.pendingTimers == 1 }
         clock.advance(by: 10)
+        await yieldUntil { actorEvents.withLock { $0.count } == expected.count - 1 }
         await actor.signOut()
         await yieldUntil { actorEvents.withLock { $0.count } == expected.count }
         #expect(actorEvents.withLock { $0 } == expected)

@@ -233,55 +233,51 @@ struct HeldQueueTests {
     // MARK: The actor
 
     @Test(arguments: ["answered", "cancelled"])
-    func `a handler of the actor is released outside the lock too`(_ end: String) async {
+    func `a handler of the actor may call the service when it is released`(_ end: String) async {
         let isReleased = Event()
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let cancel = callOfScreen(on: service, isReleased)
+        let view = CallbackServiceAdapter(of: service)
+        let retrieval = callOfScreen(on: view, isReleased)
         let load = await loader.started(1)
-        if end == "cancelled" { cancel?() }
+        if end == "cancelled" { retrieval.cancel() }
         load?.answer(.failure(ContractLoadError(number: 1)))
         await isReleased.wait()
     }
 
-    private func callOfScreen(on service: AsyncAccessTokenService, _ isReleased: Event) -> (@Sendable () -> Void)? {
+    private func callOfScreen(on view: CallbackServiceAdapter, _ isReleased: Event) -> AccessTokenRetrieval {
         let screen = Screen {
-            service.invalidate(validToken)
+            view.invalidate(validToken)
             isReleased.happen()
         }
-        return service.retrieveToken { _ in withExtendedLifetime(screen) {} }
+        return view.callFromLegacyCode { _ in withExtendedLifetime(screen) {} }
     }
 
-    @Test func `handlers of the actor have their answers before anybody can decide again, or see the token (D2)`() async
-    {
-        for isDecision in [true, false] {
-            let loader = ControlledLoader()
-            let service = AsyncAccessTokenService(loader: loader, clock: clock)
-            let probe = Probe()
-            let isAnswered = Event()
-            _ = service.retrieveToken { _ in
-                probe.run()
-                isAnswered.happen()
-            }
-            probe.set {
-                if isDecision { service.invalidate(AccessToken(value: "another")) } else { _ = service.currentToken }
-            }
-            await loader.started(1)?.answer(.success(validToken))
-            await isAnswered.wait()
-            #expect(probe.count == 0)
-            probe.set(nil)
+    @Test func `handlers of the actor have their answers before anybody can see the token (D2)`() async {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let probe = Probe()
+        let isAnswered = Event()
+        _ = await service.retrieveToken(by: CallerContext()) { _ in
+            probe.run()
+            isAnswered.happen()
         }
+        probe.set { _ = service.currentToken }
+        await loader.started(1)?.answer(.success(validToken))
+        await isAnswered.wait()
+        #expect(probe.count == 0)
+        probe.set(nil)
     }
 
     /// An executor may do anything when it is given a job.
     @Test(arguments: ["answered", "cancelled"])
-    func `a task is resumed outside the lock: its executor may call the service`(_ end: String) async {
+    func `the executor of a task that is resumed may call the service`(_ end: String) async {
         final class CallingExecutor: TaskExecutor {
             let service: AsyncAccessTokenService
             init(service: AsyncAccessTokenService) { self.service = service }
 
             func enqueue(_ job: consuming ExecutorJob) {
-                // Under the lock this would be the end.
-                service.invalidate(validToken)
+                // Whoever waits for the actor here would wait for ever.
+                _ = service.currentToken
+                Task { await service.invalidate(validToken) }
                 let job = UnownedJob(job)
                 DispatchQueue.global().async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
             }

@@ -40,17 +40,19 @@ private struct Loader: AsyncAccessTokenLoader {
 }
 
 /// Something that every service can be made to report at any time.
-private protocol HasEvents {
+private protocol HasEvents: Sendable {
     func makeEvent()
-    func invalidate(_ rejected: AccessToken)
+    func invalidateFromLegacyCode(_ rejected: AccessToken)
 }
 
 extension AccessTokenService: HasEvents {
     func makeEvent() { signIn(validToken) }
+    func invalidateFromLegacyCode(_ rejected: AccessToken) { invalidate(rejected) }
 }
 
 extension AsyncAccessTokenService: HasEvents {
-    nonisolated func makeEvent() { signIn(validToken) }
+    nonisolated func makeEvent() { Task { await signIn(validToken) } }
+    nonisolated func invalidateFromLegacyCode(_ rejected: AccessToken) { Task { await invalidate(rejected) } }
 }
 
 /// Blocks the thread; an issue after ten minutes, for if that thread is needed for the signal, nobody else could say so.
@@ -96,7 +98,7 @@ struct HostileNeighbourTests {
             codes.value.withLock { $0.append(code) }
             isTold.happen()
         }
-        error.ask.withLock { $0 = { (service as? any HasEvents)?.invalidate(validToken) } }
+        error.ask.withLock { $0 = { (service as? any HasEvents)?.invalidateFromLegacyCode(validToken) } }
         await #expect(throws: CuriousError.self) { try await service.token() }
         await isTold.wait()
         #expect(codes.value.withLock { $0 } == ["curious"])
@@ -264,7 +266,7 @@ struct HostileNeighbourTests {
         let (isLoading, isForgetting) = (Event(), Event())
 
         func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            self.handler.value.withLock { $0 = (handler, EnclosingLoads.current) }
+            self.handler.value.withLock { $0 = (handler, LoadContext.currentLoads) }
             isLoading.happen()
         }
 
@@ -283,10 +285,8 @@ struct HostileNeighbourTests {
         let isSignedOut = Event()
         @Sendable func signOut(_: Result<AccessToken, any Error>) {
             let enclosing = loader.handler.value.withLock { $0?.1 ?? [] }
-            let queue = DispatchQueue(label: "left behind")
-            queue.sync {
-                EnclosingLoads.with(enclosing, on: queue) { service.signOutFromLegacyCode { isSignedOut.happen() } }
-            }
+            let context = LoadContext(loads: enclosing, priority: 0) { true }
+            LoadContext.$current.withValue(context) { service.signOutFromLegacyCode { isSignedOut.happen() } }
         }
         _ = service.retrieveToken(.direct(signOut))
         await loader.isLoading.wait()

@@ -29,12 +29,13 @@ struct RunningLoadsTests {
         running.begin(former)
         running.begin(current)
         let ends = Locked(0)
-        let isWaiting = running.wait(forSessionsBefore: current.sessionEpoch) { ends.withLock { $0 += 1 } }
-        #expect(isWaiting)
-        #expect(running.end(current).isEmpty)
-        for action in running.end(former) { action() }
+        running.whenOver(before: current.sessionEpoch) { ends.withLock { $0 += 1 } }
+        running.end(current)
+        #expect(ends.withLock { $0 } == 0)
+        running.end(former)
         #expect(ends.withLock { $0 } == 1)
-        #expect(running.end(former).isEmpty)
+        running.end(former)
+        #expect(ends.withLock { $0 } == 1)
     }
 
     @Test(arguments: [false, true])
@@ -46,22 +47,26 @@ struct RunningLoadsTests {
         let ended = Locked<[Int]>([])
         let epochs = [current.sessionEpoch, current.sessionEpoch + 1]
         for epoch in isLaterFirst ? epochs.reversed() : epochs {
-            #expect(running.wait(forSessionsBefore: epoch) { ended.withLock { $0.append(epoch) } })
+            running.whenOver(before: epoch) { ended.withLock { $0.append(epoch) } }
         }
-        for action in running.end(former) { action() }
+        #expect(ended.withLock { $0 } == [])
+        running.end(former)
         #expect(ended.withLock { $0 } == [epochs[0]])
-        for action in running.end(current) { action() }
+        running.end(current)
         #expect(ended.withLock { $0 } == epochs)
     }
 
     @Test func `there is nothing to wait for while only loads of the present session run`() throws {
         let (former, current) = try twoLoads()
         var running = RunningLoads()
+        let ends = Locked(0)
         running.begin(current)
-        #expect(!running.wait(forSessionsBefore: current.sessionEpoch) {})
+        running.whenOver(before: current.sessionEpoch) { ends.withLock { $0 += 1 } }
+        #expect(ends.withLock { $0 } == 1)
         running.begin(former)
-        _ = running.end(former)
-        #expect(!running.wait(forSessionsBefore: current.sessionEpoch) {})
+        running.end(former)
+        running.whenOver(before: current.sessionEpoch) { ends.withLock { $0 += 1 } }
+        #expect(ends.withLock { $0 } == 2)
     }
 
     @Test func `a load of another service is none of these, whatever its number`() throws {

@@ -36,7 +36,7 @@ struct SigningOutTests {
     private struct ForeignService: AsyncAccessTokenProviding {
         let base: AsyncAccessTokenService
         func token() async throws -> AccessToken { try await base.token() }
-        func invalidate(_ rejected: AccessToken) async { base.invalidate(rejected) }
+        func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
         func signOut() async { await base.signOut() }
     }
 

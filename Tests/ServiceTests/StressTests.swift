@@ -58,7 +58,7 @@ struct StressTests {
             CallbackServiceAdapter(of: service),
             async: service,
             loader: loader,
-            signIn: { service.signIn($0) }
+            signIn: { token in await service.signIn(token) }
         )
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The system's clocks", .eightAtATime)
 struct SystemClockTests {
-    @Test(arguments: [SystemDispatchClock(), SystemTaskClock()] as [any AccessTokenClock])
+    @Test(arguments: [SystemClock(), SystemClock()] as [any AccessTokenClock])
     func `timers fire, once, and can be cancelled`(of clock: any AccessTokenClock) async {
         let fired = Event()
         _ = clock.schedule(after: 0.002) { fired.happen() }

@@ -9,14 +9,20 @@ struct TokenSnapshotTests {
     let now = ManualClock().now
     let policy = AccessTokenPolicy(leeway: 10, refreshAhead: 20)
 
+    private func machine(lasting seconds: TimeInterval?, from now: Date, policy: AccessTokenPolicy)
+        -> AccessTokenStateMachine
+    {
+        signedIn(lasting: seconds, from: now, policy: policy).machine
+    }
+
     @Test("is empty at first, and again when nothing is published")
     func empty() {
         let snapshot = TokenSnapshot(reportsHits: false)
         #expect(snapshot.usableToken(at: now) == nil)
-        snapshot.publish(cachedToken(lasting: nil, from: now, policy: policy))
+        snapshot.publish(machine(lasting: nil, from: now, policy: policy))
         #expect(snapshot.usableToken(at: now) != nil)
         #expect(snapshot.freshToken(at: now) != nil)
-        snapshot.publish(nil)
+        snapshot.publish(MachineWithWaiters().machine)
         #expect(snapshot.usableToken(at: now) == nil)
         #expect(snapshot.freshToken(at: now) == nil)
     }
@@ -24,7 +30,7 @@ struct TokenSnapshotTests {
     @Test("gives a token until the window in which its successor is loaded, that instant not included (C5)")
     func fresh() {
         let snapshot = TokenSnapshot(reportsHits: false)
-        snapshot.publish(cachedToken(lasting: 100, from: now, policy: policy))
+        snapshot.publish(machine(lasting: 100, from: now, policy: policy))
         #expect(snapshot.freshToken(at: now + 69.9)?.value == "token")
         #expect(snapshot.freshToken(at: now + 70) == nil)
         #expect(snapshot.usableToken(at: now + 70)?.value == "token")
@@ -33,7 +39,7 @@ struct TokenSnapshotTests {
     @Test("gives a token until it counts as expired, that instant not included (C2)")
     func usable() {
         let snapshot = TokenSnapshot(reportsHits: false)
-        snapshot.publish(cachedToken(lasting: 100, from: now, policy: policy))
+        snapshot.publish(machine(lasting: 100, from: now, policy: policy))
         #expect(snapshot.usableToken(at: now + 89.9)?.value == "token")
         #expect(snapshot.usableToken(at: now + 90) == nil)
         #expect(snapshot.freshToken(at: now + 90) == nil)
@@ -44,7 +50,7 @@ struct TokenSnapshotTests {
         var machine = MachineWithWaiters(policy: policy, reportsEvents: true)
         machine.signIn(AccessToken(value: "token"), at: now)
         let snapshot = TokenSnapshot(reportsHits: true)
-        snapshot.publish(machine.machine.publishedToken)
+        snapshot.publish(machine.machine)
         #expect(snapshot.freshToken(at: now) == nil)
         #expect(snapshot.usableToken(at: now)?.value == "token")
     }
@@ -55,7 +61,7 @@ struct TokenSnapshotTests {
         machine.signIn(AccessToken(value: "token", expiration: now + 100), at: now)
         #expect(!machine.retrieve(1, at: now + 70).waits)
         let snapshot = TokenSnapshot(reportsHits: false)
-        snapshot.publish(machine.machine.publishedToken)
+        snapshot.publish(machine.machine)
         #expect(snapshot.freshToken(at: now + 89.9)?.value == "token")
         #expect(snapshot.freshToken(at: now + 90) == nil)
     }

@@ -61,6 +61,10 @@ public struct AccessTokenEvent: Hashable, Sendable {
         public static var signedIn: Kind { Kind("signedIn", "signed in, {waiters} waiting answered") }
         /// The session ended, and so many `waiters` were answered with `signedOut` (clause O1).
         public static var signedOut: Kind { Kind("signedOut", "signed out, {waiters} waiting answered") }
+        /// The loader did not answer a sign-out within the policy's `loadDeadline`: the sign-out was done without it.
+        public static var signOutTimedOut: Kind {
+            Kind("signOutTimedOut", "the loader did not answer a sign-out in time; signed out without it")
+        }
         /// A caller was answered with `signedOut` (clause O3).
         public static var refusedSignedOut: Kind { Kind("refusedSignedOut", "a caller was refused: signed out") }
         /// A loader asked its own service during a load, and was answered with an error (clause R1).
@@ -194,6 +198,9 @@ extension AccessTokenEvent {
 
     /// See ``Kind/signedOut``.
     public static func signedOut(waiters: Int) -> AccessTokenEvent { AccessTokenEvent(.signedOut, waiters: waiters) }
+
+    /// See ``Kind/signOutTimedOut``.
+    public static var signOutTimedOut: AccessTokenEvent { AccessTokenEvent(.signOutTimedOut) }
 
     /// See ``Kind/refusedSignedOut``.
     public static var refusedSignedOut: AccessTokenEvent { AccessTokenEvent(.refusedSignedOut) }

@@ -29,7 +29,8 @@ public enum AccessTokenEventLog {
             switch event.kind {
             case .answeredFromCache, .joined, .refusedCancelled, .waiterCancelled:
                 logger.debug("\(event.description, privacy: .public)")
-            case .loadFailed, .loadTimedOut, .refusedLoader, .policyCorrected, .ignoredRepeatedAnswer, .eventsLost:
+            case .loadFailed, .loadTimedOut, .signOutTimedOut, .refusedLoader, .policyCorrected, .ignoredRepeatedAnswer,
+                .eventsLost:
                 logger.error("\(event.description, privacy: .public)")
             default:
                 logger.info("\(event.description, privacy: .public)")

@@ -89,11 +89,6 @@ extension AccessTokenStateMachine {
         session?.load?.id == id
     }
 
-    /// The priority with which the current load has to run; `nil` if this is not the current load.
-    package func priority(of id: LoadID) -> UInt8? {
-        isCurrent(id) ? session?.load?.priority : nil
-    }
-
     /// Falls back on the best token that is left: a late one kept aside, else the valid one that was to be renewed
     /// (C5), else none; then no error is remembered (F2).
     ///

@@ -10,6 +10,16 @@ extension AccessTokenStateMachine {
         case answerWaiters(LoadResult)
         /// Let them wait on, for a load that has to be started.
         case load(LoadStart)
+
+        /// What all waiters are answered with, if they are.
+        package var answer: LoadResult? {
+            if case .answerWaiters(let answer) = self { answer } else { nil }
+        }
+
+        /// The load that has to be started.
+        package var start: LoadStart? {
+            if case .load(let start) = self { start } else { nil }
+        }
     }
 
     /// A session began, with this token or with one that has to be loaded; whatever an older session's load brings is ignored
@@ -34,6 +44,11 @@ extension AccessTokenStateMachine {
     package mutating func signOut(waiters: Int) -> LoadResult? {
         report(.signedOut(waiters: waiters))
         return beginSession(nil).map { _ in .failure(AccessTokenError.signedOut) }
+    }
+
+    /// The loader did not say in time that it has forgotten the session.
+    package mutating func signOutTimedOut() {
+        report(.signOutTimedOut)
     }
 
     /// Returns the load of the former session.

@@ -14,16 +14,13 @@ package struct AccessTokenStateMachine: Sendable {
     package internal(set) var sessionEpoch = 0
     var lastLoad = 0
 
-    /// What happened and was not delivered yet; `nil` if nobody is told.
-    private var events: EventBacklog?
+    /// What happened since it was last taken; `nil` if nobody is told.
+    private var events: [AccessTokenEvent]?
 
     package init(service: ServiceID, policy: AccessTokenPolicy, reportsEvents: Bool) {
         self.service = service
         self.policy = policy.corrected
-        guard reportsEvents else { return }
-        var events = EventBacklog()
-        for correction in policy.corrections { events.append(.policyCorrected(correction)) }
-        self.events = events
+        events = reportsEvents ? policy.corrections.map { .policyCorrected($0) } : nil
     }
 
     /// What callers may be given without asking the state machine, at the times that it carries.
@@ -43,6 +40,23 @@ package struct AccessTokenStateMachine: Sendable {
         case waitAndLoad(LoadStart)
         /// Wait, for a load that has to go on with the caller's priority.
         case waitAndRaise(priority: UInt8)
+
+        /// What the caller is answered with; `nil` if it has to wait.
+        package var answer: LoadResult? {
+            switch self {
+            case .answer(let answer): answer
+            case .answerAndLoad(let token, _): .success(token)
+            case .wait, .waitAndLoad, .waitAndRaise: nil
+            }
+        }
+
+        /// The load that has to be started.
+        package var start: LoadStart? {
+            switch self {
+            case .answerAndLoad(_, let start), .waitAndLoad(let start): start
+            case .answer, .wait, .waitAndRaise: nil
+            }
+        }
     }
 
     /// A caller wants a token.
@@ -103,14 +117,11 @@ package struct AccessTokenStateMachine: Sendable {
 
     // MARK: Events
 
-    /// See ``EventBacklog/startsDelivery()``.
-    package mutating func startsDelivery() -> Bool {
-        events?.startsDelivery() ?? false
-    }
-
-    /// See ``EventBacklog/next()``.
-    package mutating func nextEvents() -> [AccessTokenEvent]? {
-        events?.next()
+    /// The events since the last time, the oldest first.
+    package mutating func takeEvents() -> [AccessTokenEvent] {
+        guard let taken = events, !taken.isEmpty else { return [] }
+        events = []
+        return taken
     }
 
     mutating func report(_ event: @autoclosure () -> AccessTokenEvent) {

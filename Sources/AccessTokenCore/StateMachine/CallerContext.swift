@@ -14,4 +14,13 @@ package struct CallerContext: Sendable {
         self.priority = priority
         self.loads = loads
     }
+
+    /// The present code as a caller, which may be a task or not.
+    package static func present(isCancelled: Bool = false) -> CallerContext {
+        CallerContext(
+            isCancelled: isCancelled,
+            priority: Task.currentPriority.rawValue,
+            loads: LoadContext.currentLoads
+        )
+    }
 }

@@ -1,6 +1,6 @@
 /// Names a service for as long as the process lives; an address would be used again.
 @usableFromInline
-package struct ServiceID: Equatable, Sendable {
+package struct ServiceID: Hashable, Sendable {
     private static let last = Locked<UInt64>(0)
 
     private let number: UInt64
@@ -16,7 +16,7 @@ package struct ServiceID: Equatable, Sendable {
 
 /// One load of one service: whose an answer or a deadline is, and which load a caller is inside of.
 @usableFromInline
-package struct LoadID: Equatable, Sendable {
+package struct LoadID: Hashable, Sendable {
     package let service: ServiceID
 
     /// Changes at sign-in and sign-out, so that nothing of an older session can touch a newer one.

@@ -12,7 +12,7 @@ package struct RunningLoads: Sendable {
 
     /// Whether one of these loads is running.
     package func contains(oneOf loads: [LoadID]) -> Bool {
-        loads.contains { self.loads.contains($0) }
+        loads.contains(where: self.loads.contains)
     }
 
     /// The loader is asked.
@@ -20,25 +20,20 @@ package struct RunningLoads: Sendable {
         loads.append(load)
     }
 
-    /// A load is over, or past its deadline.
-    ///
-    /// - Returns: what waited for loads of former sessions and need not any more, to be called now.
-    package mutating func end(_ load: LoadID) -> [Action] {
+    /// A load is over, or past its deadline: calls what waited for loads of former sessions and need not any more.
+    package mutating func end(_ load: LoadID) {
         loads.removeAll { $0 == load }
-        var actions: [Action] = []
         while let over = waits.firstIndex(where: { !isRunningLoad(before: $0.epoch) }) {
-            actions.append(waits.remove(at: over).action)
+            waits.remove(at: over).action()
         }
-        return actions
     }
 
-    /// Waits for the loads of the sessions before this one.
+    /// Calls `action` when the loads of the sessions before this one are over, at once if none is running.
     ///
-    /// - Returns: false if none is running: then `action` is not kept.
-    package mutating func wait(forSessionsBefore epoch: Int, then action: @escaping Action) -> Bool {
-        guard isRunningLoad(before: epoch) else { return false }
+    /// - Parameter action: only enqueues, or starts a task.
+    package mutating func whenOver(before epoch: Int, _ action: @escaping Action) {
+        guard isRunningLoad(before: epoch) else { return action() }
         waits.append((epoch, action))
-        return true
     }
 
     private func isRunningLoad(before epoch: Int) -> Bool {

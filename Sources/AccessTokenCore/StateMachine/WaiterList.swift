@@ -31,6 +31,10 @@ package struct WaiterList<Waiter> {
     @inlinable
     package init() {}
 
+    /// Names the next waiter, before it is there.
+    @inlinable
+    package var nextID: WaiterID { WaiterID(number: lastNumber + 1) }
+
     @inlinable
     package mutating func append(_ waiter: Waiter) -> WaiterID {
         lastNumber += 1

@@ -5,8 +5,7 @@ public import Foundation
 /// Expiry is a matter of the wall clock, also while the device sleeps. A timer counts elapsed time, so that a
 /// wall clock that is set back or forward neither shortens nor prolongs a load's deadline.
 ///
-/// `AccessTokenService` comes with `SystemDispatchClock`, `AsyncAccessTokenService` with `SystemTaskClock`; tests
-/// use the `ManualClock` of `AccessTokenContract`.
+/// The services come with ``SystemClock``; tests use the `ManualClock` of `AccessTokenContract`.
 public protocol AccessTokenClock: Sendable {
     /// The wall-clock time. It may jump, forward or back; called on every retrieval, from any thread.
     var now: Date { get }

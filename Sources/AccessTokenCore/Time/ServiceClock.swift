@@ -8,10 +8,9 @@ package struct ServiceClock: Sendable {
     @usableFromInline
     package let isSystem: Bool
 
-    /// - Parameter isSystem: says that the clock's time is ``systemNow()``.
-    package init(_ base: any AccessTokenClock, isSystem: Bool) {
+    package init(_ base: any AccessTokenClock) {
         self.base = base
-        self.isSystem = isSystem
+        isSystem = base is SystemClock
     }
 
     @inlinable package var now: Date {

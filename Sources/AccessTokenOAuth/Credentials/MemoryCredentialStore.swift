@@ -1,4 +1,3 @@
-public import AccessTokenAsync
 public import AccessTokenCore
 public import Foundation
 
@@ -34,7 +33,7 @@ public final class MemoryCredentialStore: CredentialStore {
     public init(
         _ credential: Credential? = nil,
         waitLimit: TimeInterval = 120,
-        clock: any AccessTokenClock = SystemTaskClock()
+        clock: any AccessTokenClock = SystemClock()
     ) {
         state = Locked(State(credential: credential, version: credential == nil ? 0 : 1))
         mutex = AsyncMutex(waitLimit: waitLimit, clock: clock)

@@ -1,4 +1,3 @@
-public import AccessTokenAsync
 public import AccessTokenCore
 public import Foundation
 
@@ -98,7 +97,7 @@ public struct TokenEndpoint: Sendable {
         authentication: ClientAuthentication,
         revocationURL: URL? = nil,
         deadline: TimeInterval = TokenEndpoint.usualDeadline,
-        clock: any AccessTokenClock = SystemTaskClock()
+        clock: any AccessTokenClock = SystemClock()
     ) {
         self.url = url
         self.authentication = authentication

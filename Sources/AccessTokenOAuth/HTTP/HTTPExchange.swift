@@ -78,7 +78,7 @@ final class HTTPExchange: NSObject, Sendable {
     ///   - handler: called once, on any thread.
     func start(
         over connections: HTTPConnections,
-        by clock: any AccessTokenClock = SystemDispatchClock(),
+        by clock: any AccessTokenClock = SystemClock(),
         then handler: @escaping Handler
     ) {
         // A session that drops its delegate without a word must leave nobody waiting for ever.

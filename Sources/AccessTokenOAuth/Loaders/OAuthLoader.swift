@@ -99,7 +99,11 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         await waitUntilOver(service.signOuts)
         try await signIn(credential)
         // After the store: a load of the service finds the new credential there.
-        if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
+        if let accessToken = credential.accessToken {
+            await service.signIn(accessToken)
+        } else {
+            await service.signIn()
+        }
     }
 
     /// Begins a session in the store and in a service of this loader, as at the end of a login.
@@ -116,7 +120,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Waits for the sign-outs of a service, but not inside of a load, for which a sign-out waits.
     private func waitUntilOver(_ signOuts: PendingWork) async {
-        guard EnclosingLoads.current.isEmpty else { return }
+        guard LoadContext.currentLoads.isEmpty else { return }
         await withCheckedContinuation { continuation in signOuts.whenOver { continuation.resume() } }
     }
 

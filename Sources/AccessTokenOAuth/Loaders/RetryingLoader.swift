@@ -45,7 +45,7 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
         retries: Int = 3,
         firstDelay: TimeInterval = 0.5,
         longestDelay: TimeInterval = 20,
-        clock: any AccessTokenClock = SystemTaskClock(),
+        clock: any AccessTokenClock = SystemClock(),
         jitter: @escaping @Sendable (ClosedRange<TimeInterval>) -> TimeInterval = { .random(in: $0) },
         isTransient: @escaping @Sendable (any Error) -> Bool = { ($0 as? OAuthError)?.isTransient == true }
     ) {

@@ -38,7 +38,7 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
         _ base: any AsyncAccessTokenLoader,
         pause: TimeInterval = 2,
         longestPause: TimeInterval = 300,
-        clock: any AccessTokenClock = SystemTaskClock()
+        clock: any AccessTokenClock = SystemClock()
     ) {
         self.base = base
         self.pause = max(0, pause)

@@ -42,9 +42,7 @@ enum AccountRow {
 
     private static func filled(with names: [String]) -> AccessTokenAccounts<String, AsyncAccessTokenService> {
         let accounts = AccessTokenAccounts<String, AsyncAccessTokenService> { _ in
-            let service = AsyncAccessTokenService(loader: GatedLoader(gate: Gate()))
-            service.signIn(.valid)
-            return service
+            .signedIn()
         }
         for name in names { _ = accounts.service(for: name) }
         return accounts

@@ -132,11 +132,12 @@ struct ServiceDesign: WaiterDesign {
     private let service: AsyncAccessTokenService
 
     init(executor: (any TaskExecutor)?) {
-        service = AsyncAccessTokenService(
-            loader: GatedLoader(gate: gate),
-            policy: AccessTokenPolicy(loadDeadline: nil),
-            executor: executor
-        )
+        let (loader, policy) = (GatedLoader(gate: gate), AccessTokenPolicy(loadDeadline: nil))
+        if let executor {
+            service = AsyncAccessTokenService(loader: loader, policy: policy, executor: executor)
+        } else {
+            service = AsyncAccessTokenService(loader: loader, policy: policy)
+        }
     }
 
     func wait() async throws -> AccessToken { try await service.token() }

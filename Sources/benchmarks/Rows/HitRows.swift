@@ -18,11 +18,7 @@ enum HitRows {
 
     private static let snapshot = MutexSnapshot(.valid)
 
-    private static let actor: AsyncAccessTokenService = {
-        let service = AsyncAccessTokenService(loader: GatedLoader(gate: Gate()))
-        service.signIn(.valid)
-        return service
-    }()
+    private static let actor = AsyncAccessTokenService.signedIn()
 
     private static let queueService: AccessTokenService = {
         let service = AccessTokenService(loader: HeldLoader())
@@ -296,5 +292,19 @@ enum HitRows {
             ],
             goals: [.time(of: "token()", to: base, atMost: 1)]
         )
+    }
+}
+
+extension AsyncAccessTokenService {
+    /// A service with a valid token, for code that cannot await one.
+    static func signedIn() -> AsyncAccessTokenService {
+        let service = AsyncAccessTokenService(loader: GatedLoader(gate: Gate()))
+        let isSignedIn = DispatchSemaphore(value: 0)
+        Task.detached {
+            await service.signIn(.valid)
+            isSignedIn.signal()
+        }
+        isSignedIn.wait()
+        return service
     }
 }

@@ -74,7 +74,7 @@ enum SetUp: String, CaseIterable, TourSetUp {
             callbackSide: self == .both ? CallbackServiceAdapter(of: service) : nil,
             asyncSide: service,
             signInLoader: signIn
-        ) { service.signIn($0) }
+        ) { await service.signIn($0) }
     }
 }
 

@@ -26,7 +26,7 @@ struct KeychainCredentialStoreTests {
             lockFolder: place.session,
             seal: seal,
             waitLimit: waitLimit,
-            clock: SystemTaskClock(),
+            clock: SystemClock(),
             activity: activity
         )
     }
@@ -48,7 +48,7 @@ struct KeychainCredentialStoreTests {
                 lockFolder: fixture.folder,
                 seal: nil,
                 waitLimit: fixture.waitLimit,
-                clock: SystemTaskClock()
+                clock: SystemClock()
             )
         }
         let report = await StoreContract.verify(subject)

@@ -23,7 +23,7 @@ struct LoopbackFaultTests {
             authentication: .none(clientID: RotatingAuthorizationServer.clientID),
             revocationURL: server.revocationEndpoint,
             deadline: TokenEndpoint.deadline(by: clock),
-            clock: clock ?? SystemTaskClock()
+            clock: clock ?? SystemClock()
         )
         try await body(server, store, OAuthLoader(endpoint: endpoint, store: store))
     }

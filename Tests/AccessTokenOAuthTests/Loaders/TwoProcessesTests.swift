@@ -50,9 +50,9 @@ struct TwoProcessesTests {
         let (one, other) = try await signIn(to: server)
         let first = try await one.service.token()
         #expect(try await other.service.token() == first)
-        one.service.invalidate(first)
+        await one.service.invalidate(first)
         let second = try await one.service.token()
-        other.service.invalidate(first)
+        await other.service.invalidate(first)
         #expect(try await other.service.token() == second)
         #expect(server.tally.tokenRequests == 2)
     }
@@ -68,7 +68,7 @@ struct TwoProcessesTests {
             try await other.service.token() == token,
             "what is cached is handed out until it expires or is rejected"
         )
-        other.service.invalidate(token)
+        await other.service.invalidate(token)
         await #expect(throws: AccessTokenError.signedOut) { try await other.service.token() }
         #expect(server.tally.tokenRequests == 1)
     }

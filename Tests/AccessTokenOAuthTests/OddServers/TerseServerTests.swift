@@ -61,8 +61,8 @@ struct TerseServerTests {
                 loader: OAuthLoader(endpoint: endpoint, store: store),
                 policy: .withoutLoadDeadline
             )
-            service.signIn(AccessToken(value: "A0"))
-            service.invalidate(AccessToken(value: "A0"))
+            await service.signIn(AccessToken(value: "A0"))
+            await service.invalidate(AccessToken(value: "A0"))
             let error = await #expect(throws: OAuthError.self) { try await service.token() }
             #expect(error?.requiresSignIn == true)
             #expect(try await store.credential == nil)

@@ -85,7 +85,7 @@ struct RealServer: Sendable, CustomTestStringConvertible {
             authentication: authentication ?? self.authentication,
             revocationURL: try revocationPath.map { try url($0, port) },
             deadline: TokenEndpoint.deadline(by: clock),
-            clock: clock ?? SystemTaskClock()
+            clock: clock ?? SystemClock()
         )
     }
 

@@ -8,7 +8,7 @@ struct Services: Sendable {
     init(
         _ endpoint: TokenEndpoint,
         _ store: any CredentialStore,
-        clock: any AccessTokenClock = SystemTaskClock(),
+        clock: any AccessTokenClock = SystemClock(),
         around wrap: (OAuthLoader) -> any AsyncAccessTokenLoader = { $0 }
     ) {
         func loader() -> any AsyncAccessTokenLoader { wrap(OAuthLoader(endpoint: endpoint, store: store)) }

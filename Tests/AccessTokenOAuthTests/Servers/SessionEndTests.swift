@@ -24,7 +24,7 @@ extension RealServerTests {
                 let legacyService = CallbackServiceAdapter(of: service)
                 let services = [service, AsyncServiceAdapter(of: legacyService)] as [any AsyncAccessTokenProviding]
                 #expect(try await service.token() == old)
-                service.invalidate(old)
+                await service.invalidate(old)
                 let callers = (0..<100).map { number in Task { try await services[number % 2].token() } }
                 await isCarriedOut.wait()
                 let signOut = Task { await service.signOut() }

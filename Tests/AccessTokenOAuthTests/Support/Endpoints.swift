@@ -30,7 +30,7 @@ extension ScriptedServer {
             authentication: authentication,
             revocationURL: try url.deletingLastPathComponent().appending(path: "revoke"),
             deadline: TokenEndpoint.deadline(by: clock),
-            clock: clock ?? SystemTaskClock()
+            clock: clock ?? SystemClock()
         )
     }
 }

@@ -41,7 +41,7 @@ final class SharedDisk: Sendable {
         atMost limit: TimeInterval,
         then: @escaping @Sendable (Turn) -> Void
     ) {
-        lock.wait(id, atMost: limit, by: SystemDispatchClock(), timedOut: .busy) { isLocked in
+        lock.wait(id, atMost: limit, by: SystemClock(), timedOut: .busy) { isLocked in
             defer { isLocked = true }
             return isLocked ? nil : .entered
         } then: {

@@ -60,7 +60,7 @@ enum OwnSubjects {
             },
             subject("the actor", features: async) { fixture in
                 let service = actorService(fixture, fixture.loader)
-                return .async(service, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
+                return .async(service, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
             },
             subject("the queue service as async, with an async loader", features: async) { fixture in
                 let service = queueService(fixture, CallbackLoaderAdapter(of: fixture.loader))
@@ -69,7 +69,7 @@ enum OwnSubjects {
             subject("the actor as callback, with a callback loader", features: callback) { fixture in
                 let service = actorService(fixture, AsyncLoaderAdapter(of: fixture.loader, onEvent: fixture.onEvent))
                 let view = CallbackServiceAdapter(of: service, handlerQueue: fixture.handlerQueue)
-                return .callback(view, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
+                return .callback(view, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
             },
             subject("the queue service as async as callback, with both loader adapters", features: callback) {
                 fixture in
@@ -84,7 +84,7 @@ enum OwnSubjects {
                 let view = AsyncServiceAdapter(
                     of: CallbackServiceAdapter(of: service, handlerQueue: fixture.handlerQueue)
                 )
-                return .async(view, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
+                return .async(view, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
             },
         ]
     }

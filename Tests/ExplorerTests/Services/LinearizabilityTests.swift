@@ -114,8 +114,8 @@ private struct Service: Sendable {
             switch call {
             case .token:
                 do { return .token(try await service.token().value) } catch { return Answer(error) }
-            case .invalidate(let value): service.invalidate(AccessToken(value: value))
-            case .signIn(let value): run.effect("signs in") { service.signIn(AccessToken(value: value)) }
+            case .invalidate(let value): await service.invalidate(AccessToken(value: value))
+            case .signIn(let value): await service.signIn(AccessToken(value: value))
             case .signOut: await service.signOut()
             }
             return .done

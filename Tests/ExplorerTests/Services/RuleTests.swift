@@ -79,22 +79,26 @@ struct RuleTests {
         (
             "nothing of a former session",
             History(entries: [
-                .asks(first, isCancelled: false), .loadStarts(1), .signsOut, .signsIn("s1"),
+                .asks(first, isCancelled: false), .loadStarts(1), .signsOut, .signedOut, .signsIn("s1"),
+                .signedIn("s1"),
                 .loadAnswers(1, token: "t1", isCancelled: false), .answered(first, .token("t1")),
             ])
         ),
         (
             "nothing of a former session",
-            History(entries: goodEntries + [.signsOut], finalToken: .some("t1"))
+            History(entries: goodEntries + [.signsOut, .signedOut], finalToken: .some("t1"))
         ),
         (
             "answer signedOut",
             History(entries: [
-                .signsOut, .asks(first, isCancelled: false), .loadStarts(1),
+                .signsOut, .signedOut, .asks(first, isCancelled: false), .loadStarts(1),
                 .loadAnswers(1, token: "t1", isCancelled: false), .answered(first, .token("t1")),
             ])
         ),
-        ("the last session's token", History(entries: [.signsOut, .signsIn("s1")], finalToken: .some(nil))),
+        (
+            "the last session's token",
+            History(entries: [.signsOut, .signedOut, .signsIn("s1"), .signedIn("s1")], finalToken: .some(nil))
+        ),
     ]
 
     @Test(arguments: bad.indices)

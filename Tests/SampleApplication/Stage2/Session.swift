@@ -17,6 +17,7 @@ nonisolated struct Session: Sendable {
     static func actor(exchange: @escaping Exchange, keychain: Keychain) -> Session {
         let loader = TokenLoader(exchange: exchange, keychain: keychain)
         let service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader))
-        return Session(tokens: CallbackServiceAdapter(of: service)) { token in service.signIn(token) }
+        let tokens = CallbackServiceAdapter(of: service)
+        return Session(tokens: tokens) { token in tokens.inOrder { await service.signIn(token) } }
     }
 }

@@ -7,7 +7,7 @@ final class App {
     let profile: ProfileModel
     private let keychain: Keychain
     private let service: AsyncAccessTokenService
-    private let tokens: any AccessTokenProviding
+    private let tokens: CallbackServiceAdapter
 
     init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
         self.keychain = keychain
@@ -22,7 +22,8 @@ final class App {
 
     func signIn(_ credential: Credential) {
         keychain.credential = credential
-        service.signIn(AccessToken(value: credential.accessToken, expiration: credential.expiresAt))
+        let token = AccessToken(value: credential.accessToken, expiration: credential.expiresAt)
+        tokens.inOrder { [service] in await service.signIn(token) }
     }
 
     func signOut() {

@@ -18,9 +18,9 @@ final class App {
         )
     }
 
-    func signIn(_ credential: Credential) {
+    func signIn(_ credential: Credential) async {
         keychain.credential = credential
-        service.signIn(AccessToken(value: credential.accessToken, expiration: credential.expiresAt))
+        await service.signIn(AccessToken(value: credential.accessToken, expiration: credential.expiresAt))
     }
 
     func signOut() async {

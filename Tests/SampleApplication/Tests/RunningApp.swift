@@ -3,7 +3,7 @@ import SampleShared
 /// An app of some stage while it runs, and what its screen has shown so far.
 @MainActor
 final class RunningApp {
-    let signIn: (Credential) -> Void
+    let signIn: (Credential) async -> Void
     let signOut: () async -> Void
     /// Goes away while it loads, at the stages at which that can be said.
     let leave: () -> Void
@@ -16,7 +16,7 @@ final class RunningApp {
     init(
         load: @escaping () -> Void,
         leave: @escaping () -> Void = {},
-        signIn: @escaping (Credential) -> Void,
+        signIn: @escaping (Credential) async -> Void,
         signOut: @escaping () async -> Void
     ) {
         startLoading = load

@@ -94,7 +94,7 @@ struct SampleApplicationTests {
         let other = world.authorization.signIn(user: 2)
         await loadDuring(app) {
             await app.signOut()
-            app.signIn(other)
+            await app.signIn(other)
         }
         await withKnownIssue("the old session gives a new user the former user's token (O2)") {
             #expect(world.keychain.credential == other)

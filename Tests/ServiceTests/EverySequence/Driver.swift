@@ -151,7 +151,7 @@ struct Driver {
         guard waiters.count == outcomes.count(where: { $0 == nil }) else {
             throw Violation("\(waiters.count) in the list of waiters, not those that wait")
         }
-        seen.events = machine.nextEvents() ?? []
+        seen.events = machine.takeEvents()
         seen.published = machine.publishedToken.map { cached in
             .init(
                 value: cached.token.value,

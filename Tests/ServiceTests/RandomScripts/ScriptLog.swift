@@ -9,13 +9,11 @@ final class ScriptLog: @unchecked Sendable {
         var answers: [Observation.Answer] = []
         var starts: [String?] = []
         var events: [AccessTokenEvent] = []
-        /// How many deadlines were set: one for each load.
-        var deadlines = 0
         /// The sign-outs that are done, numbered from 1.
         var signOuts: [Int] = []
 
         /// How many entries there are of each kind.
-        var counts: [Int] { [answers.count, starts.count, events.count, deadlines, signOuts.count] }
+        var counts: [Int] { [answers.count, starts.count, events.count, signOuts.count] }
     }
 
     private let condition = NSCondition()

@@ -24,8 +24,6 @@ final class ScriptRun {
     private let clock: ScriptClock
     private let loader: ScriptedLoader
     private let doors: Stack.Doors
-    /// Where code runs that is inside a load and in no task.
-    private let insideQueue = DispatchQueue(label: "ScriptRun.inside")
 
     private(set) var specification: Specification
     private var expected = ScriptLog.Entries()
@@ -48,7 +46,7 @@ final class ScriptRun {
         self.stage = stage
         self.patience = patience
         loader = ScriptedLoader(log)
-        clock = ScriptClock(log)
+        clock = ScriptClock()
         specification = Specification(reportsEvents: stage != .silent)
         let onEvent: @Sendable (AccessTokenEvent) -> Void = { [log] event in log.add { $0.events.append(event) } }
         doors = stack.make(
@@ -92,9 +90,11 @@ final class ScriptRun {
         let observation = specification.expect(input)
         clock.set(specification.facts.now)
         call(input, held: held)
+        doors.settle()
         expect(observation)
         noteEnds(input)
         let seen = log.wait(for: expected.counts, atMost: patience)
+        clock.settle()
         try compare(seen, after: input)
         let token = doors.currentToken()?.value
         let usable = specification.usable?.value
@@ -134,12 +134,8 @@ final class ScriptRun {
     private func retrieve(inside loads: [LoadID] = []) {
         let caller = specification.callers
         guard !caller.isMultiple(of: 2) else { return retrieveInTask(inside: loads) }
-        let retrieval = insideQueue.sync {
-            var retrieval = AccessTokenRetrieval.answered
-            EnclosingLoads.with(loads, on: insideQueue) {
-                retrieval = doors.callback.retrieveToken { [log] in log.answered(caller, $0) }
-            }
-            return retrieval
+        let retrieval = LoadContext.$current.withValue(context(loads)) {
+            doors.callback.retrieveToken { [log] in log.answered(caller, $0) }
         }
         cancellations.append { retrieval.cancel() }
     }
@@ -147,18 +143,22 @@ final class ScriptRun {
     private func retrieveInTask(inside loads: [LoadID] = [], isCancelled: Bool = false) {
         let caller = specification.callers
         inTasks.insert(caller)
-        let (async, log) = (doors.async, log)
+        let (async, log, context) = (doors.async, log, context(loads))
         let task = Task.immediate {
             if isCancelled { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
             let result: Result<AccessToken, any Error>
             do {
-                result = .success(try await EnclosingLoads.with(loads) { try await async.token() })
+                result = .success(try await LoadContext.$current.withValue(context) { try await async.token() })
             } catch {
                 result = .failure(error)
             }
             log.answered(caller, result)
         }
         cancellations.append { task.cancel() }
+    }
+
+    private func context(_ loads: [LoadID]) -> LoadContext {
+        LoadContext(loads: loads, priority: 0) { true }
     }
 
     private func signOut() {
@@ -192,7 +192,6 @@ final class ScriptRun {
         expected.events += observation.events
         guard let start = observation.start else { return }
         expected.starts.append(start.replacing)
-        expected.deadlines += 1
         silentLoads.append(start.load)
         runningLoads.insert(start.load)
     }

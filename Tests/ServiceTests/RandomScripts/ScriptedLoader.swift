@@ -15,7 +15,7 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     init(_ log: ScriptLog) { self.log = log }
 
     func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-        loads.withLock { $0.append(Load(enclosing: EnclosingLoads.current, handler: handler)) }
+        loads.withLock { $0.append(Load(enclosing: LoadContext.currentLoads, handler: handler)) }
         log.add { $0.starts.append(old?.value) }
     }
 
@@ -38,34 +38,43 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     func enclosing(_ load: Int) -> [LoadID] { loads.withLock { $0[load - 1].enclosing } }
 }
 
-/// A clock whose timers are the deadlines of loads: the first timer is the first load's.
+/// A clock whose timers are the deadlines of loads, and of sign-outs, which the loader answers at once.
 final class ScriptClock: AccessTokenClock {
     private struct State {
         var now = Date(timeIntervalSinceReferenceDate: 0)
-        var timers: [(@Sendable () -> Void)?] = []
+        /// Those that were not cancelled and have not fired, by the order in which they were made.
+        var timers: [Int: @Sendable () -> Void] = [:]
+        var lastTimer = 0
+        /// The timer of each load.
+        var deadlines: [Int] = []
     }
 
-    private let log: ScriptLog
     private let state = Locked(State())
-
-    init(_ log: ScriptLog) { self.log = log }
 
     var now: Date { state.withLock { $0.now } }
 
     func set(_ seconds: Double) { state.withLock { $0.now = Date(timeIntervalSinceReferenceDate: seconds) } }
 
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        let index = state.withLock { state in
-            state.timers.append(action)
-            return state.timers.count - 1
+        let timer = state.withLock { state in
+            state.lastTimer += 1
+            state.timers[state.lastTimer] = action
+            return state.lastTimer
         }
-        log.add { $0.deadlines += 1 }
-        return AccessTokenTimer { [self] in _ = state.withLock { $0.timers[index].take() } }
+        return AccessTokenTimer { [self] in _ = state.withLock { $0.timers.removeValue(forKey: timer) } }
+    }
+
+    /// Takes the new timer for the deadline of the load that the last input has started, if one is left.
+    func settle() {
+        state.withLock { state in
+            let last = state.deadlines.last ?? 0
+            state.deadlines += state.timers.keys.filter { $0 > last }.sorted()
+        }
     }
 
     /// Lets a load's deadline pass, unless its timer was cancelled.
     func fire(_ load: Int) {
-        let action = state.withLock { $0.timers[load - 1].take() }
+        let action = state.withLock { $0.timers.removeValue(forKey: $0.deadlines[load - 1]) }
         action?()
     }
 }

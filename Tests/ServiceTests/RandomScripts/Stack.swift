@@ -1,5 +1,6 @@
 import AccessTokenAdapters
 import AccessTokenCore
+import Dispatch
 import Foundation
 import TestSupport
 
@@ -32,6 +33,8 @@ enum Stack: String, CaseIterable, Sendable {
         let async: any AsyncAccessTokenProviding
         let signIn: @Sendable (AccessToken?) -> Void
         let currentToken: @Sendable () -> AccessToken?
+        /// Returns when the calls that have reached the service have been decided on.
+        var settle: @Sendable () -> Void = {}
     }
 
     func make(
@@ -49,7 +52,8 @@ enum Stack: String, CaseIterable, Sendable {
                 loader: loader,
                 policy: policy,
                 clock: clock,
-                executor: executor,
+                startTask: executor.map { TaskStarter(executor: $0) } ?? TaskStarter(),
+                eventsOn: EventThread.queue,
                 onEvent: onEvent
             )
         }
@@ -61,7 +65,8 @@ enum Stack: String, CaseIterable, Sendable {
             let service = actor(loader)
             return doors(service, callback: CallbackServiceAdapter(of: service), async: service)
         case .queueAsyncLoader:
-            let service = queue(CallbackLoaderAdapter(of: loader, executor: executor))
+            let adapter = executor.map { CallbackLoaderAdapter(of: loader, executor: $0) }
+            let service = queue(adapter ?? CallbackLoaderAdapter(of: loader))
             return doors(service, callback: service, async: service)
         case .actorCallbackLoader:
             let service = actor(AsyncLoaderAdapter(of: loader, onEvent: onEvent))
@@ -103,12 +108,28 @@ enum Stack: String, CaseIterable, Sendable {
         callback: any AccessTokenProviding,
         async: any AsyncAccessTokenProviding
     ) -> Doors {
-        Doors(callback: callback, async: async) {
-            if let token = $0 { service.signIn(token) } else { service.signIn() }
+        Doors(callback: callback, async: async) { token in
+            blocking { if let token { await service.signIn(token) } else { await service.signIn() } }
         } currentToken: {
             service.currentToken
+        } settle: {
+            blocking { await service.decideNothing() }
         }
     }
+}
+
+extension AsyncAccessTokenService {
+    fileprivate func decideNothing() {}
+}
+
+/// Blocks the thread, which must not be one of the pool's, until the call has returned.
+private func blocking(_ call: @escaping @Sendable () async -> Void) {
+    let hasReturned = DispatchSemaphore(value: 0)
+    Task.immediate {
+        await call()
+        hasReturned.signal()
+    }
+    hasReturned.wait()
 }
 
 /// Runs what a task has to do at once, on the thread that resumes or starts the task.

@@ -1,4 +1,3 @@
-public import AccessTokenAsync
 public import AccessTokenCore
 public import Foundation
 
@@ -43,7 +42,7 @@ public final class FileCredentialStore: CredentialStore {
         folder: URL,
         seal: CredentialSeal? = nil,
         waitLimit: TimeInterval = 120,
-        clock: any AccessTokenClock = SystemTaskClock()
+        clock: any AccessTokenClock = SystemClock()
     ) {
         self.init(folder: folder, seal: seal, waitLimit: waitLimit, clock: clock, activity: .system)
     }
@@ -52,7 +51,7 @@ public final class FileCredentialStore: CredentialStore {
         folder: URL,
         seal: CredentialSeal? = nil,
         waitLimit: TimeInterval = 120,
-        clock: any AccessTokenClock = SystemTaskClock(),
+        clock: any AccessTokenClock = SystemClock(),
         activity: BackgroundActivity
     ) {
         self.folder = CredentialFolder(folder)

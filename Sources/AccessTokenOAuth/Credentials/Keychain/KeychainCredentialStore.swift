@@ -60,7 +60,7 @@ public final class KeychainCredentialStore: CredentialStore {
         lockFolder: URL,
         seal: CredentialSeal? = nil,
         waitLimit: TimeInterval = 120,
-        clock: any AccessTokenClock = SystemTaskClock()
+        clock: any AccessTokenClock = SystemClock()
     ) {
         store = ItemCredentialStore(
             SystemKeychainItem(service: service, account: account, accessGroup: accessGroup),

@@ -40,7 +40,7 @@ enum AsyncCode {
     }
 
     static func session(of service: AsyncAccessTokenService, from storedToken: AccessToken) async {
-        service.signIn(storedToken)
+        await service.signIn(storedToken)
         await service.signOut()
     }
 }

@@ -1,5 +1,6 @@
 import AccessTokenContract
 import AccessTokenGCD
+import Dispatch
 import Synchronization
 import XCTest
 
@@ -23,5 +24,24 @@ final class ExpiryTests: XCTestCase {
         }
         wait(for: [answered], timeout: 10)
         return value.withLock { $0 }
+    }
+}
+
+final class DrainedQueueTests: XCTestCase {
+    func testTwoCallersShareOneLoad() {
+        let queue = DispatchQueue(label: "test")
+        let service = AccessTokenService(
+            loader: HourlyLoader(clock: ManualClock()),
+            loaderQueue: queue,
+            handlerQueue: queue
+        )
+        let values = Mutex<[String?]>([])
+        for _ in 1...2 {
+            service.retrieveToken { result in values.withLock { $0.append(try? result.get().value) } }
+        }
+        queue.sync {}  // The loader is called, and answers.
+        XCTAssertEqual(values.withLock { $0 }, [])
+        queue.sync {}  // The handlers are called.
+        XCTAssertEqual(values.withLock { $0 }, ["token 1", "token 1"])
     }
 }

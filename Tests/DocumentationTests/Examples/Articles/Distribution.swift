@@ -24,7 +24,7 @@ final class AppSession {
         let token = tokens.currentToken
         if try await store.load() != nil { return true }
         // Another process may have ended the session. A sign-out could end one that begins at this moment.
-        if let token { tokens.invalidate(token) }
+        if let token { await tokens.invalidate(token) }
         return false
     }
 

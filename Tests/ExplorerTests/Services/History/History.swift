@@ -33,8 +33,12 @@ struct History: Sendable {
         case rejects(String)
         /// Comes after the call that rejected a token has returned.
         case rejected(String)
+        /// Comes before the call that signs out; that counts at some moment between this and the end of the call.
         case signsOut
+        /// Comes after it, or with it where later calls of the same caller come after it.
+        case signedOut
         case signsIn(String)
+        case signedIn(String)
         case deadlinePasses
         case dropsTheService
     }
@@ -66,7 +70,9 @@ extension History.Entry: CustomStringConvertible {
         case .rejects(let token): "rejects \(token)"
         case .rejected(let token): "has rejected \(token)"
         case .signsOut: "signs out"
+        case .signedOut: "has signed out"
         case .signsIn(let token): "signs in with \(token)"
+        case .signedIn(let token): "has signed in with \(token)"
         case .deadlinePasses: "the deadline passes"
         case .dropsTheService: "drops the service"
         }
@@ -88,10 +94,11 @@ final class Recorder: Sendable {
         stage.notice(entry.description, writing: { history.withLock { $0.entries.append(entry) } })
     }
 
-    /// Adds what happens in one piece with a call.
-    func record<Result>(_ entry: History.Entry, _ call: () -> Result) -> Result {
+    /// Adds what happens in one piece with a call, and perhaps the call's end.
+    func record<Result>(_ entry: History.Entry, ending end: History.Entry? = nil, _ call: () -> Result) -> Result {
         stage.notice(entry.description) {
             history.withLock { $0.entries.append(entry) }
+            defer { if let end { history.withLock { $0.entries.append(end) } } }
             return call()
         }
     }

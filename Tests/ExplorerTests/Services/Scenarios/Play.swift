@@ -88,8 +88,13 @@ final class Play: Sendable {
             case .signOut:
                 recorder.record(.signsOut)
                 await provider.signOut()
-            case .signIn, .drop:
-                finish(move, service)
+                recorder.record(.signedOut)
+            case .signIn(let value):
+                recorder.record(.signsIn(value))
+                await service.signIn(AccessToken(value: value))
+                recorder.record(.signedIn(value))
+            case .drop:
+                drop()
             }
         }
     }
@@ -141,26 +146,23 @@ final class Play: Sendable {
             }
             perform(rest, of: index, call: number, told: told, then: done)
         case .signOut:
-            recorder.record(.signsOut) {
+            recorder.record(.signsOut, ending: .signedOut) {
                 provider.signOut { self.perform(rest, of: index, call: number, told: told, then: done) }
             }
-        case .signIn, .drop:
-            finish(move, service)
+        case .signIn(let value):
+            recorder.record(.signsIn(value), ending: .signedIn(value)) {
+                service.signInFromHandler(AccessToken(value: value))
+            }
+            perform(rest, of: index, call: number, told: told, then: done)
+        case .drop:
+            drop()
             perform(rest, of: index, call: number, told: told, then: done)
         }
     }
 
-    /// The moves that need no answer, from a task or from a handler.
-    private func finish(_ move: ContractScenario.Move, _ service: Subject.Service) {
-        switch move {
-        case .signIn(let value):
-            recorder.record(.signsIn(value)) { service.signIn(AccessToken(value: value)) }
-        case .drop:
-            recorder.record(.dropsTheService)
-            self.service.withLock { $0 = nil }
-        case .ask, .wait, .rest, .reject, .signOut:
-            break
-        }
+    private func drop() {
+        recorder.record(.dropsTheService)
+        service.withLock { $0 = nil }
     }
 }
 

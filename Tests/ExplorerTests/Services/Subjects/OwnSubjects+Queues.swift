@@ -63,7 +63,7 @@ extension Subject {
         let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.stage.queue("view"))
         return Service(
             provider: .callback(view),
-            signIn: { service.signIn($0) },
+            signInFromHandler: { service.signIn($0) },
             currentToken: { service.currentToken }
         )
     }
@@ -71,7 +71,7 @@ extension Subject {
     private static func serving(_ service: AccessTokenService) -> Service {
         Service(
             provider: .callback(service),
-            signIn: { service.signIn($0) },
+            signInFromHandler: { service.signIn($0) },
             currentToken: { service.currentToken }
         )
     }

@@ -15,7 +15,7 @@ extension Subject {
         let service = actorService(surroundings)
         return Service(
             provider: .async(service),
-            signIn: { service.signIn($0) },
+            signIn: { await service.signIn($0) },
             currentToken: { service.currentToken }
         )
     }
@@ -25,7 +25,7 @@ extension Subject {
         let service = actorService(surroundings, onEvent: surroundings.observe)
         return Service(
             provider: .async(service),
-            signIn: { service.signIn($0) },
+            signIn: { await service.signIn($0) },
             currentToken: { service.currentToken }
         )
     }
@@ -40,17 +40,17 @@ extension Subject {
         )
         return Service(
             provider: .async(service),
-            signIn: { service.signIn($0) },
+            signIn: { await service.signIn($0) },
             currentToken: { service.currentToken }
         )
     }
 
     static let actorAsCallback = Subject("the actor as callback", isByHandlers: true) { surroundings in
         let service = actorService(surroundings)
-        let handlerQueue = surroundings.stage.queue("handlers")
+        let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.stage.queue("handlers"))
         return Service(
-            provider: .callback(CallbackServiceAdapter(of: service, handlersOn: handlerQueue)),
-            signIn: { service.signIn($0) },
+            provider: .callback(view),
+            signInFromHandler: { token in view.inOrder { await service.signIn(token) } },
             currentToken: { service.currentToken }
         )
     }
@@ -60,7 +60,7 @@ extension Subject {
         let handlerQueue = surroundings.stage.queue("handlers")
         return Service(
             provider: .async(AsyncServiceAdapter(of: CallbackServiceAdapter(of: service, handlersOn: handlerQueue))),
-            signIn: { service.signIn($0) },
+            signIn: { await service.signIn($0) },
             currentToken: { service.currentToken }
         )
     }
@@ -73,7 +73,7 @@ extension Subject {
             loader: surroundings.loader,
             policy: surroundings.policy,
             clock: surroundings.clock,
-            executor: surroundings.stage.executor,
+            startTask: TaskStarter(executor: surroundings.stage.executor),
             eventsOn: { deliver in Task.detached { deliver() } },
             onEvent: onEvent
         )

@@ -26,7 +26,10 @@ struct Subject: Sendable {
         }
 
         let provider: Provider
-        var signIn: @Sendable (AccessToken) -> Void = { _ in }
+        /// For parts that are tasks.
+        var signIn: @Sendable (AccessToken) async -> Void = { _ in }
+        /// For parts that are chains of handlers.
+        var signInFromHandler: @Sendable (AccessToken) -> Void = { _ in }
         var currentToken: (@Sendable () -> AccessToken?)?
     }
 

@@ -1,0 +1,33 @@
+import AccessTokenCore
+
+/// Calls of an actor that are made in the order in which they were added, each after the one before has returned.
+final class OrderedCalls: Sendable {
+    typealias Call = @Sendable () async -> Void
+
+    private let startTask: TaskStarter
+    private let state = Locked<(calls: [Call], areUnderWay: Bool)>(([], false))
+
+    init(startTask: TaskStarter) {
+        self.startTask = startTask
+    }
+
+    /// Whether a call was added that has not returned.
+    var areUnderWay: Bool { state.withLock { $0.areUnderWay } }
+
+    /// Adds a call, which must return soon: the next one waits for it.
+    func add(_ call: @escaping Call) {
+        let isFirst = state.withLock { state in
+            state.calls.append(call)
+            defer { state.areUnderWay = true }
+            return !state.areUnderWay
+        }
+        if isFirst { startTask(priority: .high) { [self] in while let call = next() { await call() } } }
+    }
+
+    private func next() -> Call? {
+        state.withLock { state in
+            state.areUnderWay = !state.calls.isEmpty
+            return state.areUnderWay ? state.calls.removeFirst() : nil
+        }
+    }
+}

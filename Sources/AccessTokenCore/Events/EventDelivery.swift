@@ -1,0 +1,48 @@
+/// Delivers the events of one service in order, a batch at a time, so that other services have their turn between two.
+///
+/// It is bounded: a slow event handler costs events and not memory.
+package final class EventDelivery: Sendable {
+    /// How many events may wait.
+    package static let capacity = 1_000
+
+    private struct Backlog: Sendable {
+        var events: [AccessTokenEvent] = []
+        var lost = 0
+        var isBeingDelivered = false
+    }
+
+    private let backlog = Locked(Backlog())
+    private let queue: EventQueue
+    private let handler: @Sendable (AccessTokenEvent) -> Void
+
+    /// - Parameters:
+    ///   - queue: where the handler is called.
+    ///   - handler: is told of each event.
+    package init(on queue: @escaping EventQueue, to handler: @escaping @Sendable (AccessTokenEvent) -> Void) {
+        self.queue = queue
+        self.handler = handler
+    }
+
+    /// Adds events behind those that wait, and calls nobody before it returns.
+    package func deliver(_ events: [AccessTokenEvent]) {
+        guard !events.isEmpty else { return }
+        let startsDelivery = backlog.withLock { backlog in
+            let kept = events.prefix(Self.capacity - backlog.events.count)
+            backlog.events += kept
+            backlog.lost += events.count - kept.count
+            defer { backlog.isBeingDelivered = true }
+            return !backlog.isBeingDelivered
+        }
+        if startsDelivery { queue { self.deliverBatches() } }
+    }
+
+    private func deliverBatches() {
+        let batch = backlog.withLock { backlog -> [AccessTokenEvent] in
+            defer { backlog = Backlog(isBeingDelivered: !backlog.events.isEmpty) }
+            return backlog.lost == 0 ? backlog.events : backlog.events + [.eventsLost(count: backlog.lost)]
+        }
+        guard !batch.isEmpty else { return }
+        batch.forEach(handler)
+        queue { self.deliverBatches() }
+    }
+}
