@@ -8,6 +8,7 @@ enum Workload: String, CaseIterable, Sendable {
     case existential
     case awaitedSnapshot = "awaited-snapshot"
     case currentToken = "current-token"
+    case queueToken = "queue-token"
     case taskValue = "task-value"
     case continuation
     case waiter
@@ -22,6 +23,7 @@ enum Workload: String, CaseIterable, Sendable {
         case .existential: try await HitRows.repeatExistential(count)
         case .awaitedSnapshot: try await HitRows.repeatAwaitedSnapshot(count)
         case .currentToken: HitRows.repeatCurrentToken(count)
+        case .queueToken: HitRows.repeatQueueToken(count)
         case .taskValue: _ = AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count)
         case .continuation: _ = AsyncWaiters.onOneThread(ContinuationDesign.self, count: count)
         case .waiter: _ = AsyncWaiters.onOneThread(ServiceDesign.self, count: count)

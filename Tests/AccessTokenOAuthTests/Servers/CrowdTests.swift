@@ -60,14 +60,15 @@ extension RealServerTests {
             let statuses = await services.callers(Self.callers * 2) { service in
                 var token = try await service.token()
                 var statuses = [try await server.status(for: token)]
-                if statuses[0] == 401 {
+                // A server that has forgotten the stale token after the exchange may answer 400 for it.
+                if statuses[0] != 200 {
                     await service.invalidate(token)
                     token = try await service.token()
                     statuses.append(try await server.status(for: token))
                 }
                 return statuses
             }
-            let rejected = try statuses.count { try $0.get() == [401, 200] }
+            let rejected = try statuses.count { try $0.get().first == 401 }
             #expect(try statuses.allSatisfy { try $0.get().last == 200 })
             // Whoever came last may have found the new token already.
             #expect(rejected > 0)

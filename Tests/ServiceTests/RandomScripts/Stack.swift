@@ -63,22 +63,25 @@ enum Stack: String, CaseIterable, Sendable {
             return doors(service, callback: service, async: service)
         case .actor:
             let service = actor(loader)
-            return doors(service, callback: CallbackServiceAdapter(of: service), async: service)
+            let view = CallbackServiceAdapter(of: service)
+            return doors(service, callback: view, async: service, settledBy: view)
         case .queueAsyncLoader:
             let adapter = executor.map { CallbackLoaderAdapter(of: loader, executor: $0) }
             let service = queue(adapter ?? CallbackLoaderAdapter(of: loader))
             return doors(service, callback: service, async: service)
         case .actorCallbackLoader:
             let service = actor(AsyncLoaderAdapter(of: loader, onEvent: onEvent))
-            return doors(service, callback: CallbackServiceAdapter(of: service), async: service)
+            let view = CallbackServiceAdapter(of: service)
+            return doors(service, callback: view, async: service, settledBy: view)
         case .queueBehindAdapters:
             let service = queue(loader)
             let callback = CallbackServiceAdapter(of: AsyncServiceAdapter(of: service))
             return doors(service, callback: callback, async: AsyncServiceAdapter(of: callback))
         case .actorBehindAdapters:
             let service = actor(loader)
-            let async = AsyncServiceAdapter(of: CallbackServiceAdapter(of: service))
-            return doors(service, callback: CallbackServiceAdapter(of: async), async: async)
+            let view = CallbackServiceAdapter(of: service)
+            let async = AsyncServiceAdapter(of: view)
+            return doors(service, callback: CallbackServiceAdapter(of: async), async: async, settledBy: view)
         case .queueBehindOthers:
             let service = queue(loader)
             let async = AsyncServiceAdapter(of: CallbackServiceOfOthers(base: service))
@@ -87,7 +90,8 @@ enum Stack: String, CaseIterable, Sendable {
         case .actorBehindOthers:
             let service = actor(loader)
             let callback = CallbackServiceAdapter(of: AsyncServiceOfOthers(base: service))
-            return doors(service, callback: callback, async: AsyncServiceAdapter(of: callback))
+            let view = CallbackServiceAdapter(of: service)
+            return doors(service, callback: callback, async: AsyncServiceAdapter(of: callback), settledBy: view)
         }
     }
 
@@ -106,13 +110,21 @@ enum Stack: String, CaseIterable, Sendable {
     private func doors(
         _ service: AsyncAccessTokenService,
         callback: any AccessTokenProviding,
-        async: any AsyncAccessTokenProviding
+        async: any AsyncAccessTokenProviding,
+        settledBy view: CallbackServiceAdapter
     ) -> Doors {
         Doors(callback: callback, async: async) { token in
             blocking { if let token { await service.signIn(token) } else { await service.signIn() } }
         } currentToken: {
             service.currentToken
         } settle: {
+            // What came by the view comes first, and then what came to the service itself.
+            let isSettled = DispatchSemaphore(value: 0)
+            view.inOrder {
+                await service.decideNothing()
+                isSettled.signal()
+            }
+            isSettled.wait()
             blocking { await service.decideNothing() }
         }
     }

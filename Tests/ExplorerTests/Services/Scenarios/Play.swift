@@ -146,12 +146,15 @@ final class Play: Sendable {
             }
             perform(rest, of: index, call: number, told: told, then: done)
         case .signOut:
-            recorder.record(.signsOut, ending: .signedOut) {
-                provider.signOut { self.perform(rest, of: index, call: number, told: told, then: done) }
+            recorder.record(.signsOut, ending: service.signsOutAtOnce ? .signedOut : nil) {
+                provider.signOut {
+                    if !service.signsOutAtOnce { self.recorder.record(.signedOut) }
+                    self.perform(rest, of: index, call: number, told: told, then: done)
+                }
             }
         case .signIn(let value):
-            recorder.record(.signsIn(value), ending: .signedIn(value)) {
-                service.signInFromHandler(AccessToken(value: value))
+            recorder.record(.signsIn(value)) {
+                service.signInFromHandler(AccessToken(value: value)) { self.recorder.recordQuietly(.signedIn(value)) }
             }
             perform(rest, of: index, call: number, told: told, then: done)
         case .drop:

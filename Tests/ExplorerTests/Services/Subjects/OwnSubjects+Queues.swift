@@ -63,7 +63,10 @@ extension Subject {
         let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.stage.queue("view"))
         return Service(
             provider: .callback(view),
-            signInFromHandler: { service.signIn($0) },
+            signInFromHandler: { token, counts in
+                service.signIn(token)
+                counts()
+            },
             currentToken: { service.currentToken }
         )
     }
@@ -71,7 +74,10 @@ extension Subject {
     private static func serving(_ service: AccessTokenService) -> Service {
         Service(
             provider: .callback(service),
-            signInFromHandler: { service.signIn($0) },
+            signInFromHandler: { token, counts in
+                service.signIn(token)
+                counts()
+            },
             currentToken: { service.currentToken }
         )
     }

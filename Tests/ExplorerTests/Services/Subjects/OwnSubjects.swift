@@ -50,7 +50,13 @@ extension Subject {
         let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.stage.queue("handlers"))
         return Service(
             provider: .callback(view),
-            signInFromHandler: { token in view.inOrder { await service.signIn(token) } },
+            signInFromHandler: { token, counts in
+                view.inOrder {
+                    await service.signIn(token)
+                    counts()
+                }
+            },
+            signsOutAtOnce: false,
             currentToken: { service.currentToken }
         )
     }

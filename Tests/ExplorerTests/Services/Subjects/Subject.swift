@@ -28,8 +28,11 @@ struct Subject: Sendable {
         let provider: Provider
         /// For parts that are tasks.
         var signIn: @Sendable (AccessToken) async -> Void = { _ in }
-        /// For parts that are chains of handlers.
-        var signInFromHandler: @Sendable (AccessToken) -> Void = { _ in }
+        /// For parts that are chains of handlers; calls back when the sign-in counts.
+        var signInFromHandler: @Sendable (AccessToken, @escaping @Sendable () -> Void) -> Void = { _, counts in counts()
+        }
+        /// Whether a sign-out by callback counts for everybody when the call returns.
+        var signsOutAtOnce = true
         var currentToken: (@Sendable () -> AccessToken?)?
     }
 
