@@ -5,8 +5,14 @@ public import Foundation
 package struct TokenSnapshot: ~Copyable, Sendable {
     @usableFromInline
     package struct Published: Sendable {
+        /// The value and the instant that nearly every caller needs, read in place: a copy of all costs as much again.
         @usableFromInline
-        package var token: CachedToken?
+        package var token: AccessToken?
+        @usableFromInline
+        package var freshUntil = Date.distantPast
+
+        @usableFromInline
+        package var cached: CachedToken?
         var load: LoadID?
     }
 
@@ -26,7 +32,8 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     package borrowing func freshToken(at now: Date) -> AccessToken? {
         guard !reportsHits else { return nil }
         return published.withLock { published in
-            guard let cached = published.token, cached.isFresh(at: now) else { return nil }
+            if now < published.freshUntil { return published.token }
+            guard let cached = published.cached, cached.isFresh(at: now) else { return nil }
             return cached.token
         }
     }
@@ -35,7 +42,8 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     @inlinable
     package borrowing func usableToken(at now: Date) -> AccessToken? {
         published.withLock { published in
-            guard let cached = published.token, cached.isUsable(at: now) else { return nil }
+            if now < published.freshUntil { return published.token }
+            guard let cached = published.cached, cached.isUsable(at: now) else { return nil }
             return cached.token
         }
     }
@@ -50,7 +58,13 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     ///
     /// - Parameter answer: only enqueues; it runs under the lock.
     package borrowing func publish(_ machine: borrowing AccessTokenStateMachine, _ answer: () -> Void = {}) {
-        let new = Published(token: machine.publishedToken, load: machine.session?.load?.id)
+        let cached = machine.publishedToken
+        let new = Published(
+            token: cached?.token,
+            freshUntil: cached?.freshUntil ?? .distantPast,
+            cached: cached,
+            load: machine.session?.load?.id
+        )
         published.withLock { published in
             published = new
             answer()

@@ -49,8 +49,7 @@ enum HitRows {
                 Contender("plain actor") { try await onPool { try await plainActorCalls(plainActor, calls) } },
             ],
             goals: [
-                .time(of: "token()", to: base, atMost: 1.5),
-                .time(of: "token() of any AsyncAccessTokenProviding", to: base, atMost: 2.8),
+                .time(of: "token()", to: base, atMost: 1.5)
             ]
         )
     }
@@ -73,7 +72,6 @@ enum HitRows {
             ],
             goals: [
                 .time(of: "token()", to: base, atMost: 1.5),
-                .time(of: "token() of any AsyncAccessTokenProviding", to: base, atMost: 2.8),
                 .speed(of: "token()", over: "plain actor", atLeast: 100),
             ]
         )

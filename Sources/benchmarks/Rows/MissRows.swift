@@ -27,8 +27,7 @@ enum MissRows {
                 Contender(SundellDesign.name) { crowd(SundellDesign.self) },
                 Contender(HandlerArrayDesign.name) { crowd(HandlerArrayDesign.self) },
                 Contender(QueueServiceDesign.name) { crowd(QueueServiceDesign.self) },
-            ],
-            goals: [.time(of: QueueServiceDesign.name, to: SundellDesign.name, atMost: 0.6)]
+            ]
         )
     }
 
@@ -90,8 +89,7 @@ enum MissRows {
                         }
                     }
                 },
-            ],
-            goals: [.time(of: "AsyncAccessTokenService", to: base, atMost: 1.2)]
+            ]
         )
     }
 

@@ -112,8 +112,7 @@ enum WaiterRows {
             contenders: [
                 Contender(SharedTaskDesign.name) { AsyncWaiters.onOneThread(SharedTaskDesign.self, count: count) },
                 Contender(ServiceDesign.name) { AsyncWaiters.cancelled(ServiceDesign.self, count: count) },
-            ],
-            goals: [.time(of: ServiceDesign.name, to: SharedTaskDesign.name, atMost: 0.6)]
+            ]
         )
     }
 }
