@@ -16,6 +16,154 @@ let features: [SwiftSetting] = [
 let isChecked = Context.environment["ACCESS_TOKEN_SERVICE_CHECKS"] != nil
 let settings = features + (isChecked ? [.treatAllWarnings(as: .error)] : [])
 
+// The groups of targets are the folders of `Sources` and `Tests`.
+
+let coreAndServices: [Target.Dependency] = ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"]
+let services: [Target.Dependency] = coreAndServices + ["AccessTokenAdapters"]
+let libpq: Target.Dependency = .target(name: "CLibpq", condition: .when(traits: ["Postgres"]))
+
+let servicesGroup: [Target] = [
+    .library("AccessTokenCore", in: "Services"),
+    .library("AccessTokenGCD", in: "Services", ["AccessTokenCore"]),
+    .library("AccessTokenAsync", in: "Services", ["AccessTokenCore"]),
+    .library("AccessTokenAdapters", in: "Services", coreAndServices),
+    .tests("ServiceTests", at: "Services", services + ["AccessTokenContract", "TestSupport"]),
+]
+
+let contractsGroup: [Target] = [
+    .library("AccessTokenContract", in: "Contracts", services),
+    .library(
+        "CredentialStoreContract",
+        in: "Contracts",
+        ["AccessTokenCore", "AccessTokenOAuth", "AccessTokenContract"]
+    ),
+    .tests(
+        "ContractTests",
+        at: "Contracts",
+        services + [
+            "AccessTokenOAuth", "AccessTokenContract", "CredentialStoreContract", "BuggyServices", "TestSupport",
+        ]
+    ),
+]
+
+let oauthGroup: [Target] = [
+    .library("AccessTokenOAuth", in: "OAuth", coreAndServices),
+    // Empty without the trait, and nothing looks for libpq then.
+    .library(
+        "AccessTokenPostgres",
+        in: "OAuth",
+        ["AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", libpq]
+    ),
+    .systemLibrary(
+        name: "CLibpq",
+        path: "Sources/OAuth/CLibpq",
+        pkgConfig: "libpq",
+        providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]
+    ),
+    .library("LoopbackAuthorizationServer", in: "OAuth", ["AccessTokenCore"]),
+    .tests(
+        "AccessTokenOAuthTests",
+        at: "OAuth/AccessTokenOAuthTests",
+        services + [
+            "AccessTokenOAuth", "AccessTokenContract", "CredentialStoreContract", "LoopbackAuthorizationServer",
+            "TestSupport",
+        ],
+        resources: [.copy("Resources/vectors.json")]
+    ),
+    .tests(
+        "AccessTokenPostgresTests",
+        at: "OAuth/AccessTokenPostgresTests",
+        [
+            "AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenPostgres",
+            "CredentialStoreContract", "LoopbackAuthorizationServer", "TestSupport",
+        ]
+    ),
+    .program(
+        "CredentialWorker",
+        at: "Tests/OAuth",
+        ["AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres"]
+    ),
+    .tests(
+        "KillTests",
+        at: "OAuth/KillTests",
+        [
+            "AccessTokenCore", "AccessTokenOAuth", "AccessTokenPostgres", "LoopbackAuthorizationServer",
+            "CredentialWorker", "TestSupport",
+        ]
+    ),
+]
+
+let exploringGroup: [Target] = [
+    .library("InterleavingExplorer", in: "Exploring"),
+    .program("RaceGallery", at: "Sources/Exploring", ["InterleavingExplorer", "ConsoleSupport"]),
+    .tests(
+        "ExplorerTests",
+        at: "Exploring/ExplorerTests",
+        services + ["InterleavingExplorer", "BuggyServices", "TestSupport"]
+    ),
+    .tests(
+        "GalleryTests",
+        at: "Exploring/GalleryTests",
+        ["RaceGallery", "ConsoleSupport", "InterleavingExplorer", "TestSupport"]
+    ),
+]
+
+let programsGroup: [Target] = [
+    .library("ConsoleSupport", in: "Programs"),
+    .program(
+        "TokenTour",
+        at: "Sources/Programs",
+        services + ["AccessTokenOAuth", "AccessTokenPostgres", "LoopbackAuthorizationServer", "ConsoleSupport"]
+    ),
+    .program(
+        "Benchmarks",
+        at: "Sources/Programs",
+        services + ["AccessTokenOAuth", "AccessTokenPostgres", "InterleavingExplorer", "ConsoleSupport", libpq]
+    ),
+    .tests(
+        "ProgramTests",
+        at: "Programs",
+        coreAndServices + [
+            "TokenTour", "ConsoleSupport", "LoopbackAuthorizationServer", "AccessTokenOAuth", "TestSupport",
+        ]
+    ),
+]
+
+let migrationGroup: [Target] = [
+    .library("SampleShared", at: "Tests/Migration/SampleApplication/Shared", ["AccessTokenCore"]),
+    .sampleStage(0, []),
+    .sampleStage(1, ["AccessTokenGCD"]),
+    .sampleStage(2, ["AccessTokenGCD", "AccessTokenAdapters"]),
+    .sampleStage(3, ["AccessTokenGCD", "AccessTokenAdapters", "AccessTokenAsync"]),
+    .sampleStage(4, ["AccessTokenAsync"]),
+    .tests(
+        "SampleApplicationTests",
+        at: "Migration/SampleApplication/Tests",
+        [
+            "SampleShared", "SampleStage0", "SampleStage1", "SampleStage2", "SampleStage3", "SampleStage4",
+            "TestSupport",
+        ]
+    ),
+    .tests(
+        "DocumentationTests",
+        at: "Migration/DocumentationTests",
+        [
+            "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
+            "CredentialStoreContract", "SampleShared", "SampleStage0", "SampleStage2", "SampleStage3", "RaceGallery",
+            "InterleavingExplorer",
+        ]
+    ),
+]
+
+let supportGroup: [Target] = [
+    .library(
+        "TestSupport",
+        at: "Tests/Support/TestSupport",
+        ["AccessTokenCore", "AccessTokenGCD", "AccessTokenOAuth"]
+    ),
+    .library("BuggyServices", at: "Tests/Support/BuggyServices", coreAndServices),
+]
+
 let package = Package(
     name: "access-token-service",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -23,198 +171,58 @@ let package = Package(
         .library(name: "AccessTokenGCD", targets: ["AccessTokenGCD"]),
         .library(name: "AccessTokenAsync", targets: ["AccessTokenAsync"]),
         .library(name: "AccessTokenAdapters", targets: ["AccessTokenAdapters"]),
-        .library(name: "AccessTokenOAuth", targets: ["AccessTokenOAuth"]),
-        .library(name: "AccessTokenPostgres", targets: ["AccessTokenPostgres"]),
         .library(name: "AccessTokenContract", targets: ["AccessTokenContract"]),
         .library(name: "CredentialStoreContract", targets: ["CredentialStoreContract"]),
-        .library(name: "InterleavingExplorer", targets: ["InterleavingExplorer"]),
+        .library(name: "AccessTokenOAuth", targets: ["AccessTokenOAuth"]),
+        .library(name: "AccessTokenPostgres", targets: ["AccessTokenPostgres"]),
         .library(name: "LoopbackAuthorizationServer", targets: ["LoopbackAuthorizationServer"]),
+        .library(name: "InterleavingExplorer", targets: ["InterleavingExplorer"]),
+        .executable(name: "race-gallery", targets: ["RaceGallery"]),
+        .executable(name: "token-tour", targets: ["TokenTour"]),
+        .executable(name: "benchmarks", targets: ["Benchmarks"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "A credential store in PostgreSQL; it needs libpq to build.")
     ],
     targets: [
-        .target(name: "AccessTokenCore", swiftSettings: settings),
-        .target(name: "AccessTokenGCD", dependencies: ["AccessTokenCore"], swiftSettings: settings),
-        .target(name: "AccessTokenAsync", dependencies: ["AccessTokenCore"], swiftSettings: settings),
-        .target(
-            name: "AccessTokenAdapters",
-            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
-            swiftSettings: settings
-        ),
-        .target(
-            name: "AccessTokenOAuth",
-            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
-            swiftSettings: settings
-        ),
-        // Empty without the trait, and nothing looks for libpq then.
-        .target(
-            name: "AccessTokenPostgres",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
-                .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
-            ],
-            swiftSettings: settings
-        ),
-        .systemLibrary(
-            name: "CLibpq",
-            pkgConfig: "libpq",
-            providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]
-        ),
-        .target(
-            name: "AccessTokenContract",
-            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters"],
-            swiftSettings: settings
-        ),
-        .target(
-            name: "CredentialStoreContract",
-            dependencies: ["AccessTokenCore", "AccessTokenOAuth", "AccessTokenContract"],
-            swiftSettings: settings
-        ),
-        .target(name: "InterleavingExplorer", swiftSettings: settings),
-        .target(name: "ConsoleSupport", swiftSettings: settings),
-        .target(
-            name: "LoopbackAuthorizationServer",
-            dependencies: ["AccessTokenCore"],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "token-tour",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
-                "AccessTokenPostgres", "LoopbackAuthorizationServer", "ConsoleSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "race-gallery",
-            dependencies: ["InterleavingExplorer", "ConsoleSupport"],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "benchmarks",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
-                "AccessTokenPostgres", "InterleavingExplorer", "ConsoleSupport",
-                .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "ServiceTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenContract",
-                "TestSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "ContractTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
-                "AccessTokenContract", "CredentialStoreContract", "BuggyServices", "TestSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "ExplorerTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters",
-                "InterleavingExplorer", "BuggyServices", "TestSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "ProgramTests",
-            dependencies: [
-                "token-tour", "race-gallery", "ConsoleSupport", "InterleavingExplorer", "LoopbackAuthorizationServer",
-                "AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync", "AccessTokenOAuth", "TestSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "AccessTokenOAuthTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenAsync", "AccessTokenGCD", "AccessTokenAdapters", "AccessTokenOAuth",
-                "AccessTokenContract", "CredentialStoreContract", "LoopbackAuthorizationServer", "TestSupport",
-            ],
-            resources: [.copy("Resources/vectors.json")],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "AccessTokenPostgresTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenPostgres",
-                "CredentialStoreContract", "LoopbackAuthorizationServer", "TestSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "credential-worker",
-            dependencies: ["AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres"],
-            path: "Tests/CredentialWorker",
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "KillTests",
-            dependencies: [
-                "AccessTokenCore", "AccessTokenOAuth", "AccessTokenPostgres", "LoopbackAuthorizationServer",
-                "credential-worker", "TestSupport",
-            ],
-            swiftSettings: settings
-        ),
-        .target(
-            name: "TestSupport",
-            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenOAuth"],
-            path: "Tests/TestSupport",
-            swiftSettings: settings
-        ),
-        .target(
-            name: "BuggyServices",
-            dependencies: ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"],
-            path: "Tests/BuggyServices",
-            swiftSettings: settings
-        ),
-        .target(
-            name: "SampleShared",
-            dependencies: ["AccessTokenCore"],
-            path: "Tests/SampleApplication/Shared",
-            swiftSettings: settings
-        ),
-        .sampleStage(0, dependencies: []),
-        .sampleStage(1, dependencies: ["AccessTokenGCD"]),
-        .sampleStage(2, dependencies: ["AccessTokenGCD", "AccessTokenAdapters"]),
-        .sampleStage(3, dependencies: ["AccessTokenGCD", "AccessTokenAdapters", "AccessTokenAsync"]),
-        .sampleStage(4, dependencies: ["AccessTokenAsync"]),
-        .testTarget(
-            name: "SampleApplicationTests",
-            dependencies: [
-                "SampleShared", "SampleStage0", "SampleStage1", "SampleStage2", "SampleStage3", "SampleStage4",
-                "TestSupport",
-            ],
-            path: "Tests/SampleApplication/Tests",
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "DocumentationTests",
-            dependencies: [
-                "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
-                "CredentialStoreContract", "SampleShared", "SampleStage0", "SampleStage2", "SampleStage3",
-                "race-gallery", "InterleavingExplorer",
-            ],
-            swiftSettings: settings
-        ),
-    ],
+        servicesGroup, contractsGroup, oauthGroup, exploringGroup, programsGroup, migrationGroup, supportGroup,
+    ].flatMap(\.self),
     swiftLanguageModes: [.v6]
 )
 
 extension Target {
     /// The sample application at a stage of the migration, linked to what `Migration.md` says of that stage.
-    static func sampleStage(_ number: Int, dependencies: [Dependency]) -> Target {
-        .target(
-            name: "SampleStage\(number)",
-            dependencies: ["SampleShared"] + dependencies,
-            path: "Tests/SampleApplication/Stage\(number)",
+    static func sampleStage(_ number: Int, _ dependencies: [Dependency]) -> Target {
+        .library(
+            "SampleStage\(number)",
+            at: "Tests/Migration/SampleApplication/Stage\(number)",
+            ["SampleShared"] + dependencies
+        )
+    }
+
+    static func library(_ name: String, in group: String, _ dependencies: [Dependency] = []) -> Target {
+        .library(name, at: "Sources/\(group)/\(name)", dependencies)
+    }
+
+    static func library(_ name: String, at path: String, _ dependencies: [Dependency]) -> Target {
+        .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+    }
+
+    static func program(_ name: String, at folder: String, _ dependencies: [Dependency]) -> Target {
+        .executableTarget(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
+    }
+
+    static func tests(
+        _ name: String,
+        at path: String,
+        _ dependencies: [Dependency],
+        resources: [Resource] = []
+    ) -> Target {
+        .testTarget(
+            name: name,
+            dependencies: dependencies,
+            path: "Tests/\(path)",
+            resources: resources,
             swiftSettings: settings
         )
     }

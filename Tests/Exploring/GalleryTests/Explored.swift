@@ -1,0 +1,39 @@
+import InterleavingExplorer
+import Testing
+
+@testable import RaceGallery
+
+/// A version with its exhibit, as the argument of a test.
+struct Entry: Sendable, CustomTestStringConvertible {
+    let exhibit: Exhibit
+    let version: Version
+
+    var testDescription: String { "\(exhibit.name) \(version.name)" }
+
+    static let all = Gallery.exhibits.flatMap { exhibit in
+        exhibit.versions.map { Entry(exhibit: exhibit, version: $0) }
+    }
+    static let breaking = all.filter { $0.version.breaks != nil }
+    static let holding = all.filter { $0.version.breaks == nil && $0.version.unseenFault == nil }
+    static let unseen = all.filter { $0.version.unseenFault != nil }
+
+    /// How many schedules of a fix are tried here; `swift run race-gallery` tries all of them.
+    static let limitOfFixes = 60
+
+    /// What the explorer finds, explored once for all tests.
+    func finding() async -> Finding? {
+        await Self.findings.value[testDescription]
+    }
+
+    private static let findings = Task {
+        var findings: [String: Finding] = [:]
+        for entry in all {
+            var finding = await entry.version.explore(atMost: limitOfFixes)
+            if entry.version.breaks != nil && finding.report.holds {
+                finding = await entry.version.explore(atMost: 10 * limitOfFixes)
+            }
+            findings[entry.testDescription] = finding
+        }
+        return findings
+    }
+}

@@ -1,0 +1,73 @@
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+
+/// A running `CredentialWorker`.
+final class Worker: Sendable {
+    let journal: URL
+    private let process: ChildProcess
+
+    /// - Parameters:
+    ///   - task: what it is to do.
+    ///   - place: the arguments that say which store it opens.
+    ///   - folder: where its journal goes.
+    ///   - options: names with values.
+    init(_ task: String, _ place: [String: String], journalIn folder: URL, _ options: [String: String] = [:]) throws {
+        journal = folder.appending(path: "journal-\(UUID().uuidString)")
+        let values = options.merging(place) { $1 }.merging(["journal": journal.path]) { $1 }
+        process = try ChildProcess(
+            program(named: "CredentialWorker"),
+            [task] + values.flatMap { [$0.key, $0.value] }
+        )
+    }
+
+    var processID: Int32 { process.id }
+    var isRunning: Bool { process.isRunning }
+
+    /// What it has written down so far.
+    var lines: [String] {
+        let text = (try? String(contentsOf: journal, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// The refresh token with which it was inside when it ended.
+    var tokenInside: String? {
+        guard let last = lines.last, last.hasPrefix("inside ") else { return nil }
+        return String(last.dropFirst("inside ".count))
+    }
+
+    /// Waits until a line begins so, and gives the rest of it.
+    func line(_ start: String) async throws -> String {
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
+            if let line = lines.first(where: { $0.hasPrefix(start) }) { return String(line.dropFirst(start.count)) }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        throw Silence(what: "no line \(start) in \(lines)")
+    }
+
+    /// Lets a process that holds a store go on.
+    func goOn() throws {
+        try process.write("\n")
+    }
+
+    func send(_ signal: Int32) {
+        process.send(signal)
+    }
+
+    /// Kills it as a power cut would, and returns when it is gone.
+    func end() async throws {
+        send(SIGKILL)
+        let end = ContinuousClock.now + .seconds(60)
+        while process.isRunning {
+            guard ContinuousClock.now < end else { throw Silence(what: "process \(processID) does not end") }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    struct Silence: Error, CustomStringConvertible {
+        let what: String
+        var description: String { what }
+    }
+}
+#endif

@@ -1,0 +1,56 @@
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TokenTour
+
+@Suite(
+    "Processes meet a rotating server",
+    .eightAtATime,
+    .serialized,
+    .timeLimit(.minutes(10)),
+    .enabled(
+        if: ProcessInfo.processInfo.environment["KILLS"] != nil,
+        "Foundation on Linux may crash a process with many open sockets when it starts another: .ci/deep kill"
+    )
+)
+struct ProcessRunTests {
+    private func result(of setUp: ProcessSetUp) async throws -> SetUpResult {
+        let program = try program(named: "token-tour")
+        return try await ProcessRun(setUp: setUp, rounds: 2, processes: 4, callers: 10, program: program).run { _ in }
+    }
+
+    @Test("Ours keep the session with one load per round, for callers that cannot be shared out evenly")
+    func ours() async throws {
+        let result = try await result(of: .folder)
+        #expect(result.callers.served == 20, "\(result.callers)")
+        #expect(result.callers.count == 20)
+        #expect(result.loads == 2)
+        #expect(result.sessionsLost == 0)
+        #expect(result.isGood)
+    }
+
+    @Test("The naive ones lose it")
+    func naive() async throws {
+        let result = try await result(of: .naiveFile)
+        #expect(result.loads > 2)
+        #expect(result.sessionsLost > 0)
+        #expect(!result.isGood)
+    }
+
+    @Test("A process that ends leaves its callers unserved, and the run goes on")
+    func dead() async throws {
+        let run = ProcessRun(setUp: .folder, rounds: 2, processes: 2, callers: 6, program: URL(filePath: "/bin/true"))
+        let result = try await run.run { _ in }
+        #expect(result.callers.reasons == ["the process has ended": 12])
+    }
+
+    @Test("The table has their rows, and no diagram is drawn of what was not recorded")
+    func report() async throws {
+        let text = Report(results: [try await result(of: .folder)], isMermaid: false).text
+        #expect(text.hasPrefix("set-up"))
+        #expect(text.contains("folder kept the session and served every caller: 2 loads in 2 rounds."))
+    }
+}
+#endif
