@@ -118,7 +118,7 @@ let programsGroup: [Target] = [
     .program(
         "Benchmarks",
         at: "Sources/Programs",
-        services + ["AccessTokenOAuth", "AccessTokenPostgres", "InterleavingExplorer", "ConsoleSupport", libpq]
+        services + ["AccessTokenOAuth", "AccessTokenPostgres", "ConsoleSupport", libpq]
     ),
     .tests(
         "ProgramTests",

@@ -197,6 +197,8 @@ struct Index {
         let isDefinition: Bool
         /// A witness that a protocol's default is taken for is an occurrence too, and no reference.
         let isReference: Bool
+        /// Whether the compiler, and not the source, names it.
+        let isImplicit: Bool
         let line: UInt32
         let column: UInt32
     }
@@ -250,6 +252,7 @@ struct Index {
                     name: text(indexstore_symbol_get_name(symbol)),
                     isDefinition: roles & UInt64(INDEXSTORE_SYMBOL_ROLE_DEFINITION) != 0,
                     isReference: roles & UInt64(INDEXSTORE_SYMBOL_ROLE_REFERENCE) != 0,
+                    isImplicit: roles & UInt64(INDEXSTORE_SYMBOL_ROLE_IMPLICIT) != 0,
                     line: line,
                     column: column
                 )
@@ -336,6 +339,8 @@ enum Availability {
         var seen: Set<String> = []
         for file in files {
             for occurrence in file.all where occurrence.isReference {
+                // `for await` takes the older `next()` where a platform lacks this one.
+                if occurrence.isImplicit && occurrence.name == "next(isolation:)" { continue }
                 guard let needed = all[occurrence.usr], !exceptions.contains(occurrence.usr) else { continue }
                 let position = file.scopes.position(line: occurrence.line, column: occurrence.column)
                 guard !file.scopes.isElsewhere(position),

@@ -8,80 +8,66 @@ enum Benchmarks {
 
     static func main() async {
         let status = await console.run {
-            let options = try Options(Array(CommandLine.arguments.dropFirst()))
-            if let store = options.heldStore {
-                try await StoreHolder.hold(store)
-            } else if options.isHelp {
-                try console.print(Options.help)
-            } else if let workload = options.workload {
-                try await workload.run(count: options.count)
-            } else {
-                try write(try await run(options), options)
+            var filter = ""
+            var isQuick = false
+            var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
+            while let option = try arguments.next() {
+                switch option {
+                case "--filter": filter = try arguments.value()
+                case "--quick": isQuick = true
+                case "--help", "-h":
+                    try console.print(help)
+                    return .good
+                default: throw UsageError.unknown(option)
+                }
             }
+            try await run(comparisons(isQuick).filter { filter.isEmpty || $0.title.contains(filter) })
             return .good
         }
         exit(status.rawValue)
     }
 
-    /// All comparisons, in the order of the table.
-    private static func comparisons(isQuick: Bool) -> [Comparison] {
-        HitRows.all(isQuick: isQuick) + AccountRow.all(isQuick: isQuick) + WaiterRows.all(isQuick: isQuick)
-            + MissRows.all(isQuick: isQuick) + LockRows.all(isQuick: isQuick) + StoreRows.all(isQuick: isQuick) + [
-                ExplorerRow.comparison(isQuick: isQuick)
-            ]
+    private static let help = """
+        usage: benchmarks [--quick] [--filter TEXT]
+
+        Measures what a call costs next to what it is compared with. The contenders of a table are sampled alternately, so
+        that other work of the machine slows all of them alike. The ratio is the time over that of the first contender:
+        the median over all rounds, and the quartiles in brackets. Trust the ratios: the times depend on the machine.
+
+          --quick        fewer rounds, and at most 10,000 waiters
+          --filter TEXT  only tables whose title contains TEXT
+          --help         print this text
+
+        The stores are measured in the folder for temporary files and, with the package trait Postgres, in the database
+        whose connection string is in ACCESS_TOKEN_POSTGRES.
+
+        exit status: 0, also when a target is missed; 1 if nothing could be measured; 64 for bad usage; 74 if standard
+        output could not be written
+        """
+
+    /// All comparisons, in the order of `Speed.md`.
+    private static func comparisons(_ isQuick: Bool) -> [Comparison] {
+        var comparisons = HitRows.all(isQuick)
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            comparisons += AsyncWaiterRow.all(isQuick)
+        }
+        return comparisons + CallbackWaiterRow.all(isQuick) + MissRows.all(isQuick) + StoreRows.all(isQuick)
     }
 
-    private static func run(_ options: Options) async throws -> [Outcome] {
-        let all = comparisons(isQuick: options.isQuick)
-        let comparisons = all.filter { comparison in
-            guard let filter = options.filter else { return true }
-            return comparison.row.split(separator: ", ").contains { $0 == filter }
-                || filter.count > 1 && comparison.name.localizedCaseInsensitiveContains(filter)
-        }
-        guard !comparisons.isEmpty else {
-            let rows = Set(all.flatMap { $0.row.split(separator: ", ") }).sorted().joined(separator: ", ")
-            throw UsageError("no row fits the filter; the rows are \(rows)")
-        }
-        for file in [options.jsonFile, options.svgFile].compactMap(\.self) { try checkWritable(file) }
+    private static func run(_ comparisons: [Comparison]) async throws {
+        guard !comparisons.isEmpty else { throw UsageError("no title contains the text of --filter") }
         #if DEBUG
         console.say("A debug build says nothing about speed: swift run -c release benchmarks")
         #endif
-        var outcomes: [Outcome] = []
+        var targets: [Bool] = []
         for (index, comparison) in comparisons.enumerated() {
             let outcome = try await comparison.run { round in
-                if round % 10 == 0 {
-                    console.showProgress("\(index + 1)/\(comparisons.count)  \(comparison.name)  round \(round)")
-                }
+                console.showProgress("\(index + 1)/\(comparisons.count)  \(comparison.title)  round \(round)")
             }
             console.endProgress()
-            try console.print(Table(outcome: outcome).text)
-            outcomes.append(outcome)
+            try console.print(outcome.text)
+            targets += outcome.targets
         }
-        return outcomes
-    }
-
-    /// Checked before a minute of measuring, not after it.
-    private static func checkWritable(_ file: String) throws {
-        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
-        let manager = FileManager.default
-        guard manager.isWritableFile(atPath: manager.fileExists(atPath: file) ? file : folder) else {
-            throw UsageError("\(file) can't be written")
-        }
-    }
-
-    private static func write(_ outcomes: [Outcome], _ options: Options) throws {
-        if let file = options.jsonFile {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            try encoder.encode(outcomes).write(to: URL(fileURLWithPath: file))
-        }
-        if let file = options.svgFile {
-            guard let picture = GrowthPicture(outcomes) else {
-                throw UsageError("--svg needs several numbers of waiters or accounts")
-            }
-            try Data(picture.text.utf8).write(to: URL(fileURLWithPath: file))
-        }
-        let verdicts = outcomes.flatMap(\.verdicts)
-        try console.print("\(verdicts.count { $0.isMet }) of \(verdicts.count) targets met")
+        try console.print("\(targets.count(where: \.self)) of \(targets.count) targets met")
     }
 }

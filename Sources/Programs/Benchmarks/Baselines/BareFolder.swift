@@ -17,14 +17,14 @@ struct BareRecord: Codable {
 }
 
 /// The calls of the system that a credential in a folder needs, and the JSON of it.
-struct BareFolder: BareStoreCalls {
+struct BareFolder: Sendable {
     struct Failure: Error { let call: String }
 
     let path: String
 
     private var record: String { "\(path)/credential.json" }
 
-    func load() throws {
+    private func load() throws {
         let file = try descriptor(record, O_RDONLY)
         defer { close(file) }
         var bytes = Data(count: 4_096)

@@ -13,9 +13,8 @@ final class SundellService: @unchecked Sendable {
     private var pendingHandlers: [AccessTokenHandler] = []
     private var token: AccessToken?
 
-    init(loader: any AccessTokenLoader, token: AccessToken? = nil, queue: DispatchQueue) {
+    init(loader: any AccessTokenLoader, queue: DispatchQueue) {
         self.loader = loader
-        self.token = token
         self.queue = queue
     }
 

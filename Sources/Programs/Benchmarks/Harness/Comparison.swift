@@ -1,43 +1,31 @@
-/// Contenders that are sampled alternately (A B C A B C …), so that other work of the machine slows all of them alike.
+import ConsoleSupport
+import Foundation
+
+/// Contenders that are sampled alternately (A B A B …), so that other work of the machine slows all of them alike.
 struct Comparison: Sendable {
-    /// The row of the table, by its letter; several comparisons can make up one row.
-    let row: String
     let title: String
-
-    /// The number of waiters or accounts, where there are any.
-    var count: Int?
-
-    /// Rounds that count.
-    ///
-    /// One round to warm up comes before them.
-    var rounds: Int
-
-    /// The first is the base of the ratios in the table.
+    /// Rounds that count, after one to warm up.
+    let rounds: Int
+    /// The first is the base of the ratios.
     let contenders: [Contender]
-    var goals: [Goal] = []
-
-    var name: String {
-        count.map { "\(row) \(title), N = \($0)" } ?? "\(row) \(title)"
-    }
+    var targets: [Target] = []
 
     func run(onRound: (Int) -> Void) async throws -> Outcome {
         var samples = contenders.map { _ in [Sample]() }
-        let warmUps = (count ?? 0) > 100_000 ? 0 : 1
-        for round in 0..<(rounds + warmUps) {
+        for round in 0...rounds {
             onRound(round)
             for (index, contender) in contenders.enumerated() {
                 let sample = try await contender.sample()
-                if round >= warmUps { samples[index].append(sample) }
+                if round > 0 { samples[index].append(sample) }
             }
         }
-        return Outcome(of: self, samples: samples)
+        return Outcome(comparison: self, samples: samples)
     }
 }
 
 /// One way to do what a comparison compares.
 struct Contender: Sendable {
     let name: String
-
     /// Measures many repetitions, and returns the cost of one.
     let sample: @Sendable () async throws -> Sample
 
@@ -47,61 +35,81 @@ struct Contender: Sendable {
     }
 }
 
-/// What one contender cost in one round.
+/// What one contender cost in one round, per call or waiter.
 struct Sample: Sendable {
-    /// Per call, waiter or schedule.
-    var nanoseconds: Double
-
+    let nanoseconds: Double
     /// Heap per waiter while all of them wait, where the platform tells.
     var bytes: Double?
 }
 
-/// A target: a contender's figure relative to another contender's in the same run.
-struct Goal: Sendable {
-    enum Quantity: String, Sendable, Encodable {
-        case time
-        case bytes
-        /// How many times faster: a lower limit, where time and bytes have an upper limit.
-        case speed
-        /// Schedules a second, without another contender: a lower limit.
-        case rate
-    }
-
+/// How many times the cost of a base a contender may have at most, in the same run.
+struct Target: Sendable {
     let contender: String
     let base: String
-    let quantity: Quantity
     let limit: Double
+}
 
-    static func time(of contender: String, to base: String, atMost limit: Double) -> Goal {
-        Goal(contender: contender, base: base, quantity: .time, limit: limit)
+/// What a comparison found.
+struct Outcome {
+    let comparison: Comparison
+    /// By contender, and by round.
+    let samples: [[Sample]]
+
+    var targets: [Bool] { verdicts.map(\.isMet) }
+
+    /// The table and the verdicts, for a terminal.
+    var text: String {
+        let rows = zip(comparison.contenders, samples).map { contender, own in
+            [
+                contender.name, Self.time(Spread(own.map(\.nanoseconds)).median), ratio(own, samples[0]).text,
+                own.contains { $0.bytes == nil }
+                    ? "" : String(format: "%.0f bytes", Spread(own.compactMap(\.bytes)).median),
+            ]
+        }
+        let table = TextTable(header: [comparison.title, "time", "ratio", "heap"], rows: rows)
+        return ([table.text] + verdicts.map(\.text)).joined(separator: "\n") + "\n"
     }
 
-    static func bytes(of contender: String, to base: String, atMost limit: Double) -> Goal {
-        Goal(contender: contender, base: base, quantity: .bytes, limit: limit)
-    }
-
-    static func speed(of contender: String, over base: String, atLeast limit: Double) -> Goal {
-        Goal(contender: contender, base: base, quantity: .speed, limit: limit)
-    }
-
-    static func rate(of contender: String, atLeast limit: Double) -> Goal {
-        Goal(contender: contender, base: contender, quantity: .rate, limit: limit)
-    }
-
-    func value(_ contender: Sample, _ base: Sample) -> Double? {
-        switch quantity {
-        case .time: contender.nanoseconds / base.nanoseconds
-        case .speed: base.nanoseconds / contender.nanoseconds
-        case .rate: 1e9 / contender.nanoseconds
-        case .bytes:
-            if let bytes = contender.bytes, let baseBytes = base.bytes { bytes / baseBytes } else { nil }
+    private var verdicts: [(isMet: Bool, text: String)] {
+        let names = comparison.contenders.map(\.name)
+        return comparison.targets.compactMap { target in
+            guard let own = names.firstIndex(of: target.contender), let base = names.firstIndex(of: target.base) else {
+                return nil
+            }
+            let ratio = ratio(samples[own], samples[base])
+            let isMet = ratio.median <= target.limit
+            let words = "\(target.contender) ≤ \(target.limit) × \(target.base): \(ratio.text)"
+            return (isMet, "\(isMet ? "met:   " : "MISSED:") \(words)")
         }
     }
 
-    func isMet(by value: Double) -> Bool {
-        switch quantity {
-        case .time, .bytes: value <= limit
-        case .speed, .rate: value >= limit
-        }
+    private func ratio(_ own: [Sample], _ base: [Sample]) -> Spread {
+        Spread(zip(own, base).map { $0.nanoseconds / $1.nanoseconds })
+    }
+
+    private static func time(_ nanoseconds: Double) -> String {
+        nanoseconds < 10_000
+            ? String(format: "%.1f ns", nanoseconds) : String(format: "%.1f µs", nanoseconds / 1_000)
+    }
+}
+
+/// The median of some values, at least one, and the quartiles on either side of it.
+struct Spread {
+    let median: Double
+    private let quartiles: (lower: Double, upper: Double)
+
+    init(_ values: [Double]) {
+        let sorted = values.sorted()
+        median = sorted[sorted.count / 2]
+        quartiles = (sorted[sorted.count / 4], sorted[sorted.count * 3 / 4])
+    }
+
+    var text: String {
+        String(
+            format: median < 100 ? "%.2f (%.2f to %.2f)" : "%.0f (%.0f to %.0f)",
+            median,
+            quartiles.lower,
+            quartiles.upper
+        )
     }
 }

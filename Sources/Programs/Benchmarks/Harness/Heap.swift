@@ -36,3 +36,15 @@ enum Heap {
     }
     #endif
 }
+
+#if canImport(Glibc)
+/// A function of the C library that its Swift module leaves out.
+private enum LibraryFunction {
+    // Safe if the caller gives the function's own type.
+    @unsafe
+    static func named<Function>(_ name: String, as type: Function.Type) -> Function? {
+        guard let address = unsafe dlsym(nil, name) else { return nil }
+        return unsafe unsafeBitCast(address, to: type)
+    }
+}
+#endif

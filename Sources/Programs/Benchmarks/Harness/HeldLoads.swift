@@ -1,61 +1,39 @@
 import AccessTokenAsync
-import AccessTokenCore
 import AccessTokenGCD
+import Dispatch
 import Foundation
 
 /// Brings a valid token when it is told to.
 final class HeldLoader: AccessTokenLoader {
     private let held = Locked<AccessTokenHandler?>(nil)
+    private let hasBegun = DispatchSemaphore(value: 0)
 
     func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
         held.withLock { $0 = handler }
+        hasBegun.signal()
     }
 
-    /// Whether a load has begun.
-    var isLoading: Bool { held.withLock { $0 != nil } }
+    /// Blocks the thread until a load has begun.
+    func waitForLoad() {
+        hasBegun.wait()
+    }
 
     func finish() {
         held.withLock { $0.take() }?(.success(.valid))
     }
 }
 
-/// Brings a valid token when its gate is opened.
+/// The same for async code: brings a valid token when it is opened.
 struct GatedLoader: AsyncAccessTokenLoader {
-    let gate: Gate
+    private let gate = AsyncStream.makeStream(of: Never.self)
 
     func load(replacing old: AccessToken?) async throws -> AccessToken {
-        await gate.pass()
+        for await _ in gate.stream {}
         return .valid
-    }
-}
-
-/// Holds one load up until it is opened.
-final class Gate: Sendable {
-    private enum State {
-        case closed
-        case waiting(CheckedContinuation<Void, Never>)
-        case open
-    }
-
-    private let state = Locked(State.closed)
-
-    func pass() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if case .open = state { return true }
-                state = .waiting(continuation)
-                return false
-            }
-            if isOpen { continuation.resume() }
-        }
     }
 
     func open() {
-        let former = state.withLock { state in
-            defer { state = .open }
-            return state
-        }
-        if case .waiting(let continuation) = former { continuation.resume() }
+        gate.continuation.finish()
     }
 }
 

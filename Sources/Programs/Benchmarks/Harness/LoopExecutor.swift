@@ -1,6 +1,7 @@
 import AccessTokenCore
 
 /// Runs tasks on the thread that drains it, and nowhere else: one thread, no wake-ups, hardly any noise.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class LoopExecutor: TaskExecutor {
     private let jobs = Locked<[UnownedJob]>([])
     private let capacity: Int

@@ -1,17 +1,22 @@
-import AccessTokenAsync
+import AccessTokenCore
+import Dispatch
 
 /// Time since it was made.
 struct Stopwatch: Sendable {
-    private let start = ContinuousClock.now
+    private let start = DispatchTime.now().uptimeNanoseconds
 
-    var nanoseconds: Double {
-        let passed = (ContinuousClock.now - start).components
-        return Double(passed.seconds) * 1e9 + Double(passed.attoseconds) / 1e9
-    }
+    var nanoseconds: Double { Double(DispatchTime.now().uptimeNanoseconds - start) }
 
     func sample(per count: Int) -> Sample {
         Sample(nanoseconds: nanoseconds / Double(count))
     }
+}
+
+/// Lets a thread, none of the pool's, wait until `leave()` was called so many times.
+func countdown(_ count: Int) -> DispatchGroup {
+    let group = DispatchGroup()
+    for _ in 0..<count { group.enter() }
+    return group
 }
 
 /// Uses a token as its receiver would, as far as the optimizer can tell.

@@ -1,92 +1,64 @@
-import AccessTokenAdapters
 import AccessTokenAsync
 import AccessTokenGCD
 import Dispatch
 
 /// The cost of a call while a valid token is cached.
 enum HitRows {
-    static let base = "Mutex and a clock reading"
-    static let calls = 10_000
+    private static let base = "lock and clock"
+    private static let calls = 10_000
 
-    static func all(isQuick: Bool) -> [Comparison] {
-        let rounds = isQuick ? 31 : 301
-        return [
-            fromPool(rounds), fromMainActor(rounds), currentToken(rounds), callbacks(rounds / 3), asyncAdapter(rounds),
-            twoThreads(rounds / 3),
-        ]
+    static func all(_ isQuick: Bool) -> [Comparison] {
+        [fromPool(isQuick ? 31 : 301), fromMainActor(isQuick ? 31 : 101), callbacks(isQuick ? 31 : 101)]
     }
 
-    private static let snapshot = MutexSnapshot(.valid)
-
-    private static let actor = AsyncAccessTokenService.signedIn()
-
+    private static let lockAndClock = LockAndClock(.valid)
+    private static let plainActor = PlainActor(.valid, loader: GatedLoader())
+    private static let queue = DispatchQueue(label: "benchmarks.handlers")
     private static let queueService: AccessTokenService = {
-        let service = AccessTokenService(loader: HeldLoader())
+        let service = AccessTokenService(loader: HeldLoader(), handlerQueue: queue)
         service.signIn(.valid)
         return service
     }()
-
-    private static let existential: any AsyncAccessTokenProviding = actor
-    private static let awaitedSnapshot: any AwaitedSnapshot = snapshot
-    private static let plainActor = PlainActor(.valid, loader: GatedLoader(gate: Gate()))
-
-    // MARK: async
+    private static let service: AsyncAccessTokenService = {
+        let service = AsyncAccessTokenService(loader: GatedLoader())
+        let isSignedIn = DispatchSemaphore(value: 0)
+        Task.detached {
+            await service.signIn(.valid)
+            isSignedIn.signal()
+        }
+        isSignedIn.wait()
+        return service
+    }()
 
     private static func fromPool(_ rounds: Int) -> Comparison {
         Comparison(
-            row: "a",
-            title: "token() from the pool",
+            title: "a hit, from the pool",
             rounds: rounds,
             contenders: [
-                Contender(base) { await onPool { snapshotCalls() } },
-                Contender("token()") { try await onPool { try await actorCalls(actor) } },
-                Contender("token() of any AsyncAccessTokenProviding") {
-                    try await onPool { try await existentialCalls(existential) }
+                Contender(base) { await onPool { currentTokens { lockAndClock.token } } },
+                Contender("token()") { try await onPool { try await tokens(of: service) } },
+                Contender("currentToken, queue service") {
+                    await onPool { currentTokens { queueService.currentToken } }
                 },
-                Contender("base of any protocol, awaited") {
-                    try await onPool { try await awaitedSnapshotCalls(awaitedSnapshot) }
-                },
-                Contender("plain actor") { try await onPool { try await plainActorCalls(plainActor, calls) } },
+                Contender("plain actor") { try await onPool { try await tokens(of: plainActor, calls) } },
             ],
-            goals: [
-                .time(of: "token()", to: base, atMost: 1.5)
+            targets: [
+                Target(contender: "token()", base: base, limit: 1.5),
+                Target(contender: "currentToken, queue service", base: base, limit: 1.5),
             ]
         )
     }
 
     private static func fromMainActor(_ rounds: Int) -> Comparison {
         Comparison(
-            row: "a",
-            title: "token() from the main actor",
-            rounds: rounds / 3,
-            contenders: [
-                Contender(base) { await onMainActor { snapshotCalls() } },
-                Contender("token()") { try await onMainActor { try await actorCalls(actor) } },
-                Contender("token() of any AsyncAccessTokenProviding") {
-                    try await onMainActor { try await existentialCalls(existential) }
-                },
-                Contender("base of any protocol, awaited") {
-                    try await onMainActor { try await awaitedSnapshotCalls(awaitedSnapshot) }
-                },
-                Contender("plain actor") { try await onMainActor { try await plainActorCalls(plainActor, 200) } },
-            ],
-            goals: [
-                .time(of: "token()", to: base, atMost: 1.5),
-                .speed(of: "token()", over: "plain actor", atLeast: 100),
-            ]
-        )
-    }
-
-    private static func asyncAdapter(_ rounds: Int) -> Comparison {
-        Comparison(
-            row: "e",
-            title: "async adapter of the queue service",
+            title: "a hit, from the main actor",
             rounds: rounds,
             contenders: [
-                Contender("token() of the actor") { try await onPool { try await actorCalls(actor) } },
-                Contender("token() of the queue service") { try await onPool { try await adapterCalls(queueService) } },
+                Contender(base) { await onMainActor { currentTokens { lockAndClock.token } } },
+                Contender("token()") { try await onMainActor { try await tokens(of: service) } },
+                Contender("plain actor") { try await onMainActor { try await tokens(of: plainActor, 200) } },
             ],
-            goals: [.time(of: "token() of the queue service", to: "token() of the actor", atMost: 1.3)]
+            targets: [Target(contender: "token()", base: base, limit: 1.5)]
         )
     }
 
@@ -100,54 +72,28 @@ enum HitRows {
         try await body()
     }
 
-    private static func snapshotCalls(_ calls: Int = calls) -> Sample {
-        var length = 0
-        let watch = Stopwatch()
-        for _ in 0..<calls { length += snapshot.token().map(use) ?? 0 }
-        return sample(watch, calls, length)
-    }
+    // The loops of async calls stand apart, each with its concrete type: a call through a closure or a protocol costs more
+    // than the hit.
 
-    private static func actorCalls(
-        _ service: AsyncAccessTokenService,
-        _ calls: Int = calls
-    ) async throws -> Sample {
+    private static func tokens(of service: AsyncAccessTokenService) async throws -> Sample {
         var length = 0
         let watch = Stopwatch()
         for _ in 0..<calls { length += use(try await service.token()) }
         return sample(watch, calls, length)
     }
 
-    private static func adapterCalls(_ service: AccessTokenService) async throws -> Sample {
+    private static func tokens(of service: PlainActor, _ calls: Int) async throws -> Sample {
         var length = 0
         let watch = Stopwatch()
         for _ in 0..<calls { length += use(try await service.token()) }
         return sample(watch, calls, length)
     }
 
-    private static func existentialCalls(
-        _ service: any AsyncAccessTokenProviding,
-        _ calls: Int = calls
-    ) async throws -> Sample {
+    @inline(__always)
+    private static func currentTokens(_ token: () -> AccessToken?) -> Sample {
         var length = 0
         let watch = Stopwatch()
-        for _ in 0..<calls { length += use(try await service.token()) }
-        return sample(watch, calls, length)
-    }
-
-    private static func awaitedSnapshotCalls(
-        _ snapshot: any AwaitedSnapshot,
-        _ calls: Int = calls
-    ) async throws -> Sample {
-        var length = 0
-        let watch = Stopwatch()
-        for _ in 0..<calls { length += use(try await snapshot.awaitedToken()) }
-        return sample(watch, calls, length)
-    }
-
-    private static func plainActorCalls(_ service: PlainActor, _ calls: Int) async throws -> Sample {
-        var length = 0
-        let watch = Stopwatch()
-        for _ in 0..<calls { length += use(try await service.token()) }
+        for _ in 0..<calls { length += token().map(use) ?? 0 }
         return sample(watch, calls, length)
     }
 
@@ -157,157 +103,28 @@ enum HitRows {
         return sample
     }
 
-    // MARK: without await
-
-    private static func currentToken(_ rounds: Int) -> Comparison {
-        Comparison(
-            row: "c",
-            title: "currentToken",
-            rounds: rounds,
-            contenders: [
-                Contender(base) { snapshotCalls() },
-                Contender("of the actor") { currentTokenCalls(actor) },
-                Contender("of the queue service") { currentTokenCalls(queueService) },
-            ],
-            goals: [
-                .time(of: "of the actor", to: base, atMost: 1.5),
-                .time(of: "of the queue service", to: base, atMost: 1.5),
-            ]
-        )
-    }
-
-    private static func currentTokenCalls(_ service: AsyncAccessTokenService, _ calls: Int = calls) -> Sample {
-        var length = 0
-        let watch = Stopwatch()
-        for _ in 0..<calls { length += service.currentToken.map(use) ?? 0 }
-        return sample(watch, calls, length)
-    }
-
-    private static func currentTokenCalls(_ service: AccessTokenService, _ calls: Int = calls) -> Sample {
-        var length = 0
-        let watch = Stopwatch()
-        for _ in 0..<calls { length += service.currentToken.map(use) ?? 0 }
-        return sample(watch, calls, length)
-    }
-
-    // MARK: Counting instructions
-
-    static func repeatSnapshot(_ calls: Int) {
-        _ = snapshotCalls(calls)
-    }
-
-    static func repeatToken(_ calls: Int) async throws {
-        _ = try await actorCalls(actor, calls)
-    }
-
-    static func repeatExistential(_ calls: Int) async throws {
-        _ = try await existentialCalls(existential, calls)
-    }
-
-    static func repeatAwaitedSnapshot(_ calls: Int) async throws {
-        _ = try await awaitedSnapshotCalls(awaitedSnapshot, calls)
-    }
-
-    static func repeatCurrentToken(_ calls: Int) {
-        _ = currentTokenCalls(actor, calls)
-    }
-
-    static func repeatQueueToken(_ calls: Int) {
-        _ = currentTokenCalls(queueService, calls)
-    }
-
-    // MARK: callbacks
-
     private static func callbacks(_ rounds: Int) -> Comparison {
-        let queue = DispatchQueue(label: "benchmarks.handlers")
-        let service = AccessTokenService(loader: HeldLoader(), handlerQueue: queue)
-        service.signIn(.valid)
-        let adapter = CallbackServiceAdapter(of: actor, handlerQueue: queue)
-        let sundell = SundellService(loader: HeldLoader(), token: .valid, queue: queue)
-        return Comparison(
-            row: "d, f",
-            title: "retrieveToken",
+        Comparison(
+            title: "a hit, by a callback",
             rounds: rounds,
             contenders: [
                 Contender("bare queue.async") {
-                    handlerCalls(on: queue) { handler in
-                        let token = AccessToken.valid
-                        queue.async { handler(.success(token)) }
-                    }
+                    handlers { handler in queue.async { handler(.success(.valid)) } }
                 },
-                Contender("retrieveToken") { handlerCalls(on: queue) { service.retrieveToken(then: $0) } },
-                Contender("callback adapter of the actor") {
-                    handlerCalls(on: queue) { adapter.retrieveToken(then: $0) }
-                },
-                Contender("Sundell's queue") { handlerCalls(on: queue) { sundell.retrieveToken(then: $0) } },
-            ],
-            goals: [
-                .time(of: "retrieveToken", to: "bare queue.async", atMost: 1.1),
-                .time(of: "callback adapter of the actor", to: "retrieveToken", atMost: 1.2),
+                Contender("retrieveToken") { handlers { queueService.retrieveToken(then: $0) } },
             ]
         )
     }
 
     /// The queue is held while the calls are made, so that calling and answering do not race for processors.
-    private static func handlerCalls(
-        on queue: DispatchQueue,
-        _ retrieve: (@escaping AccessTokenHandler) -> Void
-    ) -> Sample {
+    private static func handlers(_ retrieve: (@escaping AccessTokenHandler) -> Void) -> Sample {
         let calls = 2_000
-        let finished = Countdown(calls)
+        let finished = countdown(calls)
         let watch = Stopwatch()
         queue.suspend()
-        for _ in 0..<calls {
-            retrieve { _ in finished.signal() }
-        }
+        for _ in 0..<calls { retrieve { _ in finished.leave() } }
         queue.resume()
         finished.wait()
         return watch.sample(per: calls)
-    }
-
-    // MARK: two threads
-
-    private static func twoThreads(_ rounds: Int) -> Comparison {
-        Comparison(
-            row: "m",
-            title: "token() from two threads at once",
-            rounds: rounds,
-            contenders: [
-                Contender(base) {
-                    Threads.pair(calls: calls) { calls in
-                        var length = 0
-                        for _ in 0..<calls { length += snapshot.token().map(use) ?? 0 }
-                        precondition(length > 0)
-                    }
-                },
-                Contender("token()") {
-                    let service = actor
-                    return Threads.pair(calls: calls) { calls in
-                        let loop = LoopExecutor()
-                        Task(executorPreference: loop) {
-                            var length = 0
-                            for _ in 0..<calls { length += use(try await service.token()) }
-                            precondition(length > 0)
-                        }
-                        loop.drain()
-                    }
-                },
-            ],
-            goals: [.time(of: "token()", to: base, atMost: 1)]
-        )
-    }
-}
-
-extension AsyncAccessTokenService {
-    /// A service with a valid token, for code that cannot await one.
-    static func signedIn() -> AsyncAccessTokenService {
-        let service = AsyncAccessTokenService(loader: GatedLoader(gate: Gate()))
-        let isSignedIn = DispatchSemaphore(value: 0)
-        Task.detached {
-            await service.signIn(.valid)
-            isSignedIn.signal()
-        }
-        isSignedIn.wait()
-        return service
     }
 }

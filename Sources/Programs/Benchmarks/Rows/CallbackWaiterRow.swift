@@ -1,0 +1,60 @@
+import AccessTokenCore
+import AccessTokenGCD
+import Dispatch
+
+/// The cost of each of many handlers that wait for one load, by their number.
+enum CallbackWaiterRow {
+    static let sundell = "Sundell's array"
+    static let service = "AccessTokenService"
+
+    typealias Retrieve = @Sendable (@escaping AccessTokenHandler) -> Void
+    typealias Design = @Sendable (HeldLoader, DispatchQueue) -> Retrieve
+
+    static let sundellDesign: Design = { loader, queue in
+        let service = SundellService(loader: loader, queue: queue)
+        return { service.retrieveToken(then: $0) }
+    }
+
+    static let serviceDesign: Design = { loader, queue in
+        let policy = AccessTokenPolicy(loadDeadline: nil)
+        let service = AccessTokenService(loader: loader, policy: policy, handlerQueue: queue)
+        return { service.retrieveToken(then: $0) }
+    }
+
+    static func all(_ isQuick: Bool) -> [Comparison] {
+        WaiterCount.all(isQuick).map { count in
+            Comparison(
+                title: "\(count.number) handlers that wait",
+                rounds: count.rounds(isQuick),
+                contenders: [
+                    Contender(sundell) { sample(sundellDesign, count.number) },
+                    Contender(service) { sample(serviceDesign, count.number) },
+                ],
+                targets: [Target(contender: service, base: sundell, limit: 1)]
+            )
+        }
+    }
+
+    /// From the first call to the last handler's end, and the heap while all of them wait.
+    private static func sample(_ design: Design, _ count: Int) -> Sample {
+        let loader = HeldLoader()
+        let queue = DispatchQueue(label: "benchmarks.callbacks")
+        let retrieve = design(loader, queue)
+        let finished = countdown(count)
+        retrieve { _ in }
+        loader.waitForLoad()
+        let before = Heap.bytesInUse
+        let parking = Stopwatch()
+        for _ in 0..<count { retrieve { _ in finished.leave() } }
+        queue.sync {}
+        var nanoseconds = parking.nanoseconds
+        let bytes = Heap.bytesInUse.flatMap { after in before.map { (after - $0) / Double(count) } }
+        let answering = Stopwatch()
+        loader.finish()
+        finished.wait()
+        nanoseconds += answering.nanoseconds
+        // The last handler is called before all of them are released, and the next sample looks at the heap.
+        queue.sync {}
+        return Sample(nanoseconds: nanoseconds / Double(count), bytes: bytes)
+    }
+}
