@@ -2,7 +2,7 @@ import Foundation
 
 /// How a process ends.
 ///
-/// The numbers above 1 are those of `sysexits.h` and of shells.
+/// The numbers above 1 are those of `sysexits.h`.
 package enum ExitStatus: Int32, Sendable {
     case good = 0
     case failed = 1
@@ -10,7 +10,6 @@ package enum ExitStatus: Int32, Sendable {
     case noStore = 69
     case noSocket = 71
     case noOutput = 74
-    case interrupted = 130
 }
 
 /// The two outputs of a command: results go to standard output, everything else to standard error.

@@ -11,31 +11,19 @@ package struct TextTable: Sendable {
     /// For a terminal.
     package var text: String {
         let rule = widths.map { String(repeating: "─", count: $0) }
-        return lines([header, rule] + rows, separator: "  ").map(\.trimmingTrailingSpaces).joined(separator: "\n")
-    }
-
-    /// For a Markdown page.
-    package var markdown: String {
-        let rule = widths.enumerated().map { column, width in
-            column == 0 ? String(repeating: "-", count: width) : String(repeating: "-", count: width - 1) + ":"
+        let lines = ([header, rule] + rows).map { row in
+            zip(row, widths).enumerated().map { column, cell in
+                let spaces = String(repeating: " ", count: cell.1 - cell.0.count)
+                return column == 0 ? cell.0 + spaces : spaces + cell.0
+            }
+            .joined(separator: "  ").trimmingTrailingSpaces
         }
-        return lines([header, rule] + rows, separator: " | ").map { "| \($0) |" }.joined(separator: "\n")
+        return lines.joined(separator: "\n")
     }
 
     private var widths: [Int] {
         header.indices.map { column in
             ([header] + rows).map { $0[column].count }.max() ?? 0
-        }
-    }
-
-    private func lines(_ rows: [[String]], separator: String) -> [String] {
-        rows.map { row in
-            zip(row, widths).enumerated()
-                .map { column, cell in
-                    column == 0
-                        ? cell.0.padded(to: cell.1) : String(repeating: " ", count: cell.1 - cell.0.count) + cell.0
-                }
-                .joined(separator: separator)
         }
     }
 }

@@ -15,7 +15,6 @@ struct Options: Sendable {
     var processes: Int?
     /// The connection string of a database.
     var postgres: String?
-    var isMermaid = false
     var isHelp = false
 
     /// - Parameter arguments: those after the program's name.
@@ -37,7 +36,6 @@ struct Options: Sendable {
                 #else
                 throw Self.withoutTrait
                 #endif
-            case "--mermaid": isMermaid = true
             case "--help", "-h": isHelp = true
             default: throw .unknown(option)
             }
@@ -68,14 +66,14 @@ struct Options: Sendable {
 
     static var help: String {
         """
-        usage: token-tour [--rounds N] [--callers N] [--set-up NAME]... [--mermaid]
-               token-tour --processes N [--postgres URL] [--rounds N] [--callers N] [--mermaid]
+        usage: token-tour [--rounds N] [--callers N] [--set-up NAME]...
+               token-tour --processes N [--postgres URL] [--rounds N] [--callers N]
 
         Many callers meet an expired access token at the same moment. The authorization server is a
         real one, on the loopback address. It rotates refresh tokens. When a refresh token is used
         twice, the server revokes the whole session, as RFC 9700 recommends. Each caller gets a token
         and requests a resource; after a 401 the caller invalidates that token and tries once more.
-        The table shows which set-up's callers were served and which user was signed out.
+        A lost session is followed by a new sign-in. A kept session goes on into the next round.
 
           --rounds N     rounds of each set-up, \(limits(roundLimits)) (default 5)
           --callers N    callers in each round, \(limits(callerLimits)) (default 100)
@@ -85,35 +83,31 @@ struct Options: Sendable {
           --postgres URL with --processes: also with one credential in this PostgreSQL database,
                          in a row of the table access_token_credentials, which stays there;
                          needs the package trait Postgres (swift run --traits Postgres ...)
-          --mermaid      print a Markdown page, with the diagrams in Mermaid
           --help         print this text
 
         set-ups:
-        \(setUps)
+        \(lines(SetUp.allCases.map { ($0.rawValue, $0.summary) }))
 
         set-ups of --processes:
-        \(ProcessSetUp.allCases.map { "  \($0.rawValue.padded(to: 16))\($0.summary)" }.joined(separator: "\n"))
+        \(lines(ProcessSetUp.allCases.map { ($0.rawValue, $0.summary) }))
 
-        A lost session is followed by a new sign-in. A kept session goes on into the next round.
-
-        The diagrams show the last round of the first naive set-up and of the last other one, as
-        recorded. Equal steps are one line, where the first of them happened; ×100 is their number.
-        A1 is the first access token of a session, R1 its first refresh token. "store" is where the
-        credential is kept: our set-ups lock it, read it, and write it once for each load.
+        First comes what the server saw in the last round of the first naive set-up and of the last
+        other one. Equal events are one line. A1 is the first access token of a session, R1 its first
+        refresh token. Then the table says what a round cost in the mean. A load is a request for a
+        new token; a reuse is a load with a refresh token that was used before.
 
         exit status:
-          0    no set-up of this package lost a session or left a caller unserved
-          1    one did
-          64   the arguments make no sense
-          69   the store of a set-up of this package failed
-          71   the system gave the server no socket
-          74   standard output could not be written
-          130  stopped by Ctrl-C
+          0   no set-up of this package lost a session or left a caller unserved
+          1   one did
+          64  the arguments make no sense
+          69  the store of a set-up of this package failed
+          71  the system gave the server no socket
+          74  standard output could not be written
         """
     }
 
-    private static var setUps: String {
-        SetUp.allCases.map { "  \($0.rawValue.padded(to: 16))\($0.summary)" }.joined(separator: "\n")
+    private static func lines(_ setUps: [(name: String, summary: String)]) -> String {
+        setUps.map { "  \($0.name.padded(to: 16))\($0.summary)" }.joined(separator: "\n")
     }
 
     private static func limits(_ range: ClosedRange<Int>) -> String {

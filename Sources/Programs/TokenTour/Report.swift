@@ -1,9 +1,10 @@
 import ConsoleSupport
+import Foundation
+import LoopbackAuthorizationServer
 
-/// All that the tour prints on standard output: diagrams, the table, and a verdict.
+/// All that the tour prints on standard output: what the server saw, the table, and a verdict.
 struct Report: Sendable {
     let results: [SetUpResult]
-    let isMermaid: Bool
 
     /// Whether no set-up of ours lost a session or left a caller unserved.
     var isGood: Bool {
@@ -11,57 +12,54 @@ struct Report: Sendable {
     }
 
     var text: String {
-        let verdict = isMermaid ? verdict.map { "- \($0)" } : verdict
-        let parts = drawn.map(drawing) + [isMermaid ? table.markdown : table.text, verdict.joined(separator: "\n")]
-        return parts.joined(separator: "\n\n")
+        // The first naive set-up and the last of ours, if both were run.
+        let shown = [results.first { !$0.setUp.isOurs }, results.last { $0.setUp.isOurs }].compactMap(\.self)
+        return (shown.map(lastRound) + [table.text, results.map(verdict).joined(separator: "\n")])
+            .joined(separator: "\n\n")
     }
 
-    /// The first naive set-up and the last of ours, if both were run.
-    private var drawn: [SetUpResult] {
-        // What other processes do is not recorded.
-        let recorded = results.filter { $0.setUp is SetUp }
-        return [recorded.first { !$0.setUp.isOurs }, recorded.last { $0.setUp.isOurs }].compactMap(\.self)
-    }
-
-    private func drawing(_ result: SetUpResult) -> String {
-        let title = "\(result.setUp.rawValue), round \(result.rounds), as it happened"
-        let diagram = SequenceDiagram(result.lastRound)
-        guard isMermaid else { return "\(title)\n\n\(diagram.text())" }
-        return "## \(title)\n\n```mermaid\n\(diagram.mermaid)\n```"
-    }
-
+    /// The means of all rounds.
     var table: TextTable {
-        TextTable(
-            header: ["set-up", "loads sent", "reuse detected", "sessions lost", "served", "wall time"],
+        let callers = results.first.map { $0.callers.count / $0.rounds } ?? 0
+        return TextTable(
+            header: ["a round, \(callers) callers", "loads", "reuses", "sessions lost", "served", "time"],
             rows: results.map { result in
-                [
-                    result.setUp.rawValue,
-                    "\(result.loads)",
-                    "\(result.reuses)",
-                    "\(result.sessionsLost) of \(result.signIns)",
-                    "\(result.callers.served) of \(result.callers.count)",
-                    "\(result.wallTime.milliseconds) ms",
+                func mean(_ count: Int) -> String {
+                    let mean = Double(count) / Double(result.rounds)
+                    return String(format: mean == mean.rounded() ? "%.0f" : "%.1f", mean)
+                }
+                return [
+                    result.setUp.rawValue, mean(result.loads), mean(result.reuses),
+                    mean(result.sessionsLost), mean(result.callers.served),
+                    String(format: "%.0f ms", 1_000 * result.seconds / Double(result.rounds)),
                 ]
             }
         )
     }
 
-    /// A sentence for each set-up.
-    private var verdict: [String] {
-        results.map { result in
-            let name = result.setUp.rawValue
-            let rounds = "\(result.rounds) \(result.rounds == 1 ? "round" : "rounds")"
-            let loads = "\(result.loads) \(result.loads == 1 ? "load" : "loads")"
-            if result.isGood {
-                return "\(name) kept the session and served every caller: \(loads) in \(rounds)."
+    /// Equal events are one line, where the first of them happened.
+    private func lastRound(_ result: SetUpResult) -> String {
+        var lines: [(text: String, count: Int)] = []
+        for text in result.lastRound.compactMap(\.line) {
+            if let index = lines.firstIndex(where: { $0.text == text }) {
+                lines[index].count += 1
+            } else {
+                lines.append((text, 1))
             }
-            let callers = result.callers
-            let failure = result.setUp.isOurs ? "\(name) FAILED: it" : name
-            let silence = callers.unanswered == 0 ? "" : ", \(callers.unanswered) of them without an answer"
-            return "\(failure) lost \(result.sessionsLost) of \(result.signIns) sessions in \(rounds), and "
-                + "left \(callers.count - callers.served) of \(callers.count) callers unserved\(silence)"
-                + "\(reasons(result))."
         }
+        let title = "\(result.setUp.rawValue), round \(result.rounds), as the server saw it:"
+        return ([title] + lines.map { String(format: "%6d × ", $0.count) + $0.text }).joined(separator: "\n")
+    }
+
+    /// A sentence for each set-up.
+    private func verdict(_ result: SetUpResult) -> String {
+        let name = result.setUp.rawValue
+        guard !result.isGood else { return "\(name) kept the session and served every caller." }
+        let callers = result.callers
+        let silence = callers.unanswered == 0 ? "" : ", \(callers.unanswered) of them without an answer"
+        return "\(name)\(result.setUp.isOurs ? " FAILED: it" : "") lost \(result.sessionsLost) sessions in "
+            + "\(result.rounds) rounds, and left \(callers.count - callers.served) of \(callers.count) callers "
+            + "unserved\(silence)\(reasons(result))."
     }
 
     /// A naive set-up always fails for the reason that the tour is about.
@@ -72,9 +70,19 @@ struct Report: Sendable {
     }
 }
 
-extension Duration {
-    /// Whole milliseconds, rounded.
-    var milliseconds: Int {
-        Int((self / .milliseconds(1)).rounded())
+extension AuthorizationServerEvent {
+    fileprivate var line: String? {
+        func text(_ name: TokenName?) -> String { name?.description ?? "an unknown token" }
+        return switch self {
+        case .tokenRequested(let name): "POST /token with \(text(name))"
+        case .tokenIssued(let access, let refresh): "answer 200: \(access) and \(refresh)"
+        case .tokenRefused(let code): "answer 400: \(code)"
+        case .reuseDetected(let name): "\(name) is used again"
+        case .familyRevoked: "the session is revoked"
+        case .resourceServed(let name): "GET /resource with \(name): 200"
+        case .resourceRefused(let name): "GET /resource with \(text(name)): 401"
+        case .requestRejected(let status): "a request is rejected: \(status)"
+        case .resourceRequested: nil
+        }
     }
 }

@@ -3,13 +3,21 @@ import ConsoleSupport
 import Foundation
 import LoopbackAuthorizationServer
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The command `token-tour`.
 @main
 enum TokenTour {
     private static let console = Console(program: "token-tour")
 
     static func main() async {
-        ProxyExemption.setForLoopback(environment: ProcessInfo.processInfo.environment)
+        keepFromProxy()
         if let worker = TourWorker(Array(CommandLine.arguments.dropFirst())) { return await worker.run() }
         let status = await console.run {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
@@ -23,19 +31,10 @@ enum TokenTour {
     }
 
     private static func run(_ options: Options) async throws -> ExitStatus {
-        let tour = Task { try await results(of: options) }
-        let watch = InterruptWatch {
-            console.say("Stopping after this round; press Ctrl-C again to stop at once.")
-            tour.cancel()
-        }
-        defer { withExtendedLifetime(watch) {} }
         do {
-            let report = Report(results: try await tour.value, isMermaid: options.isMermaid)
+            let report = Report(results: try await results(of: options))
             try console.print(report.text)
             return report.isGood ? .good : .failed
-        } catch is CancellationError {
-            console.say("Stopped by Ctrl-C.")
-            return .interrupted
         } catch let error as CredentialStoreError {
             console.say("token-tour: \(error)")
             return .noStore
@@ -70,10 +69,17 @@ enum TokenTour {
     }
 
     private static func showProgress(of setUp: any TourSetUp, _ round: Int, _ options: Options) {
-        let rounds = "\(options.rounds) round\(options.rounds == 1 ? "" : "s")"
-        console.showProgress(
-            "\(setUp.rawValue): round \(round) of \(options.rounds)",
-            orLine: round == 1 ? "\(setUp.rawValue): \(rounds)" : nil
-        )
+        let progress = "\(setUp.rawValue): round \(round) of \(options.rounds)"
+        console.showProgress(progress, orLine: round == 1 ? setUp.rawValue : nil)
+    }
+
+    /// Keeps requests to this machine away from a proxy.
+    ///
+    /// On Linux `URLSession` sends even those through the proxy that the environment names, and takes exemptions from the
+    /// environment only. The environment is not safe to change once there is a second thread.
+    private static func keepFromProxy() {
+        let environment = ProcessInfo.processInfo.environment
+        let exempt = [environment["no_proxy"] ?? environment["NO_PROXY"] ?? "", "127.0.0.1,localhost,::1"]
+        unsafe setenv("no_proxy", exempt.filter { !$0.isEmpty }.joined(separator: ","), 1)
     }
 }

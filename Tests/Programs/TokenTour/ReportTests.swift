@@ -1,95 +1,67 @@
-import ConsoleSupport
+import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
 @testable import TokenTour
 
-@Suite("The verdict names what each set-up lost, and the exit status follows the verdict", .eightAtATime)
-struct VerdictTests {
+@Suite("The report says what each set-up lost, and the exit status follows", .eightAtATime)
+struct ReportTests {
     private func result(_ setUp: SetUp, lost: Int = 0, served: Int = 500, unanswered: Int = 0) -> SetUpResult {
         let failed = 500 - served - unanswered
         return SetUpResult(
             setUp: setUp,
             rounds: 5,
-            loads: 5 + lost,
-            reuses: lost,
-            signIns: 1 + lost,
+            loads: 5 + 99 * lost,
+            reuses: 99 * lost,
             sessionsLost: lost,
             callers: .init(served: served, unanswered: unanswered, reasons: failed == 0 ? [:] : ["signed out": failed]),
-            wallTime: .seconds(99),
-            lastRound: []
+            seconds: 5,
+            lastRound: [.familyRevoked(1), .requestRejected(status: 400), .familyRevoked(1)]
         )
     }
 
-    private func report(_ results: SetUpResult...) -> Report {
-        Report(results: results, isMermaid: false)
-    }
-
-    @Test("A naive set-up that loses its sessions does not fail the tour")
-    func naive() {
-        let report = self.report(result(.naiveActor, lost: 5, served: 3), result(.actor))
+    @Test("First what the server saw of a naive set-up and of ours, then a round in the mean, then a sentence for each")
+    func whole() {
+        let results = [
+            result(.naiveCallback, lost: 4, served: 3), result(.naiveActor, lost: 5), result(.queue), result(.both),
+        ]
+        let report = Report(results: results)
         #expect(report.isGood)
         #expect(
-            report.text.hasSuffix(
-                """
+            report.text == """
+                naive-callback, round 5, as the server saw it:
+                     2 × the session is revoked
+                     1 × a request is rejected: 400
 
+                both, round 5, as the server saw it:
+                     2 × the session is revoked
+                     1 × a request is rejected: 400
 
-                naive-actor lost 5 of 6 sessions in 5 rounds, and left 497 of 500 callers unserved.
-                actor kept the session and served every caller: 5 loads in 5 rounds.
+                a round, 100 callers  loads  reuses  sessions lost  served     time
+                ────────────────────  ─────  ──────  ─────────────  ──────  ───────
+                naive-callback         80.2    79.2            0.8     0.6  1000 ms
+                naive-actor             100      99              1     100  1000 ms
+                queue                     1       0              0     100  1000 ms
+                both                      1       0              0     100  1000 ms
+
+                naive-callback lost 4 sessions in 5 rounds, and left 497 of 500 callers unserved.
+                naive-actor lost 5 sessions in 5 rounds, and left 0 of 500 callers unserved.
+                queue kept the session and served every caller.
+                both kept the session and served every caller.
                 """
-            )
         )
     }
 
-    @Test("A set-up of ours that loses a session fails", arguments: SetUp.allCases.filter(\.isOurs))
-    func lost(_ setUp: SetUp) {
-        let report = self.report(result(.queue), result(setUp, lost: 1))
-        #expect(!report.isGood)
-        #expect(report.text.contains("\(setUp.rawValue) FAILED: it lost 1 of 2 sessions"))
-    }
-
-    @Test("A set-up of ours that leaves a caller unserved fails", arguments: SetUp.allCases.filter(\.isOurs))
-    func unserved(_ setUp: SetUp) {
-        let report = self.report(result(setUp, served: 499))
-        #expect(!report.isGood)
-        #expect(report.text.contains("left 1 of 500 callers unserved: 1 × signed out."))
-    }
-
-    @Test("Callers without an answer are counted apart from callers with an error")
-    func unanswered() {
-        let report = self.report(result(.both, served: 498, unanswered: 1))
-        #expect(!report.isGood)
-        #expect(report.text.hasSuffix("left 2 of 500 callers unserved, 1 of them without an answer: 1 × signed out."))
-    }
-
-    @Test("The report draws one naive round and one of ours, then the table, then the verdict")
-    func order() {
-        let results = SetUp.allCases.map { result($0) }
-        let text = Report(results: results, isMermaid: false).text
-        let parts = ["naive-callback, round 5", "both, round 5", "set-up  ", "naive-callback kept"]
-        let places = parts.map { text.firstRange(of: $0)?.lowerBound }
-        #expect(!places.contains(nil))
-        #expect(places.compactMap(\.self) == places.compactMap(\.self).sorted())
-        #expect(!text.contains("naive-actor, round"))
-        #expect(text.hasSuffix("rounds."))
-    }
-
-    @Test("As Markdown: every Mermaid block is closed, and an empty line stands before the table")
-    func markdown() {
-        let text = Report(results: [result(.naiveActor, lost: 5), result(.both)], isMermaid: true).text
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.filter { $0 == "```mermaid" }.count == 2)
-        #expect(lines.filter { $0 == "```" }.count == 2)
-        #expect(lines.filter { $0.hasPrefix("## ") }.count == 2)
-        #expect(text.contains("\n\n| set-up "))
-        #expect(text.contains("\n\n- naive-actor lost"))
-    }
-
-    @Test("The table fits a terminal of 80 columns with the numbers of a default run")
-    func width() {
-        let table = Report(results: SetUp.allCases.map { result($0, lost: 995, served: 0) }, isMermaid: false).table
-        let lines = table.text.split(separator: "\n")
-        #expect(lines.count == 2 + SetUp.allCases.count)
-        #expect(lines.allSatisfy { $0.count <= 80 })
+    @Test(
+        "A set-up of ours that loses a session or leaves a caller unserved fails",
+        arguments: SetUp.allCases.filter(\.isOurs)
+    )
+    func ours(_ setUp: SetUp) {
+        let lost = Report(results: [result(.queue), result(setUp, lost: 1)])
+        #expect(!lost.isGood)
+        #expect(lost.text.contains("\(setUp.rawValue) FAILED: it lost 1 sessions"))
+        let unserved = Report(results: [result(setUp, served: 498, unanswered: 1)])
+        #expect(!unserved.isGood)
+        #expect(unserved.text.hasSuffix("left 2 of 500 callers unserved, 1 of them without an answer: 1 × signed out."))
     }
 }

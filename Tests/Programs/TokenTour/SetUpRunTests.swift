@@ -1,4 +1,6 @@
-import ConsoleSupport
+import AccessTokenGCD
+import Foundation
+import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
@@ -6,81 +8,62 @@ import Testing
 
 @Suite("Set-ups meet a rotating server over HTTP", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct SetUpRunTests {
-    private func run(_ setUp: SetUp, rounds: Int, callers: Int) -> SetUpRun {
-        SetUpRun(setUp: setUp, rounds: rounds, callers: callers)
+    @Test("Ours keep the session with one load per round", arguments: SetUp.allCases.filter(\.isOurs))
+    func ours(_ setUp: SetUp) async throws {
+        let result = try await SetUpRun(setUp: setUp, rounds: 3, callers: 20).run { _ in }
+        #expect(result.callers == RollCall.Outcome(served: 60))
+        #expect(result.loads == 3)
+        #expect(result.reuses == 0)
+        #expect(result.isGood)
+        let served = result.lastRound.count { if case .resourceServed = $0 { true } else { false } }
+        #expect(served == 20)
     }
 
     /// While the load of a naive set-up takes its time, the other callers come, also on a busy machine.
-    private func slowly(_ setUp: SetUp, rounds: Int, callers: Int) -> SetUpRun {
-        SetUpRun(setUp: setUp, rounds: rounds, callers: callers, latency: 0.5)
-    }
-
-    @Test("Ours keep the session with one load per round", arguments: SetUp.allCases.filter(\.isOurs))
-    func ours(_ setUp: SetUp) async throws {
-        let result = try await run(setUp, rounds: 3, callers: 20).run { _ in }
-        #expect(result.callers.served == 60)
-        #expect(result.callers.count == 60)
-        #expect(result.loads == 3)
-        #expect(result.reuses == 0)
-        #expect(result.sessionsLost == 0)
-        #expect(result.signIns == 1)
-        #expect(result.isGood)
-    }
-
     @Test("The naive ones lose it in every round", arguments: SetUp.allCases.filter { !$0.isOurs })
     func naive(_ setUp: SetUp) async throws {
-        let result = try await slowly(setUp, rounds: 3, callers: 20).run { _ in }
+        let result = try await SetUpRun(setUp: setUp, rounds: 3, callers: 20, latency: 0.5).run { _ in }
         #expect(result.loads > 3)
         #expect(result.reuses >= 3)
         #expect(result.sessionsLost == 3)
-        #expect(result.signIns == 3)
         #expect(!result.isGood)
     }
 
-    @Test("The recorded steps of a round agree with its numbers")
-    func steps() async throws {
-        let result = try await run(.both, rounds: 2, callers: 10).run { _ in }
-        #expect(count(.request(from: .service, to: .server, "POST /token, R2"), in: result) == 1)
-        #expect(count(.answer(from: .server, to: .service, "200 A3, R3"), in: result) == 1)
-        #expect(count(.answer(from: .server, to: .callbackCallers, "200 for A3"), in: result) == 5)
-        #expect(count(.answer(from: .server, to: .asyncCallers, "200 for A3"), in: result) == 5)
+    @Test("The naive ones are right as long as there is one caller", arguments: SetUp.allCases.filter { !$0.isOurs })
+    func alone(_ setUp: SetUp) async throws {
+        let result = try await SetUpRun(setUp: setUp, rounds: 3, callers: 1).run { _ in }
+        #expect(result.loads == 3)
+        #expect(result.isGood)
     }
 
-    @Test("Ours write the credential once a round, with its expiration", arguments: SetUp.allCases.filter(\.isOurs))
-    func writes(_ setUp: SetUp) async throws {
-        let result = try await run(setUp, rounds: 2, callers: 10).run { _ in }
-        #expect(writes(in: result).map(\.step) == [.request(from: .service, to: .store, "write A3, 60 min")])
-        #expect(count(.request(from: .service, to: .store, "lock and read"), in: result) == 1)
+    @Test("A round ends although a service loses its callbacks")
+    func silentService() async throws {
+        let resource = ResourceClient(resource: try #require(URL(string: "http://127.0.0.1:1")))
+        let caller = CallbackCaller(service: SilentService(), resource: resource)
+        #expect(await RollCall.outcome(of: [caller, caller], within: 0) == RollCall.Outcome(unanswered: 2))
     }
 
-    @Test("The naive ones write it once for each load", arguments: SetUp.allCases.filter { !$0.isOurs })
-    func naiveWrites(_ setUp: SetUp) async throws {
-        let result = try await slowly(setUp, rounds: 1, callers: 10).run { _ in }
-        #expect(result.loads > 1)
-        #expect(writes(in: result).count == result.loads)
-        #expect(count(.request(from: .service, to: .store, "write: signed out"), in: result) > 0)
+    @Test("A round ends with the last answer, or when it is closed, and later answers do not count")
+    func rollCall() {
+        let outcomes = Locked<[RollCall.Outcome]>([])
+        let complete = RollCall(of: 2) { outcome in outcomes.withLock { $0.append(outcome) } }
+        complete.answer(.served)
+        #expect(outcomes.withLock { $0.isEmpty })
+        complete.answer(.unserved("no reason"))
+        complete.close()
+        let closed = RollCall(of: 2) { outcome in outcomes.withLock { $0.append(outcome) } }
+        closed.answer(.served)
+        closed.close()
+        closed.answer(.served)
+        #expect(
+            outcomes.withLock { $0 } == [.init(served: 1, reasons: ["no reason": 1]), .init(served: 1, unanswered: 1)]
+        )
     }
+}
 
-    private func count(_ step: SequenceDiagram.Content, in result: SetUpResult) -> Int {
-        result.lastRound.count { $0.step == step }
-    }
-
-    private func writes(in result: SetUpResult) -> [RoundRecorder.Moment] {
-        result.lastRound.filter { moment in
-            guard case .arrow("service", "store", _, let text) = moment.step else { return false }
-            return text.hasPrefix("write")
-        }
-    }
-
-    @Test("A tour that is cancelled ends between two rounds")
-    func cancelled() async {
-        let started = AsyncStream.makeStream(of: Int.self)
-        let run = Task {
-            try await self.run(.queue, rounds: 1000, callers: 2).run { started.continuation.yield($0) }
-        }
-        var rounds = started.stream.makeAsyncIterator()
-        #expect(await rounds.next() == 1)
-        run.cancel()
-        await #expect(throws: CancellationError.self) { try await run.value }
-    }
+/// Takes every handler and calls none.
+private final class SilentService: AccessTokenProviding {
+    func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval { .answered }
+    func invalidate(_ rejected: AccessToken) {}
+    func signOut(then done: @escaping @Sendable () -> Void) { done() }
 }

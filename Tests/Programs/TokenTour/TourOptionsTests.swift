@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenTour
 
-@Suite("Arguments are understood or refused by name", .eightAtATime)
+@Suite("The tour's arguments are understood or refused by name", .eightAtATime)
 struct TourOptionsTests {
     @Test("Without arguments: five rounds, a hundred callers, every set-up")
     func defaults() throws {
@@ -12,57 +12,39 @@ struct TourOptionsTests {
         #expect(options.rounds == 5)
         #expect(options.callers == 100)
         #expect(options.setUps == SetUp.allCases)
-        #expect(!options.isMermaid)
         #expect(!options.isHelp)
     }
 
-    @Test("Values follow their option, or an equals sign")
+    @Test("Each option is understood, and set-ups that are named run once each, in the tour's order")
     func values() throws {
-        for arguments in [["--rounds", "2", "--callers", "7"], ["--rounds=2", "--callers=7"]] {
-            let options = try Options(arguments)
-            #expect(options.rounds == 2)
-            #expect(options.callers == 7)
-        }
-        #expect(try Options(["--processes", "8"]).processes == 8)
-        #expect(try Options(["--mermaid"]).isMermaid)
-        #expect(try Options(["--help"]).isHelp)
-        #expect(try Options(["-h"]).isHelp)
+        let options = try Options(["--rounds", "2", "--callers=8", "--processes", "8", "-h"])
+        #expect(options.rounds == 2)
+        #expect(options.callers == 8)
+        #expect(options.processes == 8)
+        #expect(options.isHelp)
+        #expect(try Options(["--set-up", "both", "--set-up=queue", "--set-up", "both"]).setUps == [.queue, .both])
     }
 
     #if Postgres
     @Test("A database goes with processes only, and adds a set-up")
     func postgres() throws {
-        let options = try Options(["--processes", "8", "--postgres", "host=db"])
-        #expect(options.postgres == "host=db")
+        #expect(try Options(["--processes", "8", "--postgres", "host=db"]).postgres == "host=db")
         #expect(throws: Options.postgresOfOneProcess) { try Options(["--postgres", "host=db"]) }
         #expect(ProcessSetUp.all(withPostgres: true) == [.naiveFile, .folder, .postgres])
         #expect(ProcessSetUp.all(withPostgres: false) == [.naiveFile, .folder])
     }
     #else
-    @Test("Without its package trait a database is refused, and the error names the trait")
+    @Test("Without its package trait a database is refused")
     func withoutTrait() {
-        let error = #expect(throws: UsageError.self) { try Options(["--processes", "8", "--postgres", "host=db"]) }
-        #expect(error == Options.withoutTrait)
-        #expect(error?.description.contains("--traits Postgres") == true)
+        #expect(throws: Options.withoutTrait) { try Options(["--processes", "8", "--postgres", "host=db"]) }
     }
     #endif
-
-    @Test("Set-ups that are named run once each, in the tour's order")
-    func setUps() throws {
-        let options = try Options(["--set-up", "both", "--set-up=queue", "--set-up", "both"])
-        #expect(options.setUps == [.queue, .both])
-    }
 
     @Test(
         "What makes no sense is refused",
         arguments: [
             (["--fast"], .unknown("--fast")),
-            (["5"], .unknown("5")),
-            (["--rounds", "5", ""], .unknown("")),
-            (["--mermaid=yes"], .takesNoValue("--mermaid")),
-            (["--server", "https://as.example"], .unknown("--server")),
-            (["--rounds"], .missingValue("--rounds")),
-            (["--set-up"], .missingValue("--set-up")),
+            (["--help=yes"], .takesNoValue("--help")),
             (["--rounds", "0"], .notInRange("--rounds", Options.roundLimits)),
             (["--callers", "-3"], .notInRange("--callers", Options.callerLimits)),
             (["--set-up", "naive"], Options.unknownSetUp),
@@ -73,13 +55,12 @@ struct TourOptionsTests {
     )
     func refused(_ arguments: [String], _ expected: UsageError) {
         #expect(throws: expected) { try Options(arguments) }
-        #expect(!expected.description.isEmpty)
     }
 
     @Test("The help names every option and every set-up, and fits a terminal")
     func help() {
         let words =
-            ["--rounds", "--callers", "--set-up", "--processes", "--postgres", "--mermaid", "--help"]
+            ["--rounds", "--callers", "--set-up", "--processes", "--postgres", "--help"]
             + SetUp.allCases.map(\.rawValue) + ProcessSetUp.allCases.map(\.rawValue)
         for word in words {
             #expect(Options.help.contains("  \(word) "))

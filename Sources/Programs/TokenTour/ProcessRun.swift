@@ -14,13 +14,13 @@ struct ProcessRun: Sendable {
     /// The tour itself, for its other processes.
     var program = Bundle.main.executableURL
 
-    /// - Throws: `SocketError` if the server gets no socket, `CancellationError` between two rounds, `CredentialStoreError`.
+    /// - Throws: `SocketError` if the server gets no socket, `CredentialStoreError`.
     func run(onRound: (Int) -> Void) async throws -> SetUpResult {
         // To write to a process that has ended must not end this one.
         signal(SIGPIPE, SIG_IGN)
-        let server = try TourServer(recorder: RoundRecorder())
+        let server = try TourServer()
         defer { server.stop() }
-        let folder = FileManager.default.temporaryDirectory.appending(path: "token-tour-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("token-tour-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let place = CredentialPlace(folder: folder, postgres: postgres)
@@ -28,26 +28,19 @@ struct ProcessRun: Sendable {
         let crowd = try (0..<processes).map { number in
             // The first ones have one caller more if the callers cannot be shared out evenly.
             let share = callers / processes + (number < callers % processes ? 1 : 0)
-            let worker = TourWorker(setUp: setUp, place: place, server: server, callers: share)
-            return try TourProcess(worker, program)
+            return try TourProcess(TourWorker(setUp: setUp, place: place, server: server, callers: share), program)
         }
         defer { for process in crowd { process.end() } }
 
-        var outcome = RollCall.Outcome()
-        var wallTime = Duration.zero
-        for round in 1...rounds {
-            try Task.checkCancellation()
-            onRound(round)
-            try await server.beginRound { token, refreshToken in
-                let credential = Credential(accessToken: token, refreshToken: refreshToken)
-                try await store.update { _ in .replace(credential) }
-            }
-            wallTime += await ContinuousClock().measure {
-                for process in crowd { process.begin() }
-                for process in crowd { outcome += await process.outcome() }
-            }
+        let signIn = { (_: AccessToken, credential: Credential) in
+            _ = try await store.update { _ in .replace(credential) }
         }
-        return SetUpResult(setUp, rounds, of: server.tally, callers: outcome, wallTime: wallTime)
+        return try await SetUpResult(setUp, rounds, on: server, onRound: onRound, signIn: signIn) {
+            for process in crowd { process.begin() }
+            var outcome = RollCall.Outcome()
+            for process in crowd { outcome += await process.outcome() }
+            return outcome
+        }
     }
 }
 

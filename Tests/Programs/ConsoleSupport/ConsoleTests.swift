@@ -1,8 +1,8 @@
 import ConsoleSupport
 import Testing
 
-@Suite("Arguments are read one after the other")
-struct ArgumentsTests {
+@Suite("A command reads its arguments and prints tables")
+struct ConsoleTests {
     @Test("An option's value is the next argument, or stands after an equals sign")
     func values() throws {
         var arguments = Arguments(["--a", "1", "word", "--b=2", "--c=--3", "a=b"])
@@ -17,34 +17,28 @@ struct ArgumentsTests {
         #expect(try arguments.next() == nil)
     }
 
-    @Test(
-        "A missing value is an error that names the option",
-        arguments: [["--a"], ["--a", ""], ["--a", "--b"], ["--a="]]
-    )
+    @Test("A missing value is an error", arguments: [["--a"], ["--a", ""], ["--a", "--b"], ["--a="]])
     func missing(_ list: [String]) throws {
         var arguments = Arguments(list)
         #expect(try arguments.next() == "--a")
         #expect(throws: UsageError.missingValue("--a")) { try arguments.value() }
     }
 
-    @Test("A value that no option takes is an error, also at the end")
-    func attached() throws {
-        for list in [["--a=1"], ["--a=1", "--b"], ["--a="]] {
-            var arguments = Arguments(list)
-            #expect(try arguments.next() == "--a")
-            #expect(throws: UsageError.takesNoValue("--a")) { try arguments.next() }
-        }
+    @Test(
+        "A value that no option takes is an error, also at the end",
+        arguments: [["--a=1"], ["--a=1", "--b"], ["--a="]]
+    )
+    func attached(_ list: [String]) throws {
+        var arguments = Arguments(list)
+        #expect(try arguments.next() == "--a")
+        #expect(throws: UsageError.takesNoValue("--a")) { try arguments.next() }
     }
 
-    @Test(
-        "A number outside of the limits is an error that names them",
-        arguments: ["0", "8", "x", "99999999999999999999"]
-    )
+    @Test("A number outside of the limits is an error", arguments: ["0", "8", "x", "99999999999999999999"])
     func limits(_ text: String) throws {
         var arguments = Arguments(["--a", text])
         #expect(try arguments.next() == "--a")
-        let error = #expect(throws: UsageError.self) { try arguments.number(in: 1...7) }
-        #expect(error?.description == "--a takes a number from 1 to 7")
+        #expect(throws: UsageError.notInRange("--a", 1...7)) { try arguments.number(in: 1...7) }
     }
 
     @Test("An error ends the command with the exit status that fits")
@@ -54,5 +48,20 @@ struct ArgumentsTests {
         #expect(await console.run { .good } == .good)
         #expect(await console.run { throw UsageError.unknown("--x") } == .usage)
         #expect(await console.run { throw Failure() } == .failed)
+    }
+
+    @Test("A table has names to the left, numbers to the right, and lines of one length")
+    func table() {
+        let rows = [["a", "1", "12 ms"], ["much longer", "1000000", "1 ms"], ["", "×", "—"]]
+        #expect(
+            TextTable(header: ["set-up", "loads", "time"], rows: rows).text == """
+                set-up         loads   time
+                ───────────  ───────  ─────
+                a                  1  12 ms
+                much longer  1000000   1 ms
+                                   ×      —
+                """
+        )
+        #expect(TextTable(header: ["a", "b"], rows: []).text == "a  b\n─  ─")
     }
 }

@@ -1,38 +1,13 @@
 import AccessTokenCore
 import Dispatch
-import Foundation
-
-/// All callers of a set-up.
-///
-/// They call at the same moment.
-struct Crowd: Sendable {
-    let callbackCallers: [CallbackCaller]
-    let asyncCallers: [AsyncCaller]
-
-    /// Lets all of them call, and waits until all are answered, but no longer than so many seconds.
-    func call(within limit: TimeInterval) async -> RollCall.Outcome {
-        await withCheckedContinuation { continuation in
-            let roll = RollCall(of: callbackCallers.count + asyncCallers.count) { outcome in
-                continuation.resume(returning: outcome)
-            }
-            // Inactive until all callers are enqueued, so that they call at the same moment.
-            let line = DispatchQueue(label: "token-tour.callers", attributes: [.concurrent, .initiallyInactive])
-            for caller in callbackCallers {
-                line.async { caller.call { roll.answer($0) } }
-            }
-            line.activate()
-            for caller in asyncCallers {
-                Task { roll.answer(await caller.call()) }
-            }
-            DispatchQueue.global().asyncAfter(deadline: .now() + limit) { roll.close() }
-        }
-    }
-}
 
 /// Waits for the answers to the callers of a round, up to a time limit.
 ///
 /// A broken service may never answer some callers, and the tour must still report that.
 final class RollCall: Sendable {
+    /// Seconds after which a round is closed: more than two loads and two requests may take, deadlines included.
+    static let limit = 180.0
+
     /// How a round, or several rounds, went for the callers.
     struct Outcome: Hashable, Sendable, Codable {
         var served = 0
@@ -50,18 +25,27 @@ final class RollCall: Sendable {
         }
     }
 
-    private struct State {
-        var outcome: Outcome
-        var handler: (@Sendable (Outcome) -> Void)?
-    }
-
-    private let state: Locked<State>
+    private let state: Locked<(outcome: Outcome, handler: (@Sendable (Outcome) -> Void)?)>
 
     /// - Parameters:
     ///   - count: the number of callers, at least one.
     ///   - handler: called once, when all callers are answered or the roll is closed.
     init(of count: Int, then handler: @escaping @Sendable (Outcome) -> Void) {
-        state = Locked(State(outcome: Outcome(unanswered: count), handler: handler))
+        state = Locked((Outcome(unanswered: count), handler))
+    }
+
+    /// Lets all callers call at the same moment, and waits until all are answered, but no longer than so many seconds.
+    static func outcome(of callers: [any Caller], within limit: Double = limit) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            let roll = RollCall(of: callers.count) { continuation.resume(returning: $0) }
+            // Inactive until all callers are enqueued, so that they call at the same moment.
+            let line = DispatchQueue(label: "token-tour.callers", attributes: [.concurrent, .initiallyInactive])
+            for caller in callers {
+                line.async { caller.call { roll.answer($0) } }
+            }
+            line.activate()
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit) { roll.close() }
+        }
     }
 
     /// A call has ended.
@@ -76,9 +60,7 @@ final class RollCall: Sendable {
         }
     }
 
-    /// Stops waiting.
-    ///
-    /// Later answers do not count.
+    /// Stops waiting: later answers do not count.
     func close() {
         finish { _ in true }
     }

@@ -41,8 +41,8 @@ enum ProcessSetUp: String, CaseIterable, TourSetUp {
     /// - Parameter place: where the processes of one run keep their credential.
     func store(at place: CredentialPlace) -> any CredentialStore {
         switch self {
-        case .naiveFile: NaiveFileStore(file: place.folder.appending(path: "credential.json"))
-        case .folder: FileCredentialStore(folder: place.folder.appending(path: "session"))
+        case .naiveFile: NaiveFileStore(file: place.folder.appendingPathComponent("credential.json"))
+        case .folder: FileCredentialStore(folder: place.folder.appendingPathComponent("session"))
         #if Postgres
         case .postgres: PostgresCredentialStore(place.postgres ?? "", name: place.folder.lastPathComponent)
         #endif

@@ -28,7 +28,7 @@ struct TourWorker: Sendable {
             let callers = Int(arguments[5])
         else { return nil }
         self.setUp = setUp
-        place = CredentialPlace(folder: URL(filePath: arguments[2]))
+        place = CredentialPlace(folder: URL(fileURLWithPath: arguments[2]))
         self.tokenEndpoint = tokenEndpoint
         self.resource = resource
         self.callers = callers
@@ -43,18 +43,14 @@ struct TourWorker: Sendable {
 
     /// Answers each line with how the round went; ends with standard input.
     func run() async {
-        // Ctrl-C reaches all processes of the tour; the first one decides what it means.
-        signal(SIGINT, SIG_IGN)
         let endpoint = TokenEndpoint(
             tokenEndpoint,
             authentication: .none(clientID: RotatingAuthorizationServer.clientID)
         )
         let service = setUp.service(endpoint, setUp.store(at: place))
-        let log = CallerLog(lane: .asyncCallers, recorder: RoundRecorder()) { _ in "" }
-        let caller = AsyncCaller(service: service, resource: ResourceClient(resource: resource), log: log)
-        let crowd = Crowd(callbackCallers: [], asyncCallers: Array(repeating: caller, count: callers))
+        let caller = AsyncCaller(service: service, resource: ResourceClient(resource: resource))
         while readLine() != nil {
-            let outcome = await crowd.call(within: SetUpRun.roundLimit)
+            let outcome = await RollCall.outcome(of: Array(repeating: caller, count: callers))
             guard let line = try? JSONEncoder().encode(outcome),
                 (try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))) != nil
             else { return }

@@ -1,0 +1,69 @@
+import AccessTokenCore
+import AccessTokenOAuth
+import Foundation
+import LoopbackAuthorizationServer
+
+/// The authorization server of one set-up, and the session of its user.
+///
+/// After a lost session the user signs in again.
+final class TourServer: Sendable {
+    /// Seconds that a token request takes at least, as with a server that signs tokens and stores them.
+    static let latency = 0.02
+
+    let endpoint: TokenEndpoint
+    let resource: URL
+    private let server: RotatingAuthorizationServer
+    private let family = Locked<Int?>(nil)
+    private let log = EventLog()
+
+    /// - Throws: `SocketError` if the system refuses a socket.
+    init(latency: TimeInterval = TourServer.latency) throws {
+        server = try RotatingAuthorizationServer(latency: latency, onEvent: log.append)
+        endpoint = TokenEndpoint(
+            server.tokenEndpoint,
+            authentication: .none(clientID: RotatingAuthorizationServer.clientID)
+        )
+        resource = server.resource
+    }
+
+    /// Begins a round with an expired access token.
+    ///
+    /// Signs the user in first if there is no session.
+    ///
+    /// - Parameter signIn: stores the credential where the set-up keeps it.
+    func beginRound(_ signIn: (AccessToken, Credential) async throws -> Void) async throws {
+        if family.withLock({ $0 }).map(server.isRevoked) ?? true {
+            let pair = server.signIn()
+            let token = AccessToken(
+                value: pair.accessToken,
+                expiration: Date(timeIntervalSinceNow: TimeInterval(pair.lifetime))
+            )
+            try await signIn(token, Credential(accessToken: token, refreshToken: pair.refreshToken))
+            family.withLock { $0 = pair.accessName.family }
+        }
+        server.expireAccessTokens()
+        log.clear()
+    }
+
+    var tally: AuthorizationServerTally { server.tally }
+
+    /// What the server saw since the round began.
+    var events: [AuthorizationServerEvent] { log.events }
+
+    func stop() { server.stop() }
+}
+
+/// What a server saw, on many threads.
+private final class EventLog: Sendable {
+    private let log = Locked<[AuthorizationServerEvent]>([])
+
+    var events: [AuthorizationServerEvent] { log.withLock { $0 } }
+
+    func append(_ event: AuthorizationServerEvent) {
+        log.withLock { $0.append(event) }
+    }
+
+    func clear() {
+        log.withLock { $0 = [] }
+    }
+}

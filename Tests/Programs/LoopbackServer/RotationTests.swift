@@ -1,0 +1,98 @@
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+@Suite("The loopback server rotates refresh tokens", .eightAtATime, .timeLimit(.minutes(10)))
+struct RotationTests {
+    @Test("A refresh token brings a new pair; an expired access token is refused, and its refresh token is good")
+    func rotation() async throws {
+        try await withServer { server throws in
+            let first = server.signIn()
+            #expect(try server.serves(first.accessToken))
+            server.expireAccessTokens()
+            #expect(try !server.serves(first.accessToken))
+            let second = try server.exchange(first.refreshToken)
+            #expect(second.token_type == "Bearer")
+            #expect(second.expires_in == 3600)
+            let (access, refresh) = (try #require(second.access_token), try #require(second.refresh_token))
+            #expect(access != first.accessToken)
+            #expect(refresh != first.refreshToken)
+            #expect(try server.serves(access))
+            #expect(try server.exchange(refresh).error == nil)
+            #expect(server.tally.tokenRequests == 2)
+            #expect(server.tally.reuses == 0)
+        }
+    }
+
+    @Test("Reuse revokes the newest refresh token and the newest access token too, and leaves other sessions alone")
+    func reuse() async throws {
+        try await withServer { server throws in
+            let (first, other) = (server.signIn(), server.signIn())
+            let second = try server.exchange(first.refreshToken)
+            #expect(try server.exchange(first.refreshToken).error == "invalid_grant")
+            #expect(server.isRevoked(family: first.refreshName.family))
+            #expect(try !server.serves(try #require(second.access_token)))
+            #expect(try server.exchange(try #require(second.refresh_token)).error == "invalid_grant")
+            #expect(server.tally.reuses == 1)
+            #expect(server.tally.revokedFamilies == 1)
+            #expect(try server.serves(other.accessToken))
+            #expect(try server.exchange(other.refreshToken).error == nil)
+        }
+    }
+
+    @Test("In a period of grace, a spent refresh token brings what it brought before, and nothing is revoked")
+    func grace() async throws {
+        try await withServer(grace: 3600) { server throws in
+            let first = server.signIn()
+            let second = try server.exchange(first.refreshToken)
+            let third = try server.exchange(try #require(second.refresh_token))
+            let again = try server.exchange(first.refreshToken)
+            #expect(again.refresh_token == second.refresh_token)
+            #expect(again.access_token == second.access_token)
+            #expect(try server.serves(try #require(third.access_token)))
+            #expect(server.tally.reuses == 0)
+            #expect(server.tally.revokedFamilies == 0)
+        }
+    }
+
+    @Test(
+        "A period of grace may have any length: without an end, or none at all",
+        arguments: [(.infinity, nil), (1e300, nil), (-1, "invalid_grant"), (.nan, "invalid_grant")]
+            as [(Double, String?)]
+    )
+    func oddGrace(seconds: Double, error: String?) async throws {
+        try await withServer(grace: seconds) { server throws in
+            let first = server.signIn()
+            _ = try server.exchange(first.refreshToken)
+            #expect(try server.exchange(first.refreshToken).error == error)
+        }
+    }
+
+    @Test("A token that the server never issued is refused, and revokes nothing")
+    func unknownToken() async throws {
+        try await withServer { server throws in
+            let pair = server.signIn()
+            for token in ["made-up", pair.accessToken] {
+                #expect(try server.exchange(token).error == "invalid_grant")
+            }
+            #expect(try !server.serves(pair.refreshToken))
+            #expect(try server.serves(pair.accessToken))
+        }
+    }
+
+    @Test("Of many requests with one token at the same moment one is served, and the session is lost")
+    func parallelReuse() async throws {
+        // Long enough for all of them to be there before the first one is answered.
+        try await withServer(latency: 0.2) { server throws in
+            let body = RotatingAuthorizationServer.form(server.signIn().refreshToken)
+            let head = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)"
+            let connections = try (0..<100).map { _ in try RawConnection(toPort: server.port) }
+            for connection in connections { connection.send("POST /token HTTP/1.1\r\n\(head)\r\n\r\n\(body)") }
+            let answers = connections.map { $0.finish() }
+            #expect(answers.count { $0.hasPrefix("HTTP/1.1 200 ") } == 1)
+            #expect(answers.count { $0.hasPrefix("HTTP/1.1 400 ") } == 99)
+            #expect(server.tally.reuses == 99)
+            #expect(server.tally.revokedFamilies == 1)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+@Suite("The loopback server starts and stops cleanly", .eightAtATime, .timeLimit(.minutes(10)))
+struct ServerLifeTests {
+    private static let request = "GET / HTTP/1.1\r\n\r\n"
+
+    @Test("A stopped server does not listen, its port is free, and to stop it again closes nothing of the next one")
+    func stop() async throws {
+        let server = try RotatingAuthorizationServer()
+        let port = server.port
+        // The server closes this connection first, so that its port stays in use for a while.
+        let connection = try RawConnection(toPort: port)
+        connection.send(Self.request)
+        #expect(connection.rest().hasPrefix("HTTP/1.1 404 "))
+        server.stop()
+        #expect(throws: SocketError.self) { try RawConnection(toPort: port) }
+
+        let next = try RotatingAuthorizationServer(port: port)
+        defer { next.stop() }
+        #expect(next.port == port)
+        let connections = try (0..<8).map { _ in try RawConnection(toPort: port) }
+        server.stop()
+        for connection in connections {
+            connection.send(Self.request)
+            #expect(connection.finish().hasPrefix("HTTP/1.1 404 "))
+        }
+    }
+
+    @Test("A port that is in use is an error, and the other server goes on")
+    func takenPort() async throws {
+        try await withServer { server throws in
+            let error = #expect(throws: SocketError.self) { try RotatingAuthorizationServer(port: server.port) }
+            #expect(error?.call == "bind")
+            #expect(try server.answer(to: Self.request).hasPrefix("HTTP/1.1 404 "))
+        }
+    }
+
+    @Test("A server that stops sends the answers under way, and does not wait for a silent client")
+    func answerUnderWay() async throws {
+        let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
+        let server = try RotatingAuthorizationServer(latency: 0.2) { events.continuation.yield($0) }
+        let silent = try RawConnection(toPort: server.port)
+        // Connections are accepted one after the other: by this answer the silent one has its thread.
+        _ = try server.answer(to: Self.request)
+        let connection = try RawConnection(toPort: server.port)
+        connection.send("POST /token HTTP/1.1\r\n\r\n")
+        for await event in events.stream where event == .tokenRequested(nil) { break }
+        server.stop()
+        #expect(connection.rest().hasPrefix("HTTP/1.1 400 "))
+        #expect(silent.rest().isEmpty)
+    }
+
+    @Test("Descriptions and events of the server never contain the value of a token")
+    func noSecrets() async throws {
+        let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
+        try await withServer(onEvent: { events.continuation.yield($0) }) { server in
+            let pair = server.signIn()
+            let next = try server.exchange(pair.refreshToken)
+            _ = try server.exchange(pair.refreshToken)
+            _ = try server.serves(pair.accessToken)
+            events.continuation.finish()
+            var texts = ["\(pair)", String(reflecting: pair)]
+            for await event in events.stream { texts.append(String(reflecting: event)) }
+            #expect(texts.count == 2 + 8)
+            for secret in [pair.accessToken, pair.refreshToken, next.access_token, next.refresh_token].compactMap(
+                \.self
+            ) {
+                #expect(!texts.contains { $0.contains(secret) })
+            }
+        }
+    }
+}
