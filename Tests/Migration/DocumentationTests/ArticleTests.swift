@@ -8,9 +8,12 @@ import Testing
 @Suite("The code of the articles does what is said of it")
 struct ArticleTests {
     let endpoint = YourEndpoint()
+    let keychain = YourKeychain(refreshToken: "first")
 
     @Test func `a callback caller whose token is rejected repeats its request once`() async throws {
-        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint))
+        let service = AccessTokenService(
+            loader: TokenLoader(endpoint: endpoint, keychain: keychain)
+        )
         let friends = CallbackCode.Friends(tokens: service, server: FriendsServer { $0 == "token 2" })
         let reply = try await withCheckedThrowingContinuation { reply in
             friends.load { reply.resume(with: $0) }
@@ -20,7 +23,9 @@ struct ArticleTests {
     }
 
     @Test func `a callback caller whose token is rejected twice gives up`() async throws {
-        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint))
+        let service = AccessTokenService(
+            loader: TokenLoader(endpoint: endpoint, keychain: keychain)
+        )
         let friends = CallbackCode.Friends(tokens: service, server: FriendsServer { _ in false })
         let reply = try await withCheckedThrowingContinuation { reply in
             friends.load { reply.resume(with: $0) }
@@ -56,7 +61,7 @@ struct ArticleTests {
 
     @Test func `a queue serves both worlds with one request`() async throws {
         let (results, answer) = AsyncStream.makeStream(of: Result<AccessToken, any Error>.self)
-        let loader = TokenLoader(endpoint: endpoint)
+        let loader = TokenLoader(endpoint: endpoint, keychain: keychain)
         let both = BothWorlds.QueueForBoth(service: AccessTokenService(loader: loader))
         both.legacyScreen { answer.yield($0) }
         let token = try await both.newScreen()
@@ -72,8 +77,7 @@ struct ArticleTests {
     }
 
     @Test func `a loader with a refresh token stores its successor, unless the user signed out`() async throws {
-        let keychain = YourKeychain(refreshToken: "first")
-        let loader = CallbackCode.RotatingLoader(endpoint: endpoint, keychain: keychain)
+        let loader = TokenLoader(endpoint: endpoint, keychain: keychain)
         let service = AccessTokenService(loader: loader)
         #expect(try await service.token().value == "token 1")
         #expect(keychain.refreshToken == "refresh token 1")

@@ -1,28 +1,6 @@
 import AccessTokenGCD
 
 enum CallbackCode {
-    nonisolated struct RotatingLoader: AccessTokenLoader {
-        let endpoint: YourEndpoint
-        let keychain: YourKeychain
-
-        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            guard let sent = keychain.refreshToken else { return handler(.failure(AccessTokenError.signedOut)) }
-            endpoint.exchange(sent) { result in
-                handler(
-                    result.map { reply in
-                        keychain.replace(sent, with: reply.refreshToken)
-                        return AccessToken(value: reply.value, expiration: reply.expiresAt)
-                    }
-                )
-            }
-        }
-
-        func signOut(then done: @escaping @Sendable () -> Void) {
-            keychain.removeRefreshToken()
-            done()
-        }
-    }
-
     nonisolated struct Friends: Sendable {
         let tokens: any AccessTokenProviding
         let server: FriendsServer

@@ -1,18 +1,13 @@
 import AccessTokenAsync
 
-nonisolated struct AsyncTokenLoader: AsyncAccessTokenLoader {
-    let endpoint: YourEndpoint
-
-    func load(replacing old: AccessToken?) async throws -> AccessToken {
-        let reply = try await endpoint.requestToken()
-        return AccessToken(value: reply.value, expiration: reply.expiresAt)
-    }
-}
-
 @MainActor
 final class FriendsModel {
-    let tokens = AsyncAccessTokenService(loader: AsyncTokenLoader(endpoint: YourEndpoint()))
+    let tokens: AsyncAccessTokenService
     var server = FriendsServer()
+
+    init(loader: any AsyncAccessTokenLoader) {
+        tokens = AsyncAccessTokenService(loader: loader)
+    }
 
     func friends() async throws -> [String] {
         try await tokens.withToken(isRejected: { $0.status == 401 }) { token in
