@@ -9,48 +9,48 @@ import Testing
 @Suite("An event", .eightAtATime)
 struct AccessTokenEventTests {
     static let texts: [(AccessTokenEvent, String)] = [
-        (.answeredFromCache, "answered from the cache"),
-        (.loadStarted(load: 3), "load 3 started for a caller"),
-        (.joined(load: 3, waiters: 2), "load 3 joined, 2 waiting"),
-        (.refreshAheadStarted(load: 3), "load 3 started ahead of the expiration"),
+        (.init(.answeredFromCache), "answered from the cache"),
+        (.init(.loadStarted, load: 3), "load 3 started for a caller"),
+        (.init(.joined, load: 3, waiters: 2), "load 3 joined, 2 waiting"),
+        (.init(.refreshAheadStarted, load: 3), "load 3 started ahead of the expiration"),
         (
-            .loadSucceeded(load: 3, waiters: 2, seconds: 1.5),
+            .init(.loadSucceeded, load: 3, waiters: 2, seconds: 1.5),
             "load 3 brought a token to 2 waiting after 1.500 s"
         ),
         (
-            .loadFailed(load: 3, waiters: 2, seconds: 0.0004, errorType: "URLError"),
+            .init(.loadFailed, load: 3, waiters: 2, seconds: 0.0004, errorType: "URLError"),
             "load 3 failed 2 waiting after 0.000 s with URLError"
         ),
         (
-            .loadTimedOut(load: 3, waiters: 2, seconds: 60),
+            .init(.loadTimedOut, load: 3, waiters: 2, seconds: 60),
             "load 3 silent past its deadline, failed 2 waiting after 60.000 s"
         ),
-        (.adoptedLateAnswer(load: 3), "load 3 brought a token after its deadline; kept"),
-        (.waiterCancelled(load: 3), "load 3 lost a cancelled waiter and goes on"),
-        (.refusedCancelled, "a cancelled caller started nothing"),
-        (.invalidated, "current token rejected"),
-        (.signedIn(waiters: 2), "signed in, 2 waiting answered"),
-        (.signedOut(waiters: 2), "signed out, 2 waiting answered"),
-        (.refusedSignedOut, "a caller was refused: signed out"),
-        (.refusedLoader, "a loader was refused: it asked its own service during a load"),
+        (.init(.adoptedLateAnswer, load: 3), "load 3 brought a token after its deadline; kept"),
+        (.init(.waiterCancelled, load: 3), "load 3 lost a cancelled waiter and goes on"),
+        (.init(.refusedCancelled), "a cancelled caller started nothing"),
+        (.init(.invalidated), "current token rejected"),
+        (.init(.signedIn, waiters: 2), "signed in, 2 waiting answered"),
+        (.init(.signedOut, waiters: 2), "signed out, 2 waiting answered"),
+        (.init(.refusedSignedOut), "a caller was refused: signed out"),
+        (.init(.refusedLoader), "a loader was refused: it asked its own service during a load"),
         (
-            .ignoredAnswerOfFormerSession(load: 3),
+            .init(.ignoredAnswerOfFormerSession, load: 3),
             "ignored the answer of load 3, which belongs to a former session"
         ),
         (
-            .ignoredAnswerOfOlderLoad(load: 3),
+            .init(.ignoredAnswerOfOlderLoad, load: 3),
             "ignored the late answer of load 3: a newer load or token is there"
         ),
         (
-            .ignoredWorthlessAnswer(load: 3),
+            .init(.ignoredWorthlessAnswer, load: 3),
             "ignored the late answer of load 3, which brings no valid token"
         ),
-        (.ignoredRepeatedAnswer(load: 3), "ignored a repeated answer of load 3"),
-        (.ignoredInvalidation, "ignored the rejection of a token that is not the current one"),
-        (.policyCorrected("leeway"), "policy corrected: leeway"),
-        (.eventsLost(count: 12), "12 events lost: the event handler is too slow"),
+        (.init(.ignoredRepeatedAnswer, load: 3), "ignored a repeated answer of load 3"),
+        (.init(.ignoredInvalidation), "ignored the rejection of a token that is not the current one"),
+        (.init(.policyCorrected, detail: "leeway"), "policy corrected: leeway"),
+        (.init(.eventsLost, count: 12), "12 events lost: the event handler is too slow"),
         (
-            .loadFailed(load: 3, waiters: 2, seconds: 1, errorType: "OAuthError", errorCode: "invalid_grant"),
+            .init(.loadFailed, load: 3, waiters: 2, seconds: 1, errorType: "OAuthError", errorCode: "invalid_grant"),
             "load 3 failed 2 waiting after 1.000 s with OAuthError, invalid_grant"
         ),
     ]
@@ -108,16 +108,16 @@ struct AccessTokenEventTests {
         let queue = HeldQueue()
         let delivered = Locked<[AccessTokenEvent]>([])
         let delivery = EventDelivery(on: { queue.enqueue($0) }) { event in delivered.withLock { $0.append(event) } }
-        for load in 1...(EventDelivery.capacity + 3) { delivery.deliver([.loadStarted(load: load)]) }
+        for load in 1...(EventDelivery.capacity + 3) { delivery.deliver([.init(.loadStarted, load: load)]) }
         #expect(queue.count == 1, "one delivers")
         queue.run()
         let events = delivered.withLock { $0 }
         #expect(events.count == EventDelivery.capacity + 1)
-        #expect(events.first == .loadStarted(load: 1))
-        #expect(events.last == .eventsLost(count: 3))
-        delivery.deliver([.signedOut(waiters: 0)])
+        #expect(events.first == .init(.loadStarted, load: 1))
+        #expect(events.last == .init(.eventsLost, count: 3))
+        delivery.deliver([.init(.signedOut, waiters: 0)])
         queue.run()
-        #expect(delivered.withLock { $0.dropFirst(events.count) } == [.signedOut(waiters: 0)])
+        #expect(delivered.withLock { $0.dropFirst(events.count) } == [.init(.signedOut, waiters: 0)])
     }
 
     @Test("is delivered by one at a time, and others have their turn after each batch")
@@ -127,18 +127,18 @@ struct AccessTokenEventTests {
         let delivery = EventDelivery(on: { queue.enqueue($0) }) { event in delivered.withLock { $0.append(event) } }
         delivery.deliver([])
         #expect(queue.count == 0, "there is nothing to deliver")
-        delivery.deliver([.invalidated])
-        delivery.deliver([.refusedSignedOut])
+        delivery.deliver([.init(.invalidated)])
+        delivery.deliver([.init(.refusedSignedOut)])
         #expect(queue.count == 1, "one delivers")
         let neighbour = Locked(0)
         queue.enqueue {
             neighbour.withLock { $0 = delivered.withLock { $0.count } }
-            delivery.deliver([.refusedCancelled])
+            delivery.deliver([.init(.refusedCancelled)])
         }
         queue.run()
         #expect(neighbour.withLock { $0 } == 2)
-        #expect(delivered.withLock { $0 } == [.invalidated, .refusedSignedOut, .refusedCancelled])
-        delivery.deliver([.invalidated])
+        #expect(delivered.withLock { $0 } == [.init(.invalidated), .init(.refusedSignedOut), .init(.refusedCancelled)])
+        delivery.deliver([.init(.invalidated)])
         #expect(queue.count == 1, "one delivers again")
         queue.run()
         #expect(delivered.withLock { $0.count } == 4)

@@ -99,7 +99,7 @@ struct ActorTests {
     @Test func `a waiter of higher priority raises the load's`() async throws {
         let joined = Event()
         let service = AsyncAccessTokenService(loader: loader, clock: clock) { event in
-            if event == .joined(load: 1, waiters: 2) { joined.happen() }
+            if event == .init(.joined, load: 1, waiters: 2) { joined.happen() }
         }
         let raised = Locked<TaskPriority?>(nil)
         loader.duringLoad { _ in

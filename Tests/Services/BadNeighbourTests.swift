@@ -48,7 +48,7 @@ struct BadNeighbourTests {
         #expect(!isSignedOut.hasHappened)
         clock.advance(by: 1)
         await signOut.value
-        await yieldUntil { events.all.contains(.signOutTimedOut) }
+        await yieldUntil { events.all.contains { $0.kind == .signOutTimedOut } }
         // The loader's late answer changes nothing.
         for done in loader.kept.all { done() }
         #expect(clock.pendingTimers == 0)

@@ -142,7 +142,7 @@ struct ForeignServiceTests {
         // Behind both loads on the queue of the calls.
         await view.signOut()
         #expect(
-            events.withLock { $0 } == [.ignoredRepeatedAnswer(load: 1), .ignoredRepeatedAnswer(load: 2)]
+            events.withLock { $0 } == [.init(.ignoredRepeatedAnswer, load: 1), .init(.ignoredRepeatedAnswer, load: 2)]
         )
     }
 
@@ -273,8 +273,8 @@ struct EventTests {
         let policy = AccessTokenPolicy(leeway: 0, refreshAhead: 100, loadDeadline: 10)
         let token = AccessToken(value: "T", expiration: clock.now.addingTimeInterval(300))
         let expected: [AccessTokenEvent] = [
-            .signedIn(waiters: 0), .answeredFromCache, .refreshAheadStarted(load: 1),
-            .loadTimedOut(load: 1, waiters: 0, seconds: 10), .signedOut(waiters: 0),
+            .init(.signedIn, waiters: 0), .init(.answeredFromCache), .init(.refreshAheadStarted, load: 1),
+            .init(.loadTimedOut, load: 1, waiters: 0, seconds: 10), .init(.signedOut, waiters: 0),
         ]
         let answers = Answers()
         let queue = AccessTokenService(
@@ -335,6 +335,10 @@ struct EventTests {
         load?.answer(.success(validToken))
         #expect(try await caller.valueInTime == validToken)
         await yieldUntil { events.withLock { $0.count } == 2 }
-        #expect(events.withLock { $0 } == [.loadStarted(load: 1), .loadSucceeded(load: 1, waiters: 1, seconds: 2)])
+        #expect(
+            events.withLock { $0 } == [
+                .init(.loadStarted, load: 1), .init(.loadSucceeded, load: 1, waiters: 1, seconds: 2),
+            ]
+        )
     }
 }

@@ -108,7 +108,7 @@ struct HeldQueueTests {
         service.callFromLegacyCode(then: answers.take)
         #expect(loaderQueue.count == 1)
         eventQueue.run()
-        #expect(events.withLock { $0 } == [.loadStarted(load: 1)])
+        #expect(events.withLock { $0 } == [.init(.loadStarted, load: 1)])
     }
 
     @Test func `neither a load nor an answer nor a deadline waits for an event handler that blocks`() async {

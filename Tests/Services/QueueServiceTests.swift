@@ -177,7 +177,7 @@ struct QueueServiceTests {
         let last = Event()
         service.signOutFromLegacyCode { last.happen() }
         await last.wait()
-        let timedOut = AccessTokenEvent.loadTimedOut(load: 1, waiters: 1, seconds: 0)
+        let timedOut = AccessTokenEvent(.loadTimedOut, load: 1, waiters: 1, seconds: 0)
         await yieldUntil { events.withLock { $0.contains(timedOut) } }
         #expect(events.withLock { $0 }.contains(timedOut))
     }
@@ -282,14 +282,12 @@ struct QueueServiceTests {
         service.signOutFromLegacyCode { signedOut.happen() }
         await signedOut.wait()
         await yieldUntil { events.withLock { $0.last?.kind == .signedOut } }
-        #expect(
-            events.withLock { $0 } == [
-                .loadStarted(load: 1), .joined(load: 1, waiters: 2), .joined(load: 1, waiters: 3),
-                .waiterCancelled(load: 1),
-                .loadSucceeded(load: 1, waiters: 2, seconds: 2), .answeredFromCache,
-                .ignoredInvalidation, .signedOut(waiters: 0),
-            ]
-        )
+        let expected: [AccessTokenEvent] = [
+            .init(.loadStarted, load: 1), .init(.joined, load: 1, waiters: 2), .init(.joined, load: 1, waiters: 3),
+            .init(.waiterCancelled, load: 1), .init(.loadSucceeded, load: 1, waiters: 2, seconds: 2),
+            .init(.answeredFromCache), .init(.ignoredInvalidation), .init(.signedOut, waiters: 0),
+        ]
+        #expect(events.withLock { $0 } == expected)
     }
 
     @Test func `sign-out completes also if the loader drops its callback`() async {

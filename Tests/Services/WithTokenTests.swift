@@ -192,8 +192,8 @@ struct WithTokenTests {
         let isCancelled = Event()
         let loader = ControlledLoader()
         let service = AccessTokenService(loader: loader, clock: ManualClock()) { event in
-            if event == .loadStarted(load: load) { isWaiting.happen() }
-            if event == .waiterCancelled(load: load) { isCancelled.happen() }
+            if event == .init(.loadStarted, load: load) { isWaiting.happen() }
+            if event == .init(.waiterCancelled, load: load) { isCancelled.happen() }
         }
         if load == 2 { loader.insideLoad { load in load.answer(.success(AccessToken(value: "T\(load.number)"))) } }
         let answers = Answers()

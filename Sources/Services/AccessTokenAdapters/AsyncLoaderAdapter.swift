@@ -52,7 +52,7 @@ public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
                 guard context?.isWanted() ?? true else { return _ = answer(.failure(cancellation)) }
                 LoadContext.$current.withValue(context) {
                     base.load(replacing: old) { result in
-                        if !answer(result) { onEvent?(.ignoredRepeatedAnswer(load: load)) }
+                        if !answer(result) { onEvent?(.init(.ignoredRepeatedAnswer, load: load)) }
                     }
                 }
             }

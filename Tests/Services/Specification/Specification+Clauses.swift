@@ -7,18 +7,18 @@ extension Specification {
         if !facts.isSignedIn {
             // O3
             expected.answers = [.init(caller: callers, outcome: .signedOut)]
-            expected.events = [.refusedSignedOut]
+            expected.events = [.init(.refusedSignedOut)]
         } else if let usable {
             // C1, C5
             expected.answers = [.init(caller: callers, outcome: .token(usable.value))]
-            expected.events = [.answeredFromCache]
+            expected.events = [.init(.answeredFromCache)]
             guard facts.now >= usable.freshUntil, !isInGrace(usable), running == nil, !cancelled else { return }
             start(&expected)
-            expected.events.append(.refreshAheadStarted(load: facts.loads.count))
+            expected.events.append(.init(.refreshAheadStarted, load: facts.loads.count))
         } else if cancelled {
             // X3
             expected.answers = [.init(caller: callers, outcome: .cancelled)]
-            expected.events = [.refusedCancelled]
+            expected.events = [.init(.refusedCancelled)]
         } else {
             // S1, S2
             expected.waits = true
@@ -28,10 +28,10 @@ extension Specification {
                     facts.loads[running.number - 1].priority = priority(ofCaller: callers)
                     expected.raise = priority(ofCaller: callers)
                 }
-                expected.events = [.joined(load: running.number, waiters: facts.waiting.count)]
+                expected.events = [.init(.joined, load: running.number, waiters: facts.waiting.count)]
             } else {
                 start(&expected)
-                expected.events = [.loadStarted(load: facts.loads.count)]
+                expected.events = [.init(.loadStarted, load: facts.loads.count)]
                 giveUpCurrent()
             }
         }
@@ -54,7 +54,7 @@ extension Specification {
         // R1
         callers += 1
         expected.answers = [.init(caller: callers, outcome: .askedItself)]
-        expected.events = [.refusedLoader]
+        expected.events = [.init(.refusedLoader)]
     }
 
     package mutating func cancel(_ caller: Int, _ expected: inout Observation) {
@@ -62,7 +62,7 @@ extension Specification {
         guard let running, let index = facts.waiting.firstIndex(of: caller) else { return }
         facts.waiting.remove(at: index)
         expected.answers = [.init(caller: caller, outcome: .cancelled)]
-        expected.events = [.waiterCancelled(load: running.number)]
+        expected.events = [.init(.waiterCancelled, load: running.number)]
     }
 
     package mutating func finish(_ number: Int, _ answer: Input.Answer, _ expected: inout Observation) {
@@ -73,15 +73,21 @@ extension Specification {
         let seconds = max(0, facts.now - load.startedAt)
         if let token {
             let waiters = facts.waiting.count
-            expected.events = [.loadSucceeded(load: number, waiters: waiters, seconds: seconds)]
-            if let late = facts.aside.last { expected.events.append(.ignoredAnswerOfOlderLoad(load: late.load)) }
+            expected.events = [.init(.loadSucceeded, load: number, waiters: waiters, seconds: seconds)]
+            if let late = facts.aside.last { expected.events.append(.init(.ignoredAnswerOfOlderLoad, load: late.load)) }
             facts.aside = []
             facts.held.append(token.servedIfExpired(at: facts.now))
             end(load, answering: .token(token.value), &expected)
         } else {
             // F1, F2
             expected.events = [
-                .loadFailed(load: number, waiters: facts.waiting.count, seconds: seconds, errorType: "LoadFailure")
+                .init(
+                    .loadFailed,
+                    load: number,
+                    waiters: facts.waiting.count,
+                    seconds: seconds,
+                    errorType: "LoadFailure"
+                )
             ]
             fallBack(from: load, failing: .failure(load: number), &expected)
         }
@@ -90,25 +96,25 @@ extension Specification {
     private mutating func finishLate(_ load: Load, _ token: Token?, _ expected: inout Observation) {
         guard load.session == facts.session else {
             // O1, O2
-            expected.events = [.ignoredAnswerOfFormerSession(load: load.number)]
+            expected.events = [.init(.ignoredAnswerOfFormerSession, load: load.number)]
             return
         }
         // What is being replaced, or has to be, is no good as its own replacement.
         let unwanted =
             running == nil ? facts.held.last { $0.isGone && $0 == facts.held.last }?.value : running?.replacing
         guard let token, facts.now < token.usableUntil, token.value != unwanted else {
-            expected.events = [.ignoredWorthlessAnswer(load: load.number)]
+            expected.events = [.init(.ignoredWorthlessAnswer, load: load.number)]
             return
         }
         // T2, S3
         let there = facts.aside + facts.held.suffix(1)
         if there.contains(where: { $0.load >= load.number }) {
-            expected.events = [.ignoredAnswerOfOlderLoad(load: load.number)]
+            expected.events = [.init(.ignoredAnswerOfOlderLoad, load: load.number)]
         } else if running != nil {
             facts.aside.append(token)
         } else {
             facts.held.append(token)
-            expected.events = [.adoptedLateAnswer(load: load.number)]
+            expected.events = [.init(.adoptedLateAnswer, load: load.number)]
         }
     }
 
@@ -117,23 +123,23 @@ extension Specification {
         let load = facts.loads[number - 1]
         guard !load.isOver else { return }
         let seconds = max(0, facts.now - load.startedAt)
-        expected.events = [.loadTimedOut(load: number, waiters: facts.waiting.count, seconds: seconds)]
+        expected.events = [.init(.loadTimedOut, load: number, waiters: facts.waiting.count, seconds: seconds)]
         fallBack(from: load, failing: .timedOut, &expected)
     }
 
     package mutating func invalidate(_ value: String, _ expected: inout Observation) {
         // I1, I2
         guard let current, current.value == value else {
-            expected.events = [.ignoredInvalidation]
+            expected.events = [.init(.ignoredInvalidation)]
             return
         }
         giveUpCurrent()
-        expected.events = [.invalidated]
+        expected.events = [.init(.invalidated)]
     }
 
     package mutating func signIn(_ expected: inout Observation) {
         // O2
-        expected.events = [.signedIn(waiters: facts.waiting.count)]
+        expected.events = [.init(.signedIn, waiters: facts.waiting.count)]
         facts.session += 1
         facts.isSignedIn = true
         facts.aside = []
@@ -162,7 +168,7 @@ extension Specification {
     /// Begins a session without a usable token.
     private mutating func beginSession(holding held: [Token], _ expected: inout Observation) {
         // O2, C6: those who wait go on to wait, for a load of the new session.
-        expected.events = [.signedIn(waiters: 0)]
+        expected.events = [.init(.signedIn, waiters: 0)]
         facts.session += 1
         facts.isSignedIn = true
         facts.aside = []
@@ -172,13 +178,13 @@ extension Specification {
         expected.ended = true
         guard !facts.waiting.isEmpty else { return }
         start(&expected, priority: former.priority)
-        expected.events.append(.loadStarted(load: facts.loads.count))
+        expected.events.append(.init(.loadStarted, load: facts.loads.count))
         giveUpCurrent()
     }
 
     package mutating func signOut(_ expected: inout Observation) {
         // O1
-        expected.events = [.signedOut(waiters: facts.waiting.count)]
+        expected.events = [.init(.signedOut, waiters: facts.waiting.count)]
         facts.session += 1
         facts.isSignedIn = false
         facts.aside = []

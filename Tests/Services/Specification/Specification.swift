@@ -80,7 +80,7 @@ package struct Specification {
         case .askByLoader(let load): askByLoader(load, &expected)
         case .cancel(let caller): cancel(caller, &expected)
         case .finish(let load, let answer): finish(load, answer, &expected)
-        case .answerAgain(let load): expected.events = [.ignoredRepeatedAnswer(load: load)]
+        case .answerAgain(let load): expected.events = [.init(.ignoredRepeatedAnswer, load: load)]
         case .deadline(let load): deadline(load, &expected)
         case .invalidate(let value): invalidate(value, &expected)
         case .signIn: signIn(&expected)
@@ -123,7 +123,7 @@ package struct Specification {
         if let late = facts.aside.last {
             facts.aside = []
             facts.held.append(late)
-            expected.events.append(.adoptedLateAnswer(load: late.load))
+            expected.events.append(.init(.adoptedLateAnswer, load: late.load))
         }
         end(load, answering: usable.map { .token($0.value) } ?? outcome, &expected)
     }

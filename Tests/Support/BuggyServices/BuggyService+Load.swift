@@ -60,7 +60,7 @@ extension BuggyService {
         }
         if case .failure = result, !isRepeated { loadAgain(after: load) }
         if isRepeated, bug != .swallowsRepeatedAnswers {
-            surroundings.onEvent(.ignoredRepeatedAnswer(load: load.id))
+            surroundings.onEvent(.init(.ignoredRepeatedAnswer, load: load.id))
         }
     }
 

@@ -177,7 +177,7 @@ extension ServiceContract {
                 return load
             }
             try await run.given("D7") { try await run.answer(load, .success(token)) }
-            let isReported = await run.wait { run.log.events.contains(.ignoredRepeatedAnswer(load: 1)) }
+            let isReported = await run.wait { run.log.events.contains(.init(.ignoredRepeatedAnswer, load: 1)) }
             try run.expect(isReported, "an event that says so", observed: "no such event")
         },
     ]

@@ -18,230 +18,130 @@ public struct AccessTokenEvent: Hashable, Sendable {
         /// The line of a log for such an event, with the names of its properties in braces.
         let line: String
 
-        private init(_ name: String, _ line: String) {
+        private init(_ line: String, name: String = #function) {
             description = name
             self.line = line
         }
 
         /// A caller was answered from the cache, without a load (clause C1).
-        public static var answeredFromCache: Kind { Kind("answeredFromCache", "answered from the cache") }
+        public static var answeredFromCache: Kind { Kind("answered from the cache") }
         /// A caller found no valid token and started a load (clause S1).
-        public static var loadStarted: Kind { Kind("loadStarted", "load {load} started for a caller") }
+        public static var loadStarted: Kind { Kind("load {load} started for a caller") }
         /// A caller joined a load, as the last of so many `waiters` (clause S2).
-        public static var joined: Kind { Kind("joined", "load {load} joined, {waiters} waiting") }
+        public static var joined: Kind { Kind("load {load} joined, {waiters} waiting") }
         /// A caller inside the refresh-ahead window was answered, and a load was started for those to come (clause C5).
-        public static var refreshAheadStarted: Kind {
-            Kind("refreshAheadStarted", "load {load} started ahead of the expiration")
-        }
+        public static var refreshAheadStarted: Kind { Kind("load {load} started ahead of the expiration") }
         /// A load brought a token, for so many `waiters`, after `seconds`.
         public static var loadSucceeded: Kind {
-            Kind("loadSucceeded", "load {load} brought a token to {waiters} waiting after {seconds} s")
+            Kind("load {load} brought a token to {waiters} waiting after {seconds} s")
         }
         /// A load ended with an error, for so many `waiters`, after `seconds` (clause F1).
         public static var loadFailed: Kind {
-            Kind("loadFailed", "load {load} failed {waiters} waiting after {seconds} s with {error}")
+            Kind("load {load} failed {waiters} waiting after {seconds} s with {error}")
         }
         /// A load was silent past the deadline, and failed so many `waiters` after `seconds` (clause T1).
         public static var loadTimedOut: Kind {
-            Kind("loadTimedOut", "load {load} silent past its deadline, failed {waiters} waiting after {seconds} s")
+            Kind("load {load} silent past its deadline, failed {waiters} waiting after {seconds} s")
         }
         /// The good answer of a load that had timed out came after all and was kept (clause T2).
-        public static var adoptedLateAnswer: Kind {
-            Kind("adoptedLateAnswer", "load {load} brought a token after its deadline; kept")
-        }
+        public static var adoptedLateAnswer: Kind { Kind("load {load} brought a token after its deadline; kept") }
         /// One waiter of a load was cancelled; the load goes on (clauses X1 and X2).
-        public static var waiterCancelled: Kind {
-            Kind("waiterCancelled", "load {load} lost a cancelled waiter and goes on")
-        }
+        public static var waiterCancelled: Kind { Kind("load {load} lost a cancelled waiter and goes on") }
         /// A caller was cancelled before it could wait, and started nothing (clause X3).
-        public static var refusedCancelled: Kind { Kind("refusedCancelled", "a cancelled caller started nothing") }
+        public static var refusedCancelled: Kind { Kind("a cancelled caller started nothing") }
         /// The current token was rejected; the next call loads (clause I1).
-        public static var invalidated: Kind { Kind("invalidated", "current token rejected") }
+        public static var invalidated: Kind { Kind("current token rejected") }
         /// A new session began, and answered so many `waiters` of the one before (clause O2).
-        public static var signedIn: Kind { Kind("signedIn", "signed in, {waiters} waiting answered") }
+        public static var signedIn: Kind { Kind("signed in, {waiters} waiting answered") }
         /// The session ended, and so many `waiters` were answered with `signedOut` (clause O1).
-        public static var signedOut: Kind { Kind("signedOut", "signed out, {waiters} waiting answered") }
+        public static var signedOut: Kind { Kind("signed out, {waiters} waiting answered") }
         /// The loader did not answer a sign-out within the policy's `loadDeadline`: the sign-out was done without it.
         public static var signOutTimedOut: Kind {
-            Kind("signOutTimedOut", "the loader did not answer a sign-out in time; signed out without it")
+            Kind("the loader did not answer a sign-out in time; signed out without it")
         }
         /// A caller was answered with `signedOut` (clause O3).
-        public static var refusedSignedOut: Kind { Kind("refusedSignedOut", "a caller was refused: signed out") }
+        public static var refusedSignedOut: Kind { Kind("a caller was refused: signed out") }
         /// A loader asked its own service during a load, and was answered with an error (clause R1).
-        public static var refusedLoader: Kind {
-            Kind("refusedLoader", "a loader was refused: it asked its own service during a load")
-        }
+        public static var refusedLoader: Kind { Kind("a loader was refused: it asked its own service during a load") }
         /// A load answered whose session is over: the answer changes nothing (clauses O1 and O2).
         public static var ignoredAnswerOfFormerSession: Kind {
-            Kind("ignoredAnswerOfFormerSession", "ignored the answer of load {load}, which belongs to a former session")
+            Kind("ignored the answer of load {load}, which belongs to a former session")
         }
         /// A load answered late, and a newer load or token is there (clause S3).
         public static var ignoredAnswerOfOlderLoad: Kind {
-            Kind("ignoredAnswerOfOlderLoad", "ignored the late answer of load {load}: a newer load or token is there")
+            Kind("ignored the late answer of load {load}: a newer load or token is there")
         }
         /// A load answered late, without a valid token.
         public static var ignoredWorthlessAnswer: Kind {
-            Kind("ignoredWorthlessAnswer", "ignored the late answer of load {load}, which brings no valid token")
+            Kind("ignored the late answer of load {load}, which brings no valid token")
         }
         /// A load answered once more than once (clause D7).
-        public static var ignoredRepeatedAnswer: Kind {
-            Kind("ignoredRepeatedAnswer", "ignored a repeated answer of load {load}")
-        }
+        public static var ignoredRepeatedAnswer: Kind { Kind("ignored a repeated answer of load {load}") }
         /// A token was rejected that is not the current one (clause I2).
         public static var ignoredInvalidation: Kind {
-            Kind("ignoredInvalidation", "ignored the rejection of a token that is not the current one")
+            Kind("ignored the rejection of a token that is not the current one")
         }
         /// A time of the policy made no sense; `detail` says which, and what it counts as.
-        public static var policyCorrected: Kind { Kind("policyCorrected", "policy corrected: {detail}") }
+        public static var policyCorrected: Kind { Kind("policy corrected: {detail}") }
         /// Events were dropped, because the event handler was too slow; `count` says how many.
-        public static var eventsLost: Kind { Kind("eventsLost", "{count} events lost: the event handler is too slow") }
+        public static var eventsLost: Kind { Kind("{count} events lost: the event handler is too slow") }
     }
 
     /// What happened.
     public let kind: Kind
     /// The number of the load that the event is about, from 1 over the life of a service.
-    public private(set) var load: Int?
+    public let load: Int?
     /// How many callers waited.
-    public private(set) var waiters: Int?
+    public let waiters: Int?
     /// How long the load took, in seconds of the service's clock; never negative, even if the wall clock was set back.
-    public private(set) var seconds: TimeInterval?
+    public let seconds: TimeInterval?
     /// The type of a load's error.
     ///
     /// Its text is not in the event, since the text of an error may hold anything.
-    public private(set) var errorType: String?
+    public let errorType: String?
     /// The stable code of a load's error, if it has one: see ``LoggableError``.
-    public private(set) var errorCode: String?
+    public let errorCode: String?
     /// How many events were lost.
-    public private(set) var count: Int?
+    public let count: Int?
     /// One sentence about a corrected policy.
-    public private(set) var detail: String?
+    public let detail: String?
 
-    private init(_ kind: Kind) { self.kind = kind }
-
-    private init(_ kind: Kind, load: Int) {
+    /// An event of a kind, for tests of an event handler.
+    public init(
+        _ kind: Kind,
+        load: Int? = nil,
+        waiters: Int? = nil,
+        seconds: TimeInterval? = nil,
+        errorType: String? = nil,
+        errorCode: String? = nil,
+        count: Int? = nil,
+        detail: String? = nil
+    ) {
         self.kind = kind
         self.load = load
-    }
-
-    private init(_ kind: Kind, waiters: Int) {
-        self.kind = kind
-        self.waiters = waiters
-    }
-
-    private init(_ kind: Kind, load: Int, waiters: Int, seconds: TimeInterval) {
-        self.init(kind, load: load)
         self.waiters = waiters
         self.seconds = seconds
+        self.errorType = errorType
+        self.errorCode = errorCode
+        self.count = count
+        self.detail = detail
     }
 }
 
-/// Each kind of event as a value, for tests of an event handler.
-extension AccessTokenEvent {
-    /// See ``Kind/answeredFromCache``.
-    public static var answeredFromCache: AccessTokenEvent { AccessTokenEvent(.answeredFromCache) }
-
-    /// See ``Kind/loadStarted``.
-    public static func loadStarted(load: Int) -> AccessTokenEvent { AccessTokenEvent(.loadStarted, load: load) }
-
-    /// See ``Kind/joined``.
-    public static func joined(load: Int, waiters: Int) -> AccessTokenEvent {
-        var event = AccessTokenEvent(.joined, load: load)
-        event.waiters = waiters
-        return event
-    }
-
-    /// See ``Kind/refreshAheadStarted``.
-    public static func refreshAheadStarted(load: Int) -> AccessTokenEvent {
-        AccessTokenEvent(.refreshAheadStarted, load: load)
-    }
-
-    /// See ``Kind/loadSucceeded``.
-    public static func loadSucceeded(load: Int, waiters: Int, seconds: TimeInterval) -> AccessTokenEvent {
-        AccessTokenEvent(.loadSucceeded, load: load, waiters: waiters, seconds: seconds)
-    }
-
-    /// See ``Kind/loadFailed``.
-    public static func loadFailed(
-        load: Int,
-        waiters: Int,
-        seconds: TimeInterval,
-        errorType: String,
-        errorCode: String? = nil
-    ) -> AccessTokenEvent {
-        var event = AccessTokenEvent(.loadFailed, load: load, waiters: waiters, seconds: seconds)
-        event.errorType = errorType
-        event.errorCode = errorCode
-        return event
-    }
-
-    /// See ``Kind/loadTimedOut``.
-    public static func loadTimedOut(load: Int, waiters: Int, seconds: TimeInterval) -> AccessTokenEvent {
-        AccessTokenEvent(.loadTimedOut, load: load, waiters: waiters, seconds: seconds)
-    }
-
-    /// See ``Kind/adoptedLateAnswer``.
-    public static func adoptedLateAnswer(load: Int) -> AccessTokenEvent {
-        AccessTokenEvent(.adoptedLateAnswer, load: load)
-    }
-
-    /// See ``Kind/waiterCancelled``.
-    public static func waiterCancelled(load: Int) -> AccessTokenEvent { AccessTokenEvent(.waiterCancelled, load: load) }
-
-    /// See ``Kind/refusedCancelled``.
-    public static var refusedCancelled: AccessTokenEvent { AccessTokenEvent(.refusedCancelled) }
-
-    /// See ``Kind/invalidated``.
-    public static var invalidated: AccessTokenEvent { AccessTokenEvent(.invalidated) }
-
-    /// See ``Kind/signedIn``.
-    public static func signedIn(waiters: Int) -> AccessTokenEvent { AccessTokenEvent(.signedIn, waiters: waiters) }
-
-    /// See ``Kind/signedOut``.
-    public static func signedOut(waiters: Int) -> AccessTokenEvent { AccessTokenEvent(.signedOut, waiters: waiters) }
-
-    /// See ``Kind/signOutTimedOut``.
-    public static var signOutTimedOut: AccessTokenEvent { AccessTokenEvent(.signOutTimedOut) }
-
-    /// See ``Kind/refusedSignedOut``.
-    public static var refusedSignedOut: AccessTokenEvent { AccessTokenEvent(.refusedSignedOut) }
-
-    /// See ``Kind/refusedLoader``.
-    public static var refusedLoader: AccessTokenEvent { AccessTokenEvent(.refusedLoader) }
-
-    /// See ``Kind/ignoredAnswerOfFormerSession``.
-    public static func ignoredAnswerOfFormerSession(load: Int) -> AccessTokenEvent {
-        AccessTokenEvent(.ignoredAnswerOfFormerSession, load: load)
-    }
-
-    /// See ``Kind/ignoredAnswerOfOlderLoad``.
-    public static func ignoredAnswerOfOlderLoad(load: Int) -> AccessTokenEvent {
-        AccessTokenEvent(.ignoredAnswerOfOlderLoad, load: load)
-    }
-
-    /// See ``Kind/ignoredWorthlessAnswer``.
-    public static func ignoredWorthlessAnswer(load: Int) -> AccessTokenEvent {
-        AccessTokenEvent(.ignoredWorthlessAnswer, load: load)
-    }
-
-    /// See ``Kind/ignoredRepeatedAnswer``.
-    public static func ignoredRepeatedAnswer(load: Int) -> AccessTokenEvent {
-        AccessTokenEvent(.ignoredRepeatedAnswer, load: load)
-    }
-
-    /// See ``Kind/ignoredInvalidation``.
-    public static var ignoredInvalidation: AccessTokenEvent { AccessTokenEvent(.ignoredInvalidation) }
-
-    /// See ``Kind/policyCorrected``.
-    public static func policyCorrected(_ detail: String) -> AccessTokenEvent {
-        var event = AccessTokenEvent(.policyCorrected)
-        event.detail = detail
-        return event
-    }
-
-    /// See ``Kind/eventsLost``.
-    public static func eventsLost(count: Int) -> AccessTokenEvent {
-        var event = AccessTokenEvent(.eventsLost)
-        event.count = count
-        return event
+extension AccessTokenEvent: CustomStringConvertible {
+    /// The event as one line of a log.
+    public var description: String {
+        let milliseconds = seconds.map { Int(($0 * 1_000).rounded()) }
+        let values: [String: String?] = [
+            "load": load.map { "\($0)" },
+            "waiters": waiters.map { "\($0)" },
+            "seconds": milliseconds.map { "\($0 / 1_000).\("\(1_000 + $0 % 1_000)".dropFirst())" },
+            "count": count.map { "\($0)" },
+            "error": errorCode.map { "\(errorType ?? ""), \($0)" } ?? errorType,
+            "detail": detail,
+        ]
+        // Text and names of properties in turn.
+        let parts = kind.line.split(omittingEmptySubsequences: false) { $0 == "{" || $0 == "}" }
+        return parts.enumerated().map { $0 % 2 == 0 ? String($1) : values[String($1)].flatMap { $0 } ?? "" }.joined()
     }
 }

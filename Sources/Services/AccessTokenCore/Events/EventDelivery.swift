@@ -39,7 +39,7 @@ package final class EventDelivery: Sendable {
     private func deliverBatches() {
         let batch = backlog.withLock { backlog -> [AccessTokenEvent] in
             defer { backlog = Backlog(isBeingDelivered: !backlog.events.isEmpty) }
-            return backlog.lost == 0 ? backlog.events : backlog.events + [.eventsLost(count: backlog.lost)]
+            return backlog.lost == 0 ? backlog.events : backlog.events + [.init(.eventsLost, count: backlog.lost)]
         }
         guard !batch.isEmpty else { return }
         batch.forEach(handler)

@@ -20,7 +20,7 @@ package struct AccessTokenStateMachine: Sendable {
     package init(service: ServiceID, policy: AccessTokenPolicy, reportsEvents: Bool) {
         self.service = service
         self.policy = policy.corrected
-        events = reportsEvents ? policy.corrections.map { .policyCorrected($0) } : nil
+        events = reportsEvents ? policy.corrections.map { AccessTokenEvent(.policyCorrected, detail: $0) } : nil
     }
 
     /// What callers may be given without asking the state machine, at the times that it carries.
@@ -76,7 +76,7 @@ package struct AccessTokenStateMachine: Sendable {
             let isToBeRenewed = !token.isFresh(at: now) && session?.load == nil && !caller.isCancelled
             guard isToBeRenewed else { return .answer(.success(token.token)) }
             let start = startLoad(for: caller, replacing: token.token, at: now)
-            report(.refreshAheadStarted(load: start.load.number))
+            report(.refreshAheadStarted, load: start.load.number)
             return .answerAndLoad(token.token, start)
         }
         guard !caller.isCancelled else {
@@ -90,7 +90,7 @@ package struct AccessTokenStateMachine: Sendable {
             report(.refusedLoader)
             return .answer(.failure(AccessTokenError.loadAskedItsOwnService))
         }
-        report(.joined(load: load.number, waiters: waiters + 1))
+        report(.joined, load: load.number, waiters: waiters + 1)
         guard let priority = session?.load?.priority, caller.priority > priority else { return .wait }
         session?.load?.priority = caller.priority
         return .waitAndRaise(priority: caller.priority)
@@ -98,8 +98,7 @@ package struct AccessTokenStateMachine: Sendable {
 
     /// A waiter was cancelled: it is answered at once (X1), and the load goes on for the others or for nobody (X2).
     package mutating func waiterCancelled() {
-        let load = lastLoad
-        report(.waiterCancelled(load: load))
+        report(.waiterCancelled, load: lastLoad)
     }
 
     /// A server rejected a token.
@@ -124,8 +123,24 @@ package struct AccessTokenStateMachine: Sendable {
         return taken
     }
 
-    mutating func report(_ event: @autoclosure () -> AccessTokenEvent) {
-        events?.append(event())
+    mutating func report(
+        _ kind: AccessTokenEvent.Kind,
+        load: Int? = nil,
+        waiters: Int? = nil,
+        seconds: TimeInterval? = nil,
+        error: LoggedError? = nil
+    ) {
+        guard events != nil else { return }
+        events?.append(
+            AccessTokenEvent(
+                kind,
+                load: load,
+                waiters: waiters,
+                seconds: seconds,
+                errorType: error?.type,
+                errorCode: error?.code
+            )
+        )
     }
 }
 
