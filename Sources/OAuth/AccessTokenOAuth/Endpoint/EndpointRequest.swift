@@ -25,27 +25,14 @@ struct EndpointCall: Sendable {
         request.httpBody = Data(FormEncoding.body(parameters).utf8)
         self.request = request
         secrets = parameters.filter(\.isSecret).map(\.value) + proof.secrets
-        if WebOrigin(of: url)?.isProtected == true {
-            refusal = nil
-        } else {
-            refusal = url.user == nil ? .insecureEndpoint : .userInEndpoint
-        }
+        refusal = Self.refusal(of: url)
     }
 
-    /// Sends it, each time over a connection of its own, and reads a reply of up to a megabyte.
-    ///
-    /// It can't be cancelled: a request that was sent may have spent its refresh token, so that its reply is the only
-    /// place where the next one is.
-    ///
-    /// - Parameters:
-    ///   - idleLimit: seconds without a byte after which the exchange fails.
-    ///   - handler: called once, on any thread.
-    func send(
-        over transport: EndpointTransport,
-        idleLimit: TimeInterval,
-        then handler: @escaping @Sendable (Result<EndpointReply, OAuthError>) -> Void
-    ) {
-        transport.send(request, idleLimit: idleLimit, then: handler)
+    private static func refusal(of url: URL) -> OAuthError? {
+        guard WebOrigin(of: url)?.isProtected != true else { return nil }
+        guard url.user == nil else { return .userInEndpoint }
+        let isHTTPS = url.scheme?.lowercased() == "https"
+        return isHTTPS ? .unreachable(code: URLError.Code.badURL.rawValue) : .insecureEndpoint
     }
 }
 
@@ -62,6 +49,9 @@ struct EndpointTransport: Sendable {
 
     /// Sends a request, and reads a reply of up to a megabyte.
     ///
+    /// It can't be cancelled: a request that was sent may have spent its refresh token, so that its reply is the only
+    /// place where the next one is.
+    ///
     /// - Parameters:
     ///   - idleLimit: seconds without a byte after which the exchange fails.
     ///   - handler: called once, on any thread.
@@ -74,13 +64,10 @@ struct EndpointTransport: Sendable {
         own.keepNothing()
         own.timeoutIntervalForRequest = idleLimit
         own.timeoutIntervalForResource = idleLimit * durationFactor
-        let exchange = HTTPExchange(request, to: .memory(limit: Self.bodyLimit), challengeHandler: challengeHandler)
-        exchange.start(over: HTTPConnections(own)) { result in
-            handler(
-                result.flatMap { reply in reply.failure.map { .failure($0) } ?? .success(EndpointReply(reply)) }
-                    .mapError { OAuthError(failedExchange: $0, hasSentBody: exchange.hasSentBody) }
-            )
+        let exchange = HTTPExchange(request, bodyLimit: Self.bodyLimit, challengeHandler: challengeHandler) { outcome in
+            handler(outcome.map { EndpointReply($0) }.mapError { OAuthError($0) })
         }
+        exchange.start(over: HTTPConnections(own))
     }
 }
 
@@ -137,16 +124,16 @@ enum FormEncoding {
             } else if byte == UInt8(ascii: " ") {
                 result += "+"
             } else {
-                result += percentEncoded(byte)
+                result += "%" + digits(byte)
             }
         }
         return result
     }
 
-    /// A byte as `%0A` (RFC 3986, section 2.1).
-    static func percentEncoded(_ byte: UInt8) -> String {
+    /// A byte as two hexadecimal digits.
+    static func digits(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16, uppercase: true)
-        return byte < 16 ? "%0" + digits : "%" + digits
+        return byte < 16 ? "0" + digits : digits
     }
 }
 

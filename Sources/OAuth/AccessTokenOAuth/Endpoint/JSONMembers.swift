@@ -1,37 +1,73 @@
 import Foundation
 
-/// Takes the members of a JSON object apart without reading their values.
+/// The members of a JSON object, each value as it stands.
 ///
-/// A decoder would have to be told the type of each value, and would give numbers back in other words than the server's.
-enum JSONMembers {
+/// Foundation's decoders refuse a whole object for one member that is nested too deeply, and give numbers back in other
+/// digits than the server's. Here nothing is read before somebody asks for it; of members with the same name the last one
+/// counts.
+struct JSONMembers {
+    /// A value; text and words are read, a number or a structure is its JSON.
+    enum Value: Hashable {
+        case null
+        case flag(Bool)
+        case text(String)
+        case number(String)
+        case structure(String)
+    }
+
     private static let quote = UInt8(ascii: "\"")
     private static let backslash = UInt8(ascii: "\\")
 
-    /// The members of an object: text as it is, anything else as its JSON, and none that is `null`.
-    ///
-    /// - Parameters:
-    ///   - body: JSON that a decoder has found to be valid. Of anything else some members may be missing.
-    ///   - isKnown: says which members are left out.
-    static func text(of body: Data, unless isKnown: (String) -> Bool) -> [String: String] {
-        var members: [String: String] = [:]
-        var rest = utf8(body)[...]
-        skipSpace(&rest)
-        guard rest.popFirst() == UInt8(ascii: "{") else { return [:] }
-        while true {
-            skipSpace(&rest)
-            guard rest.first == quote else { return members }
-            let name = text(inQuotes: takeText(&rest))
-            skipSpace(&rest)
-            guard rest.popFirst() == UInt8(ascii: ":") else { return members }
-            skipSpace(&rest)
-            let value = takeValue(&rest)
-            if let name, !isKnown(name) { members[name] = text(of: value) }
-            skipSpace(&rest)
-            guard rest.popFirst() == UInt8(ascii: ",") else { return members }
+    private var values: [String: ArraySlice<UInt8>] = [:]
+
+    /// `nil` if the body is anything but one whole object.
+    init?(of body: Data) {
+        var rest = Self.utf8(body)[...]
+        Self.skipSpace(&rest)
+        guard rest.popFirst() == UInt8(ascii: "{") else { return nil }
+        Self.skipSpace(&rest)
+        var isOver = rest.first == UInt8(ascii: "}")
+        if isOver { rest = rest.dropFirst() }
+        while !isOver {
+            Self.skipSpace(&rest)
+            guard rest.first == Self.quote, let literal = Self.takeText(&rest), let name = Self.text(of: literal) else {
+                return nil
+            }
+            Self.skipSpace(&rest)
+            guard rest.popFirst() == UInt8(ascii: ":"), let value = Self.takeValue(&rest) else { return nil }
+            values[name] = value
+            switch rest.popFirst() {
+            case UInt8(ascii: ","): break
+            case UInt8(ascii: "}"): isOver = true
+            default: return nil
+            }
+        }
+        Self.skipSpace(&rest)
+        guard rest.isEmpty else { return nil }
+    }
+
+    var names: Dictionary<String, ArraySlice<UInt8>>.Keys { values.keys }
+
+    /// The value of a member; `nil` if there is none, or none that is JSON.
+    subscript(name: String) -> Value? {
+        guard let value = values[name], let first = value.first else { return nil }
+        let json = String(decoding: value, as: UTF8.self)
+        switch first {
+        case Self.quote: return Self.text(of: value).map { .text($0) }
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return .structure(json)
+        default: break
+        }
+        switch json {
+        case "null": return .null
+        case "true": return .flag(true)
+        case "false": return .flag(false)
+        default:
+            let isNumber = json.utf8.allSatisfy("0123456789+-.eE".utf8.contains) && Double(json) != nil
+            return isNumber ? .number(json) : nil
         }
     }
 
-    /// The body in UTF-8 and without a byte order mark: the decoder takes both, and other encodings of Unicode.
+    /// The body in UTF-8 and without a byte order mark: decoders take the mark, and other encodings of Unicode.
     private static func utf8(_ body: Data) -> [UInt8] {
         let encoding = encoding(of: body)
         let bytes = encoding == .utf8 ? Array(body) : Array((String(data: body, encoding: encoding) ?? "").utf8)
@@ -51,54 +87,51 @@ enum JSONMembers {
         }
     }
 
-    private static func text(of value: ArraySlice<UInt8>) -> String? {
-        if value.first == quote { return text(inQuotes: value) }
-        let json = String(decoding: value, as: UTF8.self)
-        return json == "null" ? nil : json
-    }
-
-    private static func text(inQuotes literal: ArraySlice<UInt8>) -> String? {
+    private static func text(of literal: ArraySlice<UInt8>) -> String? {
         guard literal.contains(backslash) else {
-            return String(validating: literal.dropFirst().dropLast(), as: UTF8.self)
+            return String(bytes: literal.dropFirst().dropLast(), encoding: .utf8)
         }
-        return try? JSONDecoder().decode(String.self, from: Data(literal))
+        return try? JSONDecoder().decode([String].self, from: Data([UInt8(ascii: "[")] + literal + [UInt8(ascii: "]")]))
+            .first
     }
 
     private static func skipSpace(_ rest: inout ArraySlice<UInt8>) {
         while let byte = rest.first, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { rest = rest.dropFirst() }
     }
 
-    /// The literal at the beginning, with its quotes.
-    private static func takeText(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    /// The literal at the beginning, with its quotes; `nil` if it does not end.
+    private static func takeText(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let whole = rest
         rest = rest.dropFirst()
-        while let byte = rest.popFirst(), byte != quote {
+        while let byte = rest.popFirst() {
+            if byte == quote { return whole[..<rest.startIndex] }
             if byte == backslash { rest = rest.dropFirst() }
         }
-        return whole[..<rest.startIndex]
+        return nil
     }
 
-    /// The value at the beginning: up to the comma or brace that ends it, however deep it is.
-    private static func takeValue(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    /// The value up to the comma or brace that follows it, however deep it is; `nil` if its brackets do not match.
+    private static func takeValue(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        skipSpace(&rest)
         let whole = rest
-        var depth = 0
+        var closers: [UInt8] = []
         while let byte = rest.first {
             switch byte {
             case quote:
-                _ = takeText(&rest)
+                guard takeText(&rest) != nil else { return nil }
                 continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
+            case UInt8(ascii: "{"): closers.append(UInt8(ascii: "}"))
+            case UInt8(ascii: "["): closers.append(UInt8(ascii: "]"))
+            case UInt8(ascii: ",") where closers.isEmpty, UInt8(ascii: "}") where closers.isEmpty:
+                let value = trimmed(whole[..<rest.startIndex])
+                return value.isEmpty ? nil : value
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if depth == 0 { return trimmed(whole[..<rest.startIndex]) }
-                depth -= 1
-            case UInt8(ascii: ",") where depth == 0:
-                return trimmed(whole[..<rest.startIndex])
+                guard closers.popLast() == byte else { return nil }
             default: break
             }
             rest = rest.dropFirst()
         }
-        return trimmed(whole)
+        return nil
     }
 
     private static func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

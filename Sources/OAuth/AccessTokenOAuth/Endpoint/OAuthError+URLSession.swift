@@ -1,23 +1,35 @@
 import Foundation
 
 extension OAuthError {
-    /// - Parameter hasSentBody: whether anything of the body has left this process. It decides what the server can know:
-    ///   the system's codes do not tell a broken reply from a broken connection.
-    init(failedExchange error: any Error, hasSentBody: Bool) {
-        guard !(error is HTTPBody.TooLong) else {
+    /// What a failure says of the request: the system's codes do not tell a broken reply from a broken connection, and
+    /// whether any of the body was sent does.
+    init(_ failure: HTTPFailure) {
+        guard !(failure.cause is HTTPBodyTooLong) else {
             self = .bodyTooLong
             return
         }
-        let code = (error as? URLError)?.code ?? .unknown
-        let system = (error as? URLError).map { TokenReplyReader.printable($0.localizedDescription) }
-        if !hasSentBody {
-            self = .unreachable(code: code.rawValue, system: system)
+        let code = (failure.cause as? URLError)?.code ?? .unknown
+        let system = (failure.cause as? URLError).map { SentSecrets.printable($0.localizedDescription) }
+        let words = system?.lowercased() ?? ""
+        if !failure.hasSentBody {
+            // Linux has one code for everything, and the reason in its text.
+            let isCertificate = code == .unknown && words.contains("certificate")
+            let known: URLError.Code = isCertificate ? .serverCertificateUntrusted : code
+            self = .unreachable(code: known.rawValue, system: system)
         } else if code == .timedOut {
             self = .timedOut
+        } else if Self.unreadableHeads.contains(where: words.contains) {
+            self = .unreadableHead(system: system)
         } else {
             self = .connectionLost(code: code.rawValue, system: system)
         }
     }
+
+    /// What libcurl says if a line of the head is not taken, or there are too many bytes: "out of memory" is a single line
+    /// of more than 100 KB.
+    private static let unreadableHeads = [
+        "failed writing header", "too large response headers", "header without colon", "out of memory",
+    ]
 }
 
 extension URLError.Code {

@@ -24,6 +24,7 @@ public struct OAuthError: Error, Hashable, Sendable {
         case unavailable(status: Int, retryAfter: TimeInterval?, code: Remark)
         case unreachable(code: Int, system: Remark)
         case connectionLost(code: Int, system: Remark)
+        case unreadableHead(system: Remark)
         case timedOut
         case notUnderstood(status: Int, what: String)
         case redirected(status: Int)
@@ -88,6 +89,16 @@ public struct OAuthError: Error, Hashable, Sendable {
         OAuthError(reason: .connectionLost(code: code, system: Remark(text: system)))
     }
 
+    /// `URLSession` cannot read the head of the reply, and the tokens behind it are lost.
+    ///
+    /// On Linux it takes less than other clients do. The server sends such a head each time, so the same request does not
+    /// help: a proxy in front of the server can write the head anew.
+    ///
+    /// - Parameter system: what the system says about it.
+    public static func unreadableHead(system: String? = nil) -> OAuthError {
+        OAuthError(reason: .unreadableHead(system: Remark(text: system)))
+    }
+
     /// The server did not reply within the endpoint's deadline.
     public static let timedOut = OAuthError(reason: .timedOut)
 
@@ -112,13 +123,13 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// The codes that mean this are `invalid_grant` (RFC 6749, section 5.2), and what GitHub and Slack send in its
     /// place for a refresh token: `bad_refresh_token` and `invalid_refresh_token`.
     public var requiresSignIn: Bool {
-        code.map(["invalid_grant", "bad_refresh_token", "invalid_refresh_token"].contains) ?? false
+        code.map(Self.signInCodes.contains) ?? false
     }
 
     /// The same request may succeed later: after ``retryAfter`` if the server says, or after a while.
     public var isTransient: Bool {
         switch reason {
-        case .unreachable(let code, _): !Self.isUnusableURL(code)
+        case .unreachable(let code, _): !Self.isUnusableURL(code) && !Self.isUntrustedCertificate(code)
         case .unavailable, .connectionLost, .timedOut, .assertionTimedOut: true
         default: false
         }
@@ -128,7 +139,7 @@ public struct OAuthError: Error, Hashable, Sendable {
     public var isConfigurationMistake: Bool {
         switch reason {
         case .refused(let code, _): !requiresSignIn && !Self.deviceCodes.contains(code)
-        case .unreachable(let code, _): Self.isUnusableURL(code)
+        case .unreachable(let code, _): Self.isUnusableURL(code) || Self.isUntrustedCertificate(code)
         case .redirected, .insecureEndpoint, .userInEndpoint, .invalidCodeVerifier: true
         default: false
         }
@@ -144,7 +155,7 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// the server itself sends in place of an answer, and 503 with `Retry-After`, which says when to ask instead.
     public var mayHaveBeenCarriedOut: Bool {
         switch reason {
-        case .connectionLost, .timedOut, .bodyTooLong: true
+        case .connectionLost, .unreadableHead, .timedOut, .bodyTooLong: true
         case .notUnderstood(let status, _): (200...299).contains(status)
         case .unavailable(502, _, _), .unavailable(504, _, _), .unavailable(503, nil, _): true
         case .unavailable(let status, _, _): status > 511
@@ -200,11 +211,19 @@ extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, Cus
         case .unreachable(let code, let system) where Self.isUnusableURL(code):
             "No token: the system takes no such URL for the endpoint (\(Self.text(code, system))); nothing was sent. "
                 + "Configure the URL, and on Apple platforms App Transport Security for plain HTTP."
+        case .unreachable(let code, let system) where Self.isUntrustedCertificate(code):
+            "No token: the certificate of the token endpoint is not accepted ("
+                + [URLError.Code.text(code), system.text ?? ""].filter { !$0.isEmpty }.joined(separator: ": ")
+                + "); nothing was sent. Check the certificate, the authorities of this system, and its clock."
         case .unreachable(let code, let system):
             "No token: no connection to the token endpoint (\(Self.text(code, system))); nothing was sent. "
                 + "Try again later."
         case .connectionLost(let code, let system):
             "No token: the request was sent, and no whole reply came (\(Self.text(code, system))). Try once again."
+        case .unreadableHead(let system):
+            "No token: URLSession cannot read the head of the token endpoint's reply (\(system.text ?? "no reason")), and "
+                + "another try does not help. Look at the head with curl -v: on Linux lines must end in CRLF and be UTF-8, "
+                + "with a space after the status and none before a colon, below 100 KB. A proxy can write it anew."
         case .timedOut:
             "No token: the token endpoint did not reply within the deadline. Try again later; a late reply "
                 + "is kept by an OAuthLoader."
@@ -248,12 +267,24 @@ extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, Cus
         return codes.contains { $0.rawValue == code }
     }
 
+    /// A certificate that the system does not accept, now or at the next try.
+    private static func isUntrustedCertificate(_ code: Int) -> Bool {
+        let codes: [URLError.Code] = [
+            .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
+            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
+        ]
+        return codes.contains { $0.rawValue == code }
+    }
+
+    /// `invalid_grant`, and what GitHub and Slack send in its place for a refresh token.
+    private static let signInCodes: Set = ["invalid_grant", "bad_refresh_token", "invalid_refresh_token"]
+
     /// Those of RFC 8628, section 3.5: they tell how the user's decision stands.
     private static let deviceCodes: Set = ["authorization_pending", "slow_down", "expired_token", "access_denied"]
 
     private static func advice(for code: String) -> String {
         switch code {
-        case "invalid_grant": "The refresh token or code is no good any more: sign in again."
+        case _ where signInCodes.contains(code): "The refresh token or code is no good any more: sign in again."
         case "invalid_client": "Check the client's identifier, secret and method of authentication."
         case "unauthorized_client", "unsupported_grant_type": "Check which grants the client is registered for."
         case "invalid_scope": "Ask for no scope, or for none that was not granted."

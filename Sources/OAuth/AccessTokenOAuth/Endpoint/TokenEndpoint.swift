@@ -67,8 +67,8 @@ public struct TokenEndpoint: Sendable {
     /// Answers challenges of the endpoint's connections: pinning, a private authority, a client certificate (mTLS).
     ///
     /// `nil` leaves them to the system. HTTP Basic and Digest are always refused: they are the server's way to say that
-    /// the client is not known. On Linux `URLSession` asks nobody; there a private authority is named by the environment
-    /// variable `URLSessionCertificateAuthorityInfoFile`, and client certificates are not supported.
+    /// the client is not known. On Linux `URLSession` asks nobody: install a private authority in the
+    /// system's bundle there (`update-ca-certificates`); client certificates are not supported.
     public var challengeHandler: URLAuthenticationChallengeHandler? {
         get { transport.challengeHandler }
         set { transport.challengeHandler = newValue }
@@ -165,7 +165,7 @@ public struct TokenEndpoint: Sendable {
         let reader = TokenReplyReader(secrets: call.secrets, failureMapping: failureMapping)
         let exchange = OutstandingExchange<TokenReply>(onReply: onReply)
         willSend(exchange)
-        call.send(over: transport, idleLimit: deadline * 4) { [clock] result in
+        transport.send(call.request, idleLimit: deadline * 4) { [clock] result in
             switch result {
             case .success(let reply): exchange.settle(reader.read(reply, at: clock.now))
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))
@@ -194,7 +194,7 @@ extension TokenEndpoint {
         if !allowsInsecureHTTP, let refusal = call.refusal { throw refusal }
         let reader = TokenReplyReader(secrets: call.secrets)
         let exchange = OutstandingExchange<Result<Void, OAuthError>> { _, _ in }
-        call.send(over: transport, idleLimit: deadline) { [clock] result in
+        transport.send(call.request, idleLimit: deadline) { [clock] result in
             exchange.settle(result.flatMap { reply in reader.readRevocation(reply, at: clock.now) })
         }
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
@@ -239,6 +239,7 @@ extension TokenEndpoint: CustomStringConvertible, CustomDebugStringConvertible, 
     }
 
     private static func shown(_ url: URL) -> String {
-        (WebOrigin(of: url)?.description ?? "\(url.scheme ?? "no scheme"):") + url.path()
+        (WebOrigin(of: url)?.description ?? "\(url.scheme ?? "no scheme"):")
+            + (URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? "")
     }
 }

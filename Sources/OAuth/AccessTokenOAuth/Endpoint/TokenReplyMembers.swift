@@ -4,16 +4,21 @@ import Foundation
 ///
 /// It takes what servers really send: a number as a string, members that are `null`, empty or of another type, and
 /// members that nobody knows.
-struct TokenReplyMembers: Decodable {
-    private enum CodingKeys: String, CodingKey {
-        case accessToken = "access_token"
-        case tokenType = "token_type"
-        case lifetime = "expires_in"
-        case refreshToken = "refresh_token"
-        case scope
-        case error
-        case explanation = "error_description"
+struct TokenReplyMembers {
+    /// What a server says with a member that should be text.
+    enum Text: Hashable {
+        /// Nothing: the member is missing, or is what servers write for nothing.
+        case none
+        case some(String)
+        /// Something that is no text.
+        case strange
+
+        var value: String? { if case .some(let text) = self { text } else { nil } }
     }
+
+    private static let known: Set = [
+        "access_token", "token_type", "expires_in", "refresh_token", "scope", "error", "error_description",
+    ]
 
     /// Longer than any token lives, and small enough for every clock's arithmetic: a century.
     private static let longestLifetime: TimeInterval = 3_155_760_000
@@ -22,57 +27,72 @@ struct TokenReplyMembers: Decodable {
     let tokenType: String?
     /// Seconds, never negative; `nil` is good until it is rejected.
     let lifetime: TimeInterval?
-    private(set) var refreshToken: String?
+    let refreshToken: Text
     let scope: String?
-    let error: String?
+    let error: Text
     let explanation: String?
-    /// There is an error, but it is not text.
-    let hasStrangeError: Bool
-    /// There is a refresh token, but it is not text: the one that was sent may be spent.
-    private(set) var hasStrangeRefreshToken: Bool
+    /// The members that have no meaning here: text as it is, anything else as its JSON.
+    let others: [String: String]
 
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        func text(_ key: CodingKeys) -> String? {
-            guard let text = try? members.decode(String.self, forKey: key), !text.isEmpty else { return nil }
-            return text
+    /// `nil` if the body is anything but one JSON object.
+    init?(_ body: Data) {
+        guard let members = JSONMembers(of: body) else { return nil }
+        func text(_ name: String) -> String? { Self.text(members, name).value }
+        accessToken = text("access_token")
+        tokenType = text("token_type")
+        scope = text("scope") ?? Self.list(members["scope"])
+        explanation = text("error_description")
+        lifetime = Self.lifetime(members["expires_in"])
+        // A number is as good as text: its digits are kept as they stand.
+        if case .number(let digits) = members["refresh_token"], Double(digits)?.isFinite == true {
+            refreshToken = .some(digits)
+        } else {
+            refreshToken = Self.text(members, "refresh_token")
         }
-        accessToken = text(.accessToken)
-        tokenType = text(.tokenType)
-        refreshToken = text(.refreshToken)
-        scope = text(.scope)
-        error = text(.error)
-        explanation = text(.explanation)
-        func isStrange(_ key: CodingKeys) -> Bool {
-            members.contains(key) && (try? members.decodeNil(forKey: key)) != true
-                && (try? members.decode(String.self, forKey: key)) == nil
-        }
-        // Some servers write `false` or an empty array where there is none, and a zero for no error.
-        func isNone(_ key: CodingKeys) -> Bool {
-            (try? members.decode(Bool.self, forKey: key)) == false
-                || (try? members.nestedUnkeyedContainer(forKey: key))?.isAtEnd == true
-        }
-        let isZero = (try? members.decode(Int.self, forKey: .error)) == 0
-        hasStrangeError = isStrange(.error) && !isNone(.error) && !isZero
-        hasStrangeRefreshToken = isStrange(.refreshToken) && !isNone(.refreshToken)
-        let seconds = (try? members.decode(Double.self, forKey: .lifetime)) ?? text(.lifetime).flatMap(Self.number)
-        lifetime = seconds.flatMap { $0.isNaN ? nil : min(max(0, $0), Self.longestLifetime) }
+        let isZero = members["error"] == .number("0")
+        error = isZero ? .none : Self.text(members, "error")
+        var others: [String: String] = [:]
+        for name in members.names where !Self.known.contains(name) { others[name] = Self.shown(members[name]) }
+        self.others = others
     }
 
-    /// Swift reads hexadecimal numbers as well; RFC 6749, appendix A.14, has decimal ones only.
-    private static func number(_ text: String) -> Double? {
-        text.contains { "xX".contains($0) } ? nil : Double(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    private static func text(_ members: JSONMembers, _ name: String) -> Text {
+        guard members.names.contains(name) else { return .none }
+        switch members[name] {
+        case .text(let text): return text.isEmpty ? .none : .some(text)
+        // Some servers write `false` or an empty array where there is nothing.
+        case .null, .flag(false): return .none
+        case .structure(let json) where json.filter({ !$0.isWhitespace }) == "[]": return .none
+        default: return .strange
+        }
     }
 
-    static let refreshTokenName = CodingKeys.refreshToken.rawValue
-
-    /// Takes a refresh token that is a number, which is as good as text once its digits are known.
-    mutating func takeNumber(_ json: String?) {
-        guard let json, let value = Double(json), value.isFinite else { return }
-        refreshToken = json
-        hasStrangeRefreshToken = false
+    /// The scopes of a server that lists them, as RFC 6749, section 3.3, writes them.
+    private static func list(_ value: JSONMembers.Value?) -> String? {
+        guard case .structure(let json) = value else { return nil }
+        let list = try? JSONDecoder().decode([String].self, from: Data(json.utf8))
+        return list.flatMap { $0.isEmpty ? nil : $0.joined(separator: " ") }
     }
 
-    /// Whether a name is one of those above.
-    static func knows(_ name: String) -> Bool { CodingKeys(rawValue: name) != nil }
+    private static func lifetime(_ value: JSONMembers.Value?) -> TimeInterval? {
+        let seconds: Double? =
+            switch value {
+            case .number(let digits): Double(digits)
+            // Swift reads hexadecimal numbers as well; RFC 6749, appendix A.14, has decimal ones only.
+            case .text(let text) where !text.contains(where: { "xX".contains($0) }):
+                Double(text.trimmingCharacters(in: .whitespacesAndNewlines))
+            default: nil
+            }
+        // Servers write -1 for a token that does not expire. Taken as expired, it would cost an exchange for each call.
+        guard let seconds, seconds.isFinite, seconds >= 0 else { return nil }
+        return min(seconds, longestLifetime)
+    }
+
+    private static func shown(_ value: JSONMembers.Value?) -> String? {
+        switch value {
+        case nil, .null: nil
+        case .flag(let flag): "\(flag)"
+        case .text(let text), .number(let text), .structure(let text): text
+        }
+    }
 }

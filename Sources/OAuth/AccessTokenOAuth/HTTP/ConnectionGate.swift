@@ -1,70 +1,54 @@
 import AccessTokenCore
 import Dispatch
 
-/// Lets so many connections to a host be open at once; the others wait in line.
+/// Lets so many connections be open at once; the other requests wait in line.
 ///
 /// `URLSession` on Linux counts the connections of one session only, and there each exchange has a session of its own.
 final class ConnectionGate: Sendable {
-    /// A connection's place, which is free again when nobody holds it any more.
+    /// A connection's place, which is free again when its last reference goes.
     final class Place: Sendable {
         private let gate: ConnectionGate
-        private let host: String
 
-        fileprivate init(_ gate: ConnectionGate, _ host: String) {
-            self.gate = gate
-            self.host = host
-        }
+        fileprivate init(_ gate: ConnectionGate) { self.gate = gate }
 
-        deinit { gate.placeGivenUp(host) }
+        deinit { gate.giveUpPlace() }
     }
 
-    private struct Line: Sendable {
-        var placesTaken = 0
-        /// A slice, since to take its first element moves no other; it would keep the element, which is cleared before.
-        private var waiting: ArraySlice<(@Sendable (Place) -> Void)?> = []
-
-        mutating func append(_ body: @escaping @Sendable (Place) -> Void) {
-            waiting.append(body)
-        }
-
-        mutating func popFirst() -> (@Sendable (Place) -> Void)? {
-            guard !waiting.isEmpty else { return nil }
-            let first = waiting[waiting.startIndex].take()
-            waiting.removeFirst()
-            return first
-        }
+    private struct State {
+        var freePlaces: Int
+        var waiting: [@Sendable (Place) -> Void] = []
     }
 
-    private let limit: Int
-    private let lines = Locked<[String: Line]>([:])
+    private let state: Locked<State>
 
     init(limit: Int) {
-        self.limit = max(1, limit)
+        state = Locked(State(freePlaces: max(1, limit)))
     }
 
     /// Calls back with a place, at once if there is one, or later on another thread.
-    func enter(_ host: String, then body: @escaping @Sendable (Place) -> Void) {
-        let isFree = lines.withLock { lines in
-            if lines[host, default: Line()].placesTaken < limit {
-                lines[host, default: Line()].placesTaken += 1
-                return true
+    func enter(then body: @escaping @Sendable (Place) -> Void) {
+        let isFree = state.withLock { state in
+            guard state.freePlaces > 0 else {
+                state.waiting.append(body)
+                return false
             }
-            lines[host]?.append(body)
-            return false
+            state.freePlaces -= 1
+            return true
         }
-        if isFree { body(Place(self, host)) }
+        if isFree { body(Place(self)) }
     }
 
-    private func placeGivenUp(_ host: String) {
-        let next = lines.withLock { lines -> (@Sendable (Place) -> Void)? in
-            if let next = lines[host]?.popFirst() { return next }
-            lines[host]?.placesTaken -= 1
-            if lines[host]?.placesTaken == 0 { lines[host] = nil }
-            return nil
+    private func giveUpPlace() {
+        let next = state.withLock { state -> (@Sendable (Place) -> Void)? in
+            guard !state.waiting.isEmpty else {
+                state.freePlaces += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
         }
         guard let next else { return }
-        let place = Place(self, host)
-        // Not here: one that gives its place up at once would call the next one from inside, and so on.
+        let place = Place(self)
+        // On another thread: a request that gives its place up at once would call the next one from inside, and so on.
         DispatchQueue.global().async { next(place) }
     }
 }

@@ -5,11 +5,11 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// The connections of one module, with its configuration.
+/// The connections of one endpoint or session, with its configuration.
 ///
-/// On Apple platforms they are kept for the next exchange. On Linux each exchange has a session and a connection of its
-/// own: one that is used again, and that dies as the second request goes out, has it sent again without its body, and
-/// then waits for an answer that never comes.
+/// On Apple platforms connections are kept for the next exchange. On Linux each exchange has a session and a connection of
+/// its own: a kept connection that dies as the second request goes out has that request sent again without its body, and
+/// the reply never comes.
 final class HTTPConnections: Sendable {
     /// Seconds that an exchange takes at most.
     let timeLimit: TimeInterval
@@ -21,8 +21,7 @@ final class HTTPConnections: Sendable {
     /// - Parameter configuration: is copied.
     init(_ configuration: URLSessionConfiguration) {
         let own = configuration.copy() as? URLSessionConfiguration ?? configuration
-        // A look into the cache first makes room for a race with whatever ends the request, and what is asked for
-        // with a token is never in it.
+        // Looking into the cache first can race with what ends the request.
         own.urlCache = nil
         own.timeoutIntervalForRequest = Self.wholeSeconds(own.timeoutIntervalForRequest)
         self.configuration = own
@@ -30,32 +29,20 @@ final class HTTPConnections: Sendable {
         gate = ConnectionGate(limit: own.httpMaximumConnectionsPerHost)
     }
 
-    /// Calls back as soon as the host of a request can have one more connection.
-    func whenFree(for request: URLRequest, _ body: @escaping @Sendable (ConnectionGate.Place?) -> Void) {
-        gate.enter(request.url.flatMap { WebOrigin(of: $0) }?.description ?? "", then: body)
+    /// Calls back as soon as one more connection can be open.
+    func whenFree(_ body: @escaping @Sendable (ConnectionGate.Place?) -> Void) {
+        gate.enter(then: body)
     }
 
-    /// - Throws: what the file system says about a file that is to be sent.
-    func start(
-        _ request: URLRequest,
-        uploading upload: HTTPUpload,
-        reportingTo exchange: HTTPExchange
-    ) throws -> URLSessionTask {
+    func start(_ request: URLRequest, reportingTo exchange: HTTPExchange) -> URLSessionTask {
         var request = request
         let seconds = Self.wholeSeconds(request.timeoutInterval)
-        // To set what it is already would be to overrule the configuration.
+        // Setting the same value again would overrule the configuration.
         if seconds != request.timeoutInterval { request.timeoutInterval = seconds }
-        let body: Data? =
-            switch upload {
-            case .ofRequest: nil
-            case .data(let data): data
-            // URLSession would read on by itself, and crash if the connection is gone when the next piece is there.
-            case .file(let url): try Data(contentsOf: url, options: .mappedIfSafe)
-            }
         let session = URLSession(configuration: configuration, delegate: exchange, delegateQueue: nil)
-        let task = body.map { session.uploadTask(with: request, from: $0) } ?? session.dataTask(with: request)
+        let task = session.dataTask(with: request)
         task.resume()
-        // The session keeps its delegate until the task is done, and lets go of it then.
+        // The session keeps its delegate until the task is done.
         session.finishTasksAndInvalidate()
         return task
     }
@@ -79,23 +66,13 @@ final class HTTPConnections: Sendable {
     }
 
     /// Calls back at once: the session itself counts its connections.
-    func whenFree(for request: URLRequest, _ body: @escaping @Sendable (ConnectionGate.Place?) -> Void) {
+    func whenFree(_ body: @escaping @Sendable (ConnectionGate.Place?) -> Void) {
         body(nil)
     }
 
-    func start(
-        _ request: URLRequest,
-        uploading upload: HTTPUpload,
-        reportingTo exchange: HTTPExchange
-    ) throws -> URLSessionTask {
-        let task: URLSessionTask =
-            switch upload {
-            case .ofRequest: session.dataTask(with: request)
-            case .data(let data): session.uploadTask(with: request, from: data)
-            case .file(let url): session.uploadTask(with: request, fromFile: url)
-            }
+    func start(_ request: URLRequest, reportingTo exchange: HTTPExchange) -> URLSessionTask {
+        let task = session.dataTask(with: request)
         task.delegate = exchange
-        exchange.delegate?.urlSession?(session, didCreateTask: task)
         task.resume()
         return task
     }
@@ -110,19 +87,11 @@ public typealias URLAuthenticationChallengeHandler =
         URLSession.AuthChallengeDisposition, URLCredential?
     )
 
-/// What a request's body is taken from.
-enum HTTPUpload: Hashable, Sendable {
-    /// The request itself: its data, its stream, or nothing.
-    case ofRequest
-    case data(Data)
-    case file(URL)
-}
-
 extension URLSessionConfiguration {
     /// A configuration that keeps nothing between two requests: no cookies, no cache, no passwords.
     ///
-    /// A new one each time; change of it what has to be different. On Linux it allows 32 connections to a host at once,
-    /// since each request has one of its own there, which stays open for that request only.
+    /// A new one each time; change of it what has to be different. On Linux it allows 32 open connections, since each
+    /// request has a connection of its own there.
     public static var keepingNothing: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.keepNothing()

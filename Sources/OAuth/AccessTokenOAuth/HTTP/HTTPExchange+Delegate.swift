@@ -12,10 +12,10 @@ extension HTTPExchange: URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // It would carry the secrets to wherever the reply points, and on Linux leave the body behind. The redirect
-        // itself becomes the reply.
+        // The request would carry its secrets to wherever the reply points, and on Linux leave its body behind. The
+        // redirect itself becomes the reply.
         completionHandler(nil)
-        // Not before: whoever does not want the reply cancels the task now, which must have got its answer.
+        // Afterwards, since a caller that has left closes the connection now.
         take(response, of: task)
     }
 
@@ -27,9 +27,8 @@ extension HTTPExchange: URLSessionDataDelegate {
     ) {
         switch challenge.protectionSpace.authenticationMethod {
         case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault:
-            // RFC 6749's own answer to a wrong secret is a 401 with such a challenge. Left to itself it hangs for ever
-            // on Linux, and asks the keychain for somebody's password on Apple platforms.
-            noteRejectedChallenge()
+            // RFC 6749's own answer to a wrong secret is a 401 with such a challenge. URLSession on Linux waits for ever
+            // for an answer, and on Apple platforms asks the keychain for a password of the user's.
             completionHandler(.rejectProtectionSpace, nil)
         default:
             // Whether to trust a server's certificate is for the system to decide, or for the app.
@@ -47,34 +46,7 @@ extension HTTPExchange: URLSessionDataDelegate {
         totalBytesExpectedToSend: Int64
     ) {
         noteSentBody()
-        #if canImport(FoundationNetworking)
-        delegate?.urlSession(
-            session,
-            task: task,
-            didSendBodyData: bytesSent,
-            totalBytesSent: totalBytesSent,
-            totalBytesExpectedToSend: totalBytesExpectedToSend
-        )
-        #else
-        delegate?.urlSession?(
-            session,
-            task: task,
-            didSendBodyData: bytesSent,
-            totalBytesSent: totalBytesSent,
-            totalBytesExpectedToSend: totalBytesExpectedToSend
-        )
-        #endif
     }
-
-    #if !canImport(FoundationNetworking)
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didFinishCollecting metrics: URLSessionTaskMetrics
-    ) {
-        delegate?.urlSession?(session, task: task, didFinishCollecting: metrics)
-    }
-    #endif
 
     func urlSession(
         _ session: URLSession,
@@ -87,7 +59,7 @@ extension HTTPExchange: URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        take(data, of: dataTask)
+        take(data)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

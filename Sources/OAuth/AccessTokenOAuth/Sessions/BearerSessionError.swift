@@ -13,7 +13,6 @@ public struct BearerSessionError: Error, Hashable, Sendable {
         case authorizationAlreadySet
         case unsendableToken
         case bodyTooLong(limit: Int)
-        case sessionInvalidated
     }
 
     private let reason: Reason
@@ -42,9 +41,6 @@ public struct BearerSessionError: Error, Hashable, Sendable {
         BearerSessionError(reason: .bodyTooLong(limit: limit))
     }
 
-    /// The session was invalidated, and takes no more requests.
-    public static let sessionInvalidated = BearerSessionError(reason: .sessionInvalidated)
-
     /// Lets a pattern match any error, as a case would: `catch BearerSessionError.unsendableToken`.
     public static func ~= (pattern: BearerSessionError, error: any Error) -> Bool {
         pattern == error as? BearerSessionError
@@ -65,10 +61,8 @@ extension BearerSessionError: CustomStringConvertible, LocalizedError {
         case .unsendableToken:
             "Not sent: the token has characters that no header field can carry, or none. Look at the token's loader."
         case .bodyTooLong(let limit):
-            "The reply is longer than the session's limit of \(limit) bytes, and was not read further. Download it to a "
-                + "file, or raise the session's bodyLimit."
-        case .sessionInvalidated:
-            "Not sent: the session was invalidated. Create a new one."
+            "The reply is longer than the session's limit of \(limit) bytes, and was not read further. Raise the session's "
+                + "bodyLimit, or download to a file with URLSession and withToken."
         }
     }
 

@@ -40,7 +40,7 @@ struct ChallengeTests {
             error: nil,
             sender: Sender()
         )
-        let exchange = HTTPExchange(URLRequest(url: url), to: .memory(limit: 0), challengeHandler: handler)
+        let exchange = HTTPExchange(URLRequest(url: url), bodyLimit: 0, challengeHandler: handler) { _ in }
         let answer = Locked<Answer?>(nil)
         let task = URLSession.shared.dataTask(with: url)
         exchange.urlSession(.shared, task: task, didReceive: challenge) { disposition, credential in

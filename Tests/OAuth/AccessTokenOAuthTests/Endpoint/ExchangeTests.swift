@@ -117,6 +117,14 @@ struct ExchangeTests {
         await #expect(throws: OAuthError.insecureEndpoint) { try await endpoint.exchange(.refreshToken("RT0")) }
     }
 
+    @Test(arguments: ["https:///", "https:", "https:///token"])
+    func `a URL without a host is told as no URL of a server, and nothing is sent`(url: String) async throws {
+        let endpoint = TokenEndpoint(try #require(URL(string: url)), authentication: .none(clientID: "app"))
+        let error = await #expect(throws: OAuthError.self) { try await endpoint.exchange(.refreshToken("RT0")) }
+        #expect(error?.isConfigurationMistake == true)
+        #expect(error.map { "\($0)".contains("no URL of a server") && !"\($0)".contains("not https") } == true)
+    }
+
     @Test(arguments: ["https://app:s3cret@example.com/token", "https://app@example.com/", "http://app@127.0.0.1:1/"])
     func `a URL that names a user is told as such, and nothing is sent`(url: String) async throws {
         let url = try #require(URL(string: url))
@@ -171,23 +179,15 @@ struct ExchangeTests {
             connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
             while !isOver.hasHappened, connection.trySend([0x20]) { Thread.sleep(forTimeInterval: 0.01) }
         } _: { server in
-            defer { isOver.happen() }
             let call = EndpointCall(try server.url, parameters: [FormParameter("a", "b")], proof: .init())
             let answer = Locked<OAuthError?>(nil)
-            call.send(over: EndpointTransport(durationFactor: 1), idleLimit: 1) { result in
+            EndpointTransport(durationFactor: 1).send(call.request, idleLimit: 1) { result in
                 if case .failure(let error) = result { answer.withLock { $0 = error } }
                 isOver.happen()
             }
-            #expect(await isOver.happens())
+            await isOver.wait()
             #expect(answer.withLock { $0 } == .timedOut)
         }
-    }
-
-    @Test func `a request says what it sends, and what it takes`() throws {
-        let request = EndpointCall(try Nobody.url, parameters: [], proof: .init()).request
-        #expect(request.httpMethod == "POST")
-        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded")
-        #expect(request.value(forHTTPHeaderField: "Accept") == "application/json")
     }
 
     @Test func `a reply is saved before anybody who waits has it`() async {

@@ -4,25 +4,77 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Secrets in a server's explanation", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Secrets in a server's words", .eightAtATime, .timeLimit(.minutes(10)))
 struct HiddenSecretTests {
-    private func refusal(_ explanation: String, _ secrets: [String]) -> String {
-        let body = #"{"error":"invalid_grant","error_description":"\#(explanation)"}"#
+    private func error(_ code: String, _ explanation: String = "", secrets: [String], status: Int = 400) -> OAuthError?
+    {
+        let body = #"{"error":"\#(code)","error_description":"\#(explanation)"}"#
         let reader = TokenReplyReader(secrets: secrets)
-        let reply = reader.read(EndpointReply(status: 400, body: Data(body.utf8)), at: Date(timeIntervalSince1970: 0))
-        return reply.error?.serverExplanation ?? ""
+        return reader.read(EndpointReply(status: status, body: Data(body.utf8)), at: Date(timeIntervalSince1970: 0))
+            .error
     }
 
-    @Test(arguments: ["\\n", "\\u200b", "\\u00ad"])
-    func `one that is broken by what is taken out is hidden as well`(separator: String) {
-        let text = refusal("bad token RT0-sec\(separator)ret-value", ["RT0-secret-value"])
-        #expect(text.contains("bad token <hidden>"))
-        #expect(!text.contains("RT0-secret-value"))
+    @Test(
+        arguments: [
+            ("no RT0-secret, s3cr:t +, s3cr%3At+%2B\\u0007\\n\\u202e!", "no <hidden>, <hidden>, <hidden>!"),
+            // What is taken out could break a secret in two.
+            ("bad token RT0-sec\\nret", "bad token <hidden>"), ("RT0-sec\\u200bret", "<hidden>"),
+            // Of one that begins with another, nothing is left over.
+            ("bad RT0-secret-and-more", "bad <hidden>"),
+            // One of three characters would hide half of every text.
+            ("no abc here", "no abc here"), ("no abcd here", "no <hidden> here"),
+            // In Base64 and in hexadecimal digits.
+            ("UlQwLXNlY3JldA==", "<hidden>=="), ("5254302d736563726574", "<hidden>"),
+        ]
+    )
+    func `are hidden in an explanation`(said: String, shown: String) {
+        let secrets = ["RT0-secret", "s3cr:t +", "RT0-secret-and-more", "abc", "abcd"]
+        let error = error("invalid_request", said, secrets: secrets)
+        #expect(error?.serverExplanation == shown)
+        #expect(!everythingShown(by: error as Any).contains(shown))
     }
 
-    @Test func `one of four characters is hidden, and one of three would hide half of every text`() {
-        #expect(refusal("no abcd here", ["abcd"]) == "no <hidden> here")
-        #expect(refusal("no abc here", ["abc"]) == "no abc here")
+    @Test func `are not the only thing that is cut: an explanation has two hundred characters at most`() {
+        for (length, shown) in [(200, 200), (201, 200), (10_000, 200)] {
+            let error = error("invalid_request", String(repeating: "é", count: length), secrets: [])
+            #expect(error?.serverExplanation?.count == shown)
+        }
+        for (length, expected) in [(64, true), (65, false)] {
+            let code = String(repeating: "x", count: length)
+            let none = OAuthError.notUnderstood(status: 400, "its error code is none")
+            #expect(error(code, secrets: []) == (expected ? .refused(code) : none))
+        }
+    }
+
+    @Test(arguments: ["RT0-secret", "rt0-SECRET", "UlQwLXNlY3JldA", "x.RT0-secret.y", "5254302D736563726574"])
+    func `are hidden in a code, and what is no code is not understood`(code: String) {
+        #expect(error(code, secrets: ["RT0-secret"]) == .refused("<hidden>"))
+        let none = OAuthError.notUnderstood(status: 400, "its error code is none")
+        #expect(error("no \(code)", secrets: ["RT0-secret"]) == none)
+    }
+
+    /// Each is the secret `s3cr:t +&"` in another spelling.
+    @Test(
+        arguments: [
+            "s3cr%3at%20%2b%26%22", "s3cr:t%20+", "s3cr:t +&amp;&quot;", "czNjcjp0ICsmIg==", "YXBwOnMzY3I6dCArJiI=",
+            "s3cr:t +&\\u0022", "s3cr:t +&\\\"",
+        ]
+    )
+    func `are in no error, in whatever spelling the server repeats them`(echo: String) {
+        for status in [200, 400, 401, 503] {
+            let shown = everythingShown(by: error(echo, echo, secrets: [#"s3cr:t +&""#], status: status) as Any)
+            for part in ["s3cr", "czNj", "MzY3"] { #expect(!shown.contains(part)) }
+        }
+    }
+
+    @Test func `do not hide a registered code that contains them, and hide one of the server's own`() {
+        for code in ["invalid_client", "authorization_pending", "unsupported_token_type", "invalid_grant"] {
+            #expect(error(code, secrets: ["client", "pending", "token", "grant", code])?.code == code)
+        }
+        #expect(error("client_is_blocked", secrets: ["client"]) == .refused("<hidden>"))
+        #expect(error("INVALID_CLIENT", secrets: ["client"]) == .refused("<hidden>"))
+        // A dead refresh token is not kept for ever because of its name.
+        #expect(error("bad_refresh_token", secrets: ["refresh"])?.requiresSignIn == true)
     }
 
     /// What a server may repeat of the proof: the whole header field, its value, the assertion.
@@ -32,117 +84,71 @@ struct HiddenSecretTests {
             .postBody(clientID: "app", secret: "s3cret value"), .assertion(clientID: "app") { "s3cret value" },
         ] as [ClientAuthentication]
     )
-    func `the proof of the client is hidden, however the server repeats it`(authentication: ClientAuthentication)
-        async throws
-    {
+    func `of a request are hidden, however the server repeats it`(authentication: ClientAuthentication) async throws {
         try await withServer { connection, request in
             let echo = (request.fields["authorization"] ?? "") + " " + request.body
             connection.reply(400, #"{"error":"invalid_client","error_description":"\#(echo)"}"#)
         } _: { server in
             let endpoint = try server.endpoint(authentication: authentication)
-            let error = await #expect(throws: OAuthError.self) { try await endpoint.exchange(.refreshToken("RT0-x")) }
-            let text = try #require(error?.serverExplanation)
-            #expect(text.contains("<hidden>"))
-            for secret in ["s3cret", "RT0-x", String(Data("app:s3cret".utf8).base64EncodedString().prefix(8))] {
-                #expect(!text.contains(secret))
-            }
-        }
-    }
-
-    @Test func `a code and its verifier are hidden, and so is what an extension sends`() async throws {
-        try await withServer { connection, request in
-            connection.reply(400, #"{"error":"invalid_grant","error_description":"\#(request.body.suffix(120))"}"#)
-        } _: { server in
             let verifier = String(repeating: "v", count: 43)
             for grant in [
-                try TokenGrant.authorizationCode("the-code", redirectURI: nil, codeVerifier: verifier),
-                .extensionGrant("urn:x", parameters: ["assertion": "the-code", "subject": verifier]),
-            ] {
-                let error = await #expect(throws: OAuthError.self) { try await server.endpoint().exchange(grant) }
+                .refreshToken("RT0-x"), try .authorizationCode("RT0-x", redirectURI: nil, codeVerifier: verifier),
+                .extensionGrant("urn:x", parameters: ["assertion": "RT0-x", "subject": verifier]),
+            ] as [TokenGrant] {
+                let error = await #expect(throws: OAuthError.self) { try await endpoint.exchange(grant) }
                 let text = try #require(error?.serverExplanation)
                 #expect(text.contains("<hidden>"))
-                #expect(!text.contains("the-code") && !text.contains("vvvv"))
+                let encoded = Data("app:s3cret".utf8).base64EncodedString().prefix(8)
+                for secret in ["s3cret", "RT0-x", "vvvv", String(encoded)] { #expect(!text.contains(secret)) }
             }
         }
-    }
-
-    @Test(arguments: [("\u{0F}", "%0F"), ("\u{10}", "%10"), ("\u{7F}", "%7F"), ("é", "%C3%A9")])
-    func `each byte of a form is two digits`(text: String, encoded: String) {
-        #expect(FormEncoding.encoded(text) == encoded)
-    }
-
-    @Test func `one that begins with another is hidden whole`() {
-        let text = refusal("bad appsecret-and-the-token", ["appsecret", "appsecret-and-the-token"])
-        #expect(text.contains("bad <hidden>"))
-        #expect(!text.contains("and-the-token"))
-    }
-}
-
-@Suite("A secret that a registered code contains", .eightAtATime, .timeLimit(.minutes(10)))
-struct RegisteredCodeTests {
-    private func error(_ code: String, _ secrets: String...) -> OAuthError? {
-        let body = Data(#"{"error":"\#(code)"}"#.utf8)
-        return TokenReplyReader(secrets: secrets).read(EndpointReply(status: 400, body: body), at: .now).error
-    }
-
-    @Test func `does not hide what the server says`() {
-        #expect(error("invalid_client", "client")?.code == "invalid_client")
-        #expect(error("unauthorized_client", "client", "rized")?.code == "unauthorized_client")
-        #expect(error("authorization_pending", "pending")?.code == "authorization_pending")
-        #expect(error("invalid_token", "token")?.code == "invalid_token")
-        #expect(error("unsupported_token_type", "token")?.code == "unsupported_token_type")
-    }
-
-    @Test(arguments: ["invalid_grant", "bad_refresh_token", "invalid_refresh_token"])
-    func `does not keep a dead refresh token for ever`(code: String) {
-        #expect(error(code, "invalid", "refresh", "grant", code)?.requiresSignIn == true)
-    }
-
-    @Test func `hides a code of the server's own`() {
-        #expect(error("client_is_blocked", "client") == .refused("<hidden>"))
-        #expect(error("INVALID_CLIENT", "client") == .refused("<hidden>"))
     }
 }
 
 @Suite("A request that failed below HTTP", .eightAtATime, .timeLimit(.minutes(10)))
 struct FailedExchangeTests {
-    private func error(_ code: URLError.Code, _ text: String, hasSentBody: Bool) -> OAuthError {
+    private func error(_ code: URLError.Code, _ text: String = "", hasSentBody: Bool = false) -> OAuthError {
         let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
-        return OAuthError(failedExchange: cause, hasSentBody: hasSentBody)
+        return OAuthError(HTTPFailure(cause: cause, response: nil, hasSentBody: hasSentBody))
     }
 
-    /// As Linux reports a certificate that nobody trusts.
     @Test func `was not sent if none of its body was, and the system's reason is told`() {
-        let error = error(.unknown, "SSL certificate problem:\n self-signed certificate", hasSentBody: false)
-        #expect(!error.mayHaveBeenCarriedOut)
-        #expect(error.isTransient)
-        #expect("\(error)".contains("URLError -1: SSL certificate problem: self-signed certificate"))
+        let error = error(.unknown, "Failed to connect:\n no route")
+        #expect(!error.mayHaveBeenCarriedOut && error.isTransient)
+        #expect("\(error)".contains("URLError -1: Failed to connect: no route"))
         #expect("\(error)".contains("nothing was sent"))
+        #expect(!self.error(.timedOut).mayHaveBeenCarriedOut)
     }
 
     /// As Linux reports a reply that is not HTTP.
     @Test func `may have been carried out if any of its body was sent, whatever the code says`() {
-        let error = error(.unsupportedURL, "Received HTTP/0.9 when not allowed", hasSentBody: true)
-        #expect(error == .connectionLost(code: URLError.Code.unsupportedURL.rawValue))
-        #expect(error.mayHaveBeenCarriedOut)
-        #expect(!error.isConfigurationMistake)
-        #expect(!"\(error)".contains("nothing was sent"))
+        let lost = error(.unsupportedURL, "Received HTTP/0.9 when not allowed", hasSentBody: true)
+        #expect(lost == .connectionLost(code: URLError.Code.unsupportedURL.rawValue))
+        #expect(lost.mayHaveBeenCarriedOut && lost.isTransient && !lost.isConfigurationMistake)
+        #expect(!"\(lost)".contains("nothing was sent"))
+        #expect(error(.timedOut, hasSentBody: true) == .timedOut)
     }
 
-    @Test func `timed out before it was sent, or after`() {
-        #expect(error(.timedOut, "", hasSentBody: true) == .timedOut)
-        #expect(!error(.timedOut, "", hasSentBody: false).mayHaveBeenCarriedOut)
-    }
-}
-
-@Suite("A URL that the system does not try", .eightAtATime, .timeLimit(.minutes(10)))
-struct UnusableURLTests {
     @Test(arguments: [URLError.Code.badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection])
-    func `is a mistake of configuration, and not tried again`(code: URLError.Code) {
-        let error = OAuthError.unreachable(code: code.rawValue)
-        #expect(!error.isTransient)
-        #expect(error.isConfigurationMistake)
+    func `for its URL is a mistake of configuration, and not tried again`(code: URLError.Code) {
+        let error = error(code)
+        #expect(!error.isTransient && error.isConfigurationMistake)
         #expect("\(error)".contains("Configure the URL"))
-        #expect(OAuthError.unreachable(code: URLError.Code.cannotConnectToHost.rawValue).isTransient)
+    }
+
+    /// The last three as Linux reports them.
+    @Test(
+        arguments: [
+            (.serverCertificateUntrusted, ""), (.serverCertificateHasBadDate, ""), (.clientCertificateRequired, ""),
+            (.unknown, "SSL certificate problem: self-signed certificate"),
+            (.unknown, "SSL: no alternative certificate subject name matches target host name 'a'"),
+            (.unknown, "server certificate verification failed. CAfile: none CRLfile: none"),
+        ] as [(URLError.Code, String)]
+    )
+    func `for its certificate is not tried again, which would not help`(code: URLError.Code, text: String) {
+        let error = error(code, text)
+        #expect(!error.isTransient && error.isConfigurationMistake && !error.mayHaveBeenCarriedOut)
+        #expect("\(error)".contains("Check the certificate"))
+        #expect(text.isEmpty || "\(error)".contains(text))
     }
 }

@@ -1,7 +1,12 @@
+import AccessTokenAdapters
 import AccessTokenOAuth
 import Foundation
 import TestSupport
 import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 @Suite("Grants, clients and errors", .eightAtATime, .timeLimit(.minutes(10)))
 struct VocabularyTests {
@@ -95,18 +100,34 @@ struct VocabularyTests {
     }
 
     @Test func `nothing prints a secret`() throws {
+        let url = try #require(URL(string: "https://user@api.example/path?key=s3cret"))
+        let configuration = URLSessionConfiguration.keepingNothing
+        configuration.httpAdditionalHeaders = ["X-Key": "s3cret"]
+        var endpoint = TokenEndpoint(url, authentication: .basic(clientID: "app", secret: "s3cret"), revocationURL: url)
+        endpoint.configuration = configuration
+        let store = MemoryCredentialStore(Credential(refreshToken: "s3cret", otherMembers: ["id_token": "s3cret"]))
+        let loader = OAuthLoader(endpoint: endpoint, store: store)
+        let service = AsyncAccessTokenService(loader: loader)
         let token = AccessToken(value: "s3cret")
         let shown: [any Sendable] = [
-            ClientAuthentication.basic(clientID: "app", secret: "s3cret"),
             ClientAuthentication.basicRaw(clientID: "app", secret: "s3cret"),
             ClientAuthentication.postBody(clientID: "app", secret: "s3cret"),
             TokenGrant.refreshToken("s3cret"),
             try TokenGrant.authorizationCode("s3cret", redirectURI: nil, codeVerifier: Self.verifier + "s3cret"),
             TokenGrant.extensionGrant("x", parameters: ["assertion": "s3cret"]),
-            TokenResponse(accessToken: token, refreshToken: "s3cret"),
+            TokenResponse(accessToken: token, refreshToken: "s3cret", otherMembers: ["id_token": "s3cret"]),
+            TokenEndpointReply(status: 400, body: Data("s3cret".utf8)), endpoint, store, loader, RetryingLoader(loader),
+            ThrottlingLoader(loader),
+            AsyncBearerSession(tokens: service, origins: [url], configuration: configuration),
+            BearerSession(
+                tokens: CallbackServiceAdapter(of: service),
+                origins: [url],
+                configuration: configuration
+            ),
         ]
         for value in shown { #expect(!everythingShown(by: value).contains("s3cret")) }
         for value in shown { #expect(!everythingShown(by: [value]).contains("s3cret")) }
+        #expect(everythingShown(by: endpoint).contains("/path"))
     }
 
     /// It comes from the server, which may write what it likes there.

@@ -8,6 +8,8 @@ struct HostileServer: Sendable, CustomTestStringConvertible {
     /// After the last step it closes the connection.
     enum Step: Sendable {
         case send(String)
+        /// A whole reply.
+        case whole(status: Int, String)
         case bytes([UInt8])
         /// Leaves the client time to read what came before as a packet of its own.
         case pause
@@ -37,6 +39,8 @@ struct HostileServer: Sendable, CustomTestStringConvertible {
         case timedOut
         /// More than a megabyte; the credential is kept.
         case tooLong
+        /// The system does not take the head; another try would not help, and the credential is kept.
+        case unreadableHead
     }
 
     /// What a request with a token comes to.
@@ -60,11 +64,19 @@ struct HostileServer: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    init(_ name: String, _ exchange: Exchange, _ resource: Resource, _ steps: Step...) {
-        self.name = name
-        self.steps = steps
-        self.exchange = exchange
-        self.resource = resource
+    /// Servers that all come to the same.
+    ///
+    /// - Parameter resource: what a resource comes to; where nothing is said, that is the status of the reply.
+    static func each(
+        _ exchange: Exchange,
+        resource: Resource? = nil,
+        _ servers: KeyValuePairs<String, [Step]>
+    ) -> [HostileServer] {
+        servers.map { name, steps in
+            let status = steps.lazy.compactMap { if case .whole(let status, _) = $0 { status } else { nil } }.first ?? 0
+            let usual: Resource = status == 401 ? .rejected : .status(status)
+            return HostileServer(name: name, steps: steps, exchange: exchange, resource: resource ?? usual)
+        }
     }
 
     /// Whether only a clock ends the exchange.
@@ -73,7 +85,7 @@ struct HostileServer: Sendable, CustomTestStringConvertible {
     func answer(_ connection: ScriptedConnection, until isOver: @Sendable () -> Bool) {
         for step in steps {
             switch step {
-            case .send(let text): connection.send(text)
+            case .send(let text), .whole(_, let text): connection.send(text)
             case .bytes(let bytes): _ = connection.trySend(bytes)
             case .pause: Thread.sleep(forTimeInterval: 0.02)
             case .flood(let text):
@@ -91,7 +103,7 @@ extension HostileServer.Step {
     static func reply(_ status: Int, _ body: String, _ fields: String...) -> Self {
         let head =
             (["HTTP/1.1 \(status) Reason"] + fields + ["Content-Length: \(body.utf8.count)", "Connection: close"])
-        return .send(head.joined(separator: "\r\n") + "\r\n\r\n" + body)
+        return .whole(status: status, head.joined(separator: "\r\n") + "\r\n\r\n" + body)
     }
 
     /// A success whose body is framed by these fields only.

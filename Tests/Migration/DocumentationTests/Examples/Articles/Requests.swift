@@ -17,13 +17,13 @@ enum Requests {
     static func requests(
         with service: AsyncAccessTokenService,
         apiURL: URL,
-        show: @escaping @Sendable (Data?, (any Error)?) -> Void
+        show: @escaping @Sendable (Result<(Data, URLResponse), any Error>) -> Void
     ) async throws -> Int? {
-        let friendsURL = apiURL.appending(path: "friends")
-        let picturesURL = apiURL.appending(path: "pictures")
+        let friendsURL = apiURL.appendingPathComponent("friends")
+        let picturesURL = apiURL.appendingPathComponent("pictures")
 
         let friends = AsyncBearerSession(tokens: service, origins: [apiURL])
-        async let reply = friends.data(from: friendsURL)
+        async let reply = friends.data(for: URLRequest(url: friendsURL))
 
         let configuration = URLSessionConfiguration.keepingNothing
         configuration.timeoutIntervalForRequest = 10
@@ -33,7 +33,7 @@ enum Requests {
             configuration: configuration,
             handlerQueue: .main
         )
-        pictures.dataTask(with: picturesURL) { data, response, error in show(data, error) }.resume()
+        pictures.data(for: URLRequest(url: picturesURL)) { result in show(result) }
 
         return try await (reply.1 as? HTTPURLResponse)?.statusCode
     }

@@ -1,0 +1,46 @@
+import Foundation
+
+/// Reads the `Retry-After` field: seconds, or a date in one of three forms (RFC 9110, sections 10.2.3 and 5.6.7).
+enum RetryAfter {
+    /// A server that asks for more than a day is not believed.
+    private static let longest: TimeInterval = 86_400
+
+    /// No date of these forms is longer.
+    private static let longestDate = 40
+
+    /// How many commas are looked at.
+    private static let mostParts = 16
+
+    /// Made once: to make a formatter takes longer than to read a whole reply.
+    private static let formatters = [
+        "EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy",
+    ].map { format in
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = format
+        return formatter
+    }
+
+    /// Seconds from `now`, 0 for a date that has passed, `nil` for what makes no sense; of several fields the longest.
+    static func seconds(_ field: String?, at now: Date) -> TimeInterval? {
+        // Fields of one name come as one with commas (RFC 9110, section 5.3), and a date may have a comma of its own.
+        let parts = (field ?? "").split(separator: ",", maxSplits: mostParts).map(String.init)
+        let dates = zip(parts, parts.dropFirst()).map { "\($0),\($1)" }
+        return (parts + dates).compactMap { seconds(of: $0, at: now) }.max()
+    }
+
+    private static func seconds(of value: String, at now: Date) -> TimeInterval? {
+        let field = value.trimmingCharacters(in: .whitespaces)
+        guard !field.isEmpty else { return nil }
+        let seconds = field.utf8.allSatisfy { (48...57).contains($0) } ? TimeInterval(field) : secondsUntil(field, now)
+        guard let seconds, seconds <= longest else { return nil }
+        return max(0, seconds)
+    }
+
+    private static func secondsUntil(_ text: String, _ now: Date) -> TimeInterval? {
+        // On Linux the formatter traps at some characters beyond ASCII, which no date of these forms has.
+        guard text.utf8.count <= longestDate, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        return formatters.lazy.compactMap { $0.date(from: text) }.first?.timeIntervalSince(now)
+    }
+}

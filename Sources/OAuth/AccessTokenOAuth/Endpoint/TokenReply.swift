@@ -1,0 +1,52 @@
+public import Foundation
+
+/// What an exchange came to.
+struct TokenReply: Sendable {
+    let result: Result<TokenResponse, OAuthError>
+
+    /// A refresh token that came without an access token that can be used: the one that was sent is spent, so that it
+    /// must be saved all the same.
+    var rescuedRefreshToken: String?
+
+    /// Every refresh token that came.
+    var refreshToken: String? { (try? result.get())?.refreshToken ?? rescuedRefreshToken }
+
+    var error: OAuthError? {
+        if case .failure(let error) = result { error } else { nil }
+    }
+
+    init(_ result: Result<TokenResponse, OAuthError>, rescuing refreshToken: String? = nil) {
+        self.result = result
+        rescuedRefreshToken = refreshToken
+    }
+}
+
+/// A reply of the token endpoint, for ``TokenEndpoint/failureMapping``.
+///
+/// It prints no body: a server may repeat a secret there.
+public struct TokenEndpointReply: Sendable {
+    /// The status of the HTTP response.
+    public let status: Int
+
+    /// The body, at most a megabyte.
+    public let body: Data
+
+    /// The body as text, without white space at either end.
+    public var text: String {
+        String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Creates a reply, to test a mapping with.
+    public init(status: Int, body: Data) {
+        self.status = status
+        self.body = body
+    }
+}
+
+extension TokenEndpointReply: CustomStringConvertible, CustomReflectable {
+    /// The status, and how long the body is.
+    public var description: String { "TokenEndpointReply(\(status), \(body.count) bytes)" }
+
+    /// A mirror without the body, so that `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["status": status], displayStyle: .struct) }
+}

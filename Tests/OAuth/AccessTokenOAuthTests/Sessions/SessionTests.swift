@@ -1,0 +1,299 @@
+import AccessTokenAdapters
+import Dispatch
+import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("A session of either kind", .eightAtATime, .timeLimit(.minutes(10)))
+struct SessionTests {
+    private static func vector(_ id: String) throws -> Vectors.ResourceVector {
+        try #require(Vectors.all.resource.first { $0.id == id })
+    }
+
+    /// Accepts any token but the first.
+    private static func rejectingFirst(_ fields: [String: String] = [:]) -> ScriptedServer.Script {
+        { connection, request in
+            let isFirst = request.fields["authorization"] == "Bearer A1"
+            connection.reply(isFirst ? 401 : 200, isFirst ? "rejected" : "served", fields: isFirst ? fields : [:])
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `sends the token as its vector says, over and over with a body of its own`(kind: SessionKind) async throws {
+        let vector = try #require(Vectors.all.requests.first { $0.id == "Q6" })
+        try await withServer { connection, request in
+            connection.reply(200, request.body, fields: ["X-Own": "1"])
+        } _: { server in
+            let token = AccessToken(value: vector.in.access_token ?? "")
+            let service = AsyncAccessTokenService(loader: ListLoader(.success(token)))
+            let session = kind.session(service, origins: [try server.url])
+            var request = URLRequest(url: try server.resource)
+            request.httpMethod = "PUT"
+            for body in ["one", "two", "three"] {
+                request.httpBody = Data(body.utf8)
+                let (data, response) = try await session.data(for: request)
+                #expect(String(decoding: data, as: UTF8.self) == body)
+                #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "x-own") == "1")
+            }
+            #expect(server.authorizations == Array(repeating: vector.headers?["Authorization"], count: 3))
+            #expect(server.requests.map(\.line) == Array(repeating: "PUT /resource HTTP/1.1", count: 3))
+        }
+    }
+
+    @Test(arguments: ["W1", "W2", "W3"], SessionKind.allCases)
+    func `after a 401 sends the next token, with and without a challenge`(id: String, kind: SessionKind) async throws {
+        let vector = try Self.vector(id)
+        #expect(vector.status == 401)
+        try await withServer(Self.rejectingFirst(vector.headers ?? [:])) { server in
+            let (service, loader) = SampleTokens.service()
+            let session = kind.session(service, origins: [try server.url])
+            let (data, response) = try await session.data(for: URLRequest(url: try server.resource))
+            #expect(response.status == 200 && String(decoding: data, as: UTF8.self) == "served")
+            #expect(server.authorizations == ["Bearer A1", "Bearer A2"])
+            #expect(loader.loads == 2)
+        }
+    }
+
+    @Test(arguments: ["W4", "W5"], SessionKind.allCases)
+    func `hands on a 403 and a second 401, whose tokens stay`(id: String, kind: SessionKind) async throws {
+        let vector = try Self.vector(id)
+        let attempts = vector.repeat == true ? 2 : 1
+        try await withServer { connection, _ in
+            connection.reply(vector.status ?? 0, "no \(connection.number)", fields: vector.headers ?? [:])
+        } _: { server in
+            let (service, loader) = SampleTokens.service()
+            let session = kind.session(service, origins: [try server.url])
+            let (data, response) = try await session.data(for: URLRequest(url: try server.resource))
+            #expect(response.status == vector.status)
+            #expect(String(decoding: data, as: UTF8.self) == "no \(attempts)")
+            #expect(server.requests.count == attempts && loader.loads == attempts)
+            #expect(service.currentToken == AccessToken(value: "A\(attempts)"))
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `takes the head of a 401 for one, though its page is too long`(kind: SessionKind) async throws {
+        try await withServer { connection, _ in
+            connection.reply(connection.number == 1 ? 401 : 200, connection.number == 1 ? "too long" : "yes")
+        } _: { server in
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url], bodyLimit: 3)
+            #expect(try await session.data(for: URLRequest(url: try server.resource)).0 == Data("yes".utf8))
+        }
+    }
+
+    @Test func `sends a body from a stream once`() throws {
+        let url = try Nobody.url
+        let transport = BearerTransport(
+            origins: [url],
+            allowsInsecureHTTP: false,
+            configuration: .keepingNothing,
+            bodyLimit: 0
+        )
+        let response = try #require(HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
+        var request = URLRequest(url: url)
+        #expect(transport.isRejection(.success(HTTPReply(response: response, body: Data())), of: request))
+        request.httpBodyStream = InputStream(data: Data())
+        #expect(!transport.isRejection(.success(HTTPReply(response: response, body: Data())), of: request))
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `makes one exchange of two hundred 401s, and none of a late one`(kind: SessionKind) async throws {
+        let callers = try #require(try Self.vector("W6").callers)
+        let gate = Gate()
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
+        let loader = OAuthLoader(endpoint: server.endpoint, store: store)
+        let service = AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
+        let old = try await service.token()
+        // Says late that it does not know the first token.
+        try await withServer { connection, request in
+            let isOld = request.fields["authorization"] == "Bearer \(old.value)"
+            if isOld { gate.pass() }
+            connection.reply(isOld ? 401 : 200, "")
+        } _: { lateServer in
+            let lateSession = kind.session(service, origins: [try lateServer.url])
+            let late = Task { try await lateSession.data(for: URLRequest(url: try lateServer.resource)).1.status }
+            await yieldUntil { lateServer.requests.count == 1 }
+
+            server.expireAccessTokens()
+            let sessions = (0..<4).map { _ in kind.session(service, origins: [server.resource]) }
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<callers {
+                    group.addTask {
+                        try await sessions[number % 4].data(for: URLRequest(url: server.resource)).1.status
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == Array(repeating: 200, count: callers))
+            #expect(server.tally.tokenRequests == 2)
+
+            let new = service.currentToken
+            gate.open()
+            #expect(try await late.value == 200)
+            #expect(server.tally.tokenRequests == 2)
+            #expect(service.currentToken == new)
+        }
+        #expect(server.tally.reuses == 0)
+    }
+
+    @Test(arguments: [CancellationError(), OAuthError.refused("invalid_grant")] as [any Error], SessionKind.allCases)
+    func `hands on what the service says instead of a token`(error: any Error, kind: SessionKind) async throws {
+        let url = try #require(URL(string: "https://api.example"))
+        let session = kind.session(AsyncAccessTokenService(loader: ListLoader(.failure(error))), origins: [url])
+        let thrown = await #expect(throws: (any Error).self) { try await session.data(for: URLRequest(url: url)) }
+        #expect(thrown.map { "\($0)" } == "\(error)")
+    }
+
+    @Test(
+        arguments: [
+            ("https://api.example", "https://other.example", .originNotAllowed("https://other.example:443")),
+            ("https://api.example", "https://api.example:8443", .originNotAllowed("https://api.example:8443")),
+            ("https://api.example", "ftp://api.example", .originNotAllowed("ftp:")),
+            ("https://api.example", "https://user@api.example", .authorizationAlreadySet),
+            ("http://api.example", "http://api.example", .insecureOrigin("http://api.example:80")),
+            ("http://127.example", "http://127.example", .insecureOrigin("http://127.example:80")),
+            ("https://user@API.example:443/x?y", "HTTPS://api.EXAMPLE", nil), ("http://[::1]", "http://[::1]", nil),
+            ("http://127.0.0.1", "http://127.0.0.1", nil), ("http://localhost", "http://LOCALHOST", nil),
+            ("https://bücher.example", "https://xn--bcher-kva.example", nil),
+        ] as [(String, String, BearerSessionError?)]
+    )
+    func `sends a token to its origins only, and not in the clear`(
+        origin: String,
+        url: String,
+        error: BearerSessionError?
+    )
+        throws
+    {
+        let transport = BearerTransport(
+            origins: [try #require(URL(string: origin))],
+            allowsInsecureHTTP: false,
+            configuration: .keepingNothing,
+            bodyLimit: 0
+        )
+        #expect(transport.refusal(of: URLRequest(url: try #require(URL(string: url)))) == error)
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `loads and sends nothing for a request that is refused`(kind: SessionKind) async throws {
+        let url = try #require(URL(string: "http://api.invalid"))
+        let (service, loader) = SampleTokens.service()
+        let configuration = URLSessionConfiguration.keepingNothing
+        configuration.httpAdditionalHeaders = ["authorization": "Basic x"]
+        var own = URLRequest(url: url)
+        own.setValue("Basic x", forHTTPHeaderField: "Authorization")
+        let sessions = [
+            (kind.session(service, origins: []), BearerSessionError.originNotAllowed("http://api.invalid:80")),
+            (kind.session(service, origins: [url]), .insecureOrigin("http://api.invalid:80")),
+            (kind.session(service, origins: [url], configuration: configuration), .authorizationAlreadySet),
+        ]
+        for (session, error) in sessions {
+            await #expect(throws: error) { try await session.data(for: URLRequest(url: url)) }
+            await #expect(throws: BearerSessionError.authorizationAlreadySet) { try await session.data(for: own) }
+        }
+        #expect(loader.loads == 0)
+        for value in ["", "A\r\nX-Evil: 1", "A B", "é"] {
+            let broken = AsyncAccessTokenService(loader: ListLoader(.success(AccessToken(value: value))))
+            let session = kind.session(broken, origins: [url], allowsInsecureHTTP: true)
+            await #expect(throws: BearerSessionError.unsendableToken) {
+                try await session.data(for: URLRequest(url: url))
+            }
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308], SessionKind.allCases)
+    func `follows a redirect of a GET within the origin, and no other`(status: Int, kind: SessionKind) async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, "")
+        } _: { stranger in
+            let places = [
+                "/inside": "token?a=b%20c", "/outside": try stranger.resource.absoluteString, "/circle": "circle",
+            ]
+            try await withServer { connection, request in
+                let place = places[String(request.line.split(separator: " ")[1])]
+                connection.reply(place == nil ? 200 : status, "", fields: place.map { ["Location": $0] } ?? [:])
+            } _: { server in
+                let (service, loader) = SampleTokens.service()
+                let session = kind.session(service, origins: [try server.url, try stranger.url])
+                func reply(_ path: String, method: String = "GET") async throws -> (URLResponse, [ReceivedRequest]) {
+                    let before = server.requests.count
+                    var request = URLRequest(
+                        url: try server.url.deletingLastPathComponent().appendingPathComponent(path)
+                    )
+                    request.httpMethod = method
+                    let response = try await session.data(for: request).1
+                    return (response, Array(server.requests[before...]))
+                }
+                let (inside, requests) = try await reply("inside")
+                #expect(inside.status == 200 && inside.url?.path == "/token")
+                #expect(requests.map { $0.fields["authorization"] } == ["Bearer A1", "Bearer A1"])
+                #expect(requests.last?.line == "GET /token?a=b%20c HTTP/1.1")
+                let (posted, posts) = try await reply("inside", method: "POST")
+                #expect(posted.status == status && posts.count == 1)
+                // That the other origin is allowed as well makes no difference: the caller did not ask it.
+                let (outside, _) = try await reply("outside")
+                #expect(outside.status == status && stranger.requests.isEmpty)
+                let (circle, circles) = try await reply("circle")
+                #expect(circle.status == status && circles.count == 21)
+                #expect(loader.loads == 1)
+            }
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
+    func `reads as many bytes as its limit, and one more is an error that names it`(kind: SessionKind) async throws {
+        try await withServer { connection, request in
+            let body = String(repeating: "x", count: request.line.contains("/token") ? 1000 : 1001)
+            // With a length, and without one.
+            let length = connection.number.isMultiple(of: 2) ? "Content-Length: \(body.utf8.count)\r\n" : ""
+            connection.send("HTTP/1.1 200 OK\r\n\(length)Connection: close\r\n\r\n\(body)")
+        } _: { server in
+            let session = kind.session(SampleTokens.service().0, origins: [try server.url], bodyLimit: 1000)
+            for _ in 0..<2 {
+                #expect(try await session.data(for: URLRequest(url: try server.url)).0.count == 1000)
+                for _ in 0..<2 {
+                    await #expect(throws: BearerSessionError.bodyTooLong(limit: 1000)) {
+                        try await session.data(for: URLRequest(url: try server.resource))
+                    }
+                }
+            }
+            #expect("\(BearerSessionError.bodyTooLong(limit: 1000))".contains("1000 bytes"))
+        }
+    }
+
+    @Test func `of callback code calls its handlers on the queue given, after the call, one at a time`() async throws {
+        let queue = DispatchQueue(label: "test", attributes: .concurrent)
+        let mark = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: mark, value: true)
+        let answers = Locked<[Bool]>([])
+        let (occupancy, done) = (Occupancy(), Event())
+        let service = AsyncAccessTokenService(loader: ListLoader(.success(AccessToken(value: "A"))))
+        let url = try Nobody.url
+        // The session is dropped at once.
+        let session = BearerSession(tokens: CallbackServiceAdapter(of: service), origins: [url], handlerQueue: queue)
+        for number in 0..<50 {
+            let retrieval = session.data(for: URLRequest(url: number % 5 == 0 ? url.appendingPathComponent("x") : url))
+            { _ in
+                occupancy.enter()
+                let count = answers.withLock { answers in
+                    answers.append(DispatchQueue.getSpecific(key: mark) == true)
+                    return answers.count
+                }
+                occupancy.leave()
+                if count == 50 { done.happen() }
+            }
+            if number.isMultiple(of: 2) { retrieval.cancel() }
+        }
+        await done.wait()
+        #expect(answers.withLock { $0 } == Array(repeating: true, count: 50))
+        #expect(occupancy.most == 1)
+    }
+}
