@@ -149,8 +149,7 @@ let migrationGroup: [Target] = [
         at: "Migration/DocumentationTests",
         [
             "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
-            "CredentialStoreContract", "SampleShared", "SampleStage0", "SampleStage2", "SampleStage3", "RaceGallery",
-            "InterleavingExplorer",
+            "CredentialStoreContract", "SampleShared", "SampleStage0", "SampleStage2",
         ]
     ),
 ]

@@ -1,25 +1,16 @@
 import Testing
 
-@testable import RaceGallery
-
-@Suite("What Migration.md says of other things")
+@Suite("What the guide says of other things")
 struct GuideTests {
-    @Test func `each diagram is what a run of today draws`() async throws {
-        let drawn = [try await Recording.ofBothWorlds(), await Recording.ofSignOut()]
-        let shown = try CodeBlock.all(in: "Migration.md").filter { $0.language == "mermaid" }.map(\.lines)
-        #expect(shown.count == drawn.count, "GuideTests draws \(drawn.count) diagrams, Migration.md has \(shown.count)")
-        for (shown, drawn) in zip(shown, drawn) {
-            let text = drawn.joined(separator: "\n")
-            #expect(shown == drawn, "put what the run drew into the mermaid block of Migration.md:\n\(text)")
-        }
-    }
+    static let guide = ["Migration.md", "Sources/Documentation.docc/MigrationReference.md"]
 
     @Test func `each exhibit that it names is in the gallery`() throws {
-        let text = try Repository.text(of: "Migration.md")
-        let named = text.matches(of: /race-gallery ([a-z-]+)/).map { String($0.1) }
+        let text = try Self.guide.map(Repository.text).joined()
+        let named = Set(text.matches(of: /race-gallery ([a-z-]+)/).map { String($0.1) })
         #expect(!named.isEmpty)
-        let strangers = Set(named).subtracting(Gallery.exhibits.map(\.name))
-        #expect(strangers == [], "Migration.md names what `race-gallery --list` does not know")
+        let exhibits = try Repository.swiftFiles(in: "Sources/Exploring/RaceGallery").map(Repository.text).joined()
+        let strangers = named.filter { !exhibits.contains("name: \"\($0)\"") }
+        #expect(strangers == [], "the guide names what `race-gallery --list` does not know")
     }
 
     @Test func `an article links by doc, where docc looks, or by a whole address`() throws {

@@ -21,9 +21,10 @@ final class App {
         session.signIn(LegacyToken(value: credential.accessToken, expiresAt: credential.expiresAt))
     }
 
-    func signOut() {
+    func signOut(then done: @escaping @Sendable () -> Void) {
         profile.signOut()
         keychain.credential = nil
         session.signOut()
+        done()
     }
 }

@@ -22,9 +22,8 @@ final class App {
         session.signIn(AccessToken(value: credential.accessToken, expiration: credential.expiresAt))
     }
 
-    func signOut() {
+    func signOut(then done: @escaping @Sendable () -> Void) {
         profile.signOut()
-        keychain.credential = nil
-        session.tokens.signOut {}
+        session.tokens.signOut(then: done)
     }
 }

@@ -9,7 +9,7 @@ nonisolated struct Session: Sendable {
 
     static func legacy(exchange: @escaping Exchange, keychain: Keychain) -> Session {
         let session = LegacySession(requestToken: TokenRequest(exchange: exchange, keychain: keychain).send)
-        return Session(tokens: LegacySessionProvider(of: session)) { token in
+        return Session(tokens: LegacySessionProvider(of: session, keychain: keychain)) { token in
             session.signIn(LegacyToken(value: token.value, expiresAt: token.expiration ?? .distantFuture))
         }
     }

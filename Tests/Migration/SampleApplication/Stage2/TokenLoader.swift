@@ -1,8 +1,8 @@
 import AccessTokenGCD
 import SampleShared
 
-/// Sends the refresh token from the keychain, and stores its successor.
-nonisolated struct TokenLoader: AccessTokenLoader {
+/// Sends the refresh token from the keychain, stores its successor, and forgets it at a sign-out.
+struct TokenLoader: AccessTokenLoader {
     let exchange: Exchange
     let keychain: Keychain
 
@@ -16,5 +16,10 @@ nonisolated struct TokenLoader: AccessTokenLoader {
                 }
             )
         }
+    }
+
+    func signOut(then done: @escaping @Sendable () -> Void) {
+        keychain.credential = nil
+        done()
     }
 }

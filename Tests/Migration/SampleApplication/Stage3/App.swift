@@ -26,9 +26,8 @@ final class App {
         tokens.inOrder { [service] in await service.signIn(token) }
     }
 
-    func signOut() {
+    func signOut(then done: @escaping @Sendable () -> Void) {
         profile.signOut()
-        keychain.credential = nil
-        tokens.signOut {}
+        tokens.signOut(then: done)
     }
 }

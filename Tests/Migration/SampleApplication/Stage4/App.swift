@@ -25,7 +25,6 @@ final class App {
 
     func signOut() async {
         profile.signOut()
-        keychain.credential = nil
         await service.signOut()
     }
 }

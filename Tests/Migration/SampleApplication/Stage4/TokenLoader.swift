@@ -1,8 +1,8 @@
 import AccessTokenAsync
 import SampleShared
 
-/// Sends the refresh token from the keychain, and stores its successor.
-nonisolated struct TokenLoader: AsyncAccessTokenLoader {
+/// Sends the refresh token from the keychain, stores its successor, and forgets it at a sign-out.
+struct TokenLoader: AsyncAccessTokenLoader {
     let exchange: AsyncExchange
     let keychain: Keychain
 
@@ -11,5 +11,9 @@ nonisolated struct TokenLoader: AsyncAccessTokenLoader {
         let new = try await exchange(sent.refreshToken)
         keychain.replace(sent, with: new)
         return AccessToken(value: new.accessToken, expiration: new.expiresAt)
+    }
+
+    func signOut() {
+        keychain.credential = nil
     }
 }

@@ -25,6 +25,17 @@ final class RunningApp {
         self.signOut = signOut
     }
 
+    /// An app whose sign-out calls back when the session is forgotten.
+    convenience init(
+        load: @escaping () -> Void,
+        signIn: @escaping (Credential) async -> Void,
+        signOutThen: @escaping (@escaping @Sendable () -> Void) -> Void
+    ) {
+        self.init(load: load, signIn: signIn) {
+            await withCheckedContinuation { forgotten in signOutThen { forgotten.resume() } }
+        }
+    }
+
     /// Starts to load what the screen shows.
     func load() {
         loads += 1

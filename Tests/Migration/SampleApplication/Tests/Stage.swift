@@ -17,25 +17,25 @@ struct Stage: Sendable, CustomTestStringConvertible {
     static let all = [
         Stage(testDescription: "stage 0", hasOldSession: true) { world in
             let app = SampleStage0.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
-            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOut: app.signOut)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
             app.profile.onChange = running.take
             return running
         },
         Stage(testDescription: "stage 1", hasOldSession: true) { world in
             let app = SampleStage1.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
-            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOut: app.signOut)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
             app.profile.onChange = running.take
             return running
         },
         Stage(testDescription: "stage 2", hasOldSession: false) { world in
             let app = SampleStage2.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
-            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOut: app.signOut)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
             app.profile.onChange = running.take
             return running
         },
         Stage(testDescription: "stage 3", hasOldSession: false) { world in
             let app = SampleStage3.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
-            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOut: app.signOut)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
             app.profile.onChange = running.take
             return running
         },

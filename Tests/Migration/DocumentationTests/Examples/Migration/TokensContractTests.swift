@@ -5,17 +5,17 @@ import Testing
 
 @testable import SampleStage2
 
-private let tokensSubject = ContractSubject("our tokens", features: [.signIn, .signOut, .callbackLoader]) { fixture in
+private let tokensSubject = ContractSubject(
+    "our tokens",
+    features: [.signIn, .signOut, .callbackLoader],
+    promises: ["O7"]
+) { fixture in
     let keychain = Keychain()
-    keychain.credential = Credential(accessToken: "", expiresAt: .distantPast, refreshToken: "refresh")
+    keychain.credential = Credential(refreshToken: "refresh")
     let session = Session.actor(
         exchange: { sent, handler in
             fixture.loader.load(replacing: nil) { result in
-                handler(
-                    result.map {
-                        Credential(accessToken: $0.value, expiresAt: .distantFuture, refreshToken: "after \(sent)")
-                    }
-                )
+                handler(result.map { Credential(accessToken: $0.value, refreshToken: "after \(sent)") })
             }
         },
         keychain: keychain
@@ -23,10 +23,11 @@ private let tokensSubject = ContractSubject("our tokens", features: [.signIn, .s
     return .retrieving { handler in
         session.tokens.retrieveToken(then: handler)
     } signIn: { token in
+        keychain.credential = Credential(accessToken: token.value, refreshToken: "refresh")
         session.signIn(token)
     } signOut: {
         await AsyncServiceAdapter(of: session.tokens).signOut()
-        await fixture.loader.signOut()
+        if keychain.credential == nil { await fixture.loader.signOut() }  // O7: the store is looked into.
     }
 }
 
@@ -35,5 +36,11 @@ struct TokensContractTests {
     @Test func `breaks nothing`() async {
         let report = await ServiceContract.verify(tokensSubject)
         #expect(report.isKept, "\(report)")
+    }
+}
+
+extension Credential {
+    fileprivate init(accessToken: String = "", refreshToken: String) {
+        self.init(accessToken: accessToken, expiresAt: .distantFuture, refreshToken: refreshToken)
     }
 }
