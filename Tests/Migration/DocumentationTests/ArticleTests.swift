@@ -5,10 +5,6 @@ import Dispatch
 import Foundation
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("The code of the articles does what is said of it")
 struct ArticleTests {
     let endpoint = YourEndpoint()
@@ -101,23 +97,13 @@ struct ArticleTests {
         #expect(await !model.isRefreshing)
     }
 
-    @Test func `a token endpoint and a credential make a service`() async throws {
-        let url = try #require(URL(string: "https://as.example/token"))
-        let token = AccessToken(value: "first", expiration: .distantFuture)
-        let service = try await Requests.service(
-            tokenURL: url,
-            firstCredential: Credential(accessToken: token, refreshToken: "refresh")
-        )
-        #expect(try await service.token() == token)
-    }
-
     @Test func `an app that starts again finds its session, and shows the sign-in screen after a sign-out`()
         async throws
     {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "launch-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("launch-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = try #require(URL(string: "https://as.example/token"))
-        let session = folder.appending(path: "session")
+        let session = folder.appendingPathComponent("session")
         let first = await AppSession(tokenURL: url, folder: session)
         #expect(try await !first.isSignedIn())
         let token = AccessToken(value: "first", expiration: .distantFuture)
@@ -130,17 +116,17 @@ struct ArticleTests {
         #expect(try await !first.isSignedIn())
         await #expect(throws: AccessTokenError.signedOut) { try await first.tokens.token() }
 
-        try Data("half".utf8).write(to: session.appending(path: "credential.json"))
+        try Data("half".utf8).write(to: session.appendingPathComponent("credential.json"))
         try await first.signIn(Credential(accessToken: token, refreshToken: "refresh"))
         #expect(try await first.tokens.token() == token)
     }
 
     @Test func `asking whether there is a session ends none that begins meanwhile`() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "login-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("login-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = try #require(URL(string: "https://as.example/token"))
         for number in 0..<20 {
-            let session = await AppSession(tokenURL: url, folder: folder.appending(path: "\(number)"))
+            let session = await AppSession(tokenURL: url, folder: folder.appendingPathComponent("\(number)"))
             let token = AccessToken(value: "first", expiration: .distantFuture)
             async let isSignedIn = session.isSignedIn()
             try await session.signIn(Credential(accessToken: token, refreshToken: "refresh"))
@@ -150,15 +136,10 @@ struct ArticleTests {
         }
     }
 
-    @Test func `sessions of both worlds ask the one service`() async throws {
+    @Test func `a request asks the service for its token`() async throws {
         let url = try #require(URL(string: "https://api.example"))
-        let service = AsyncAccessTokenService(loader: NoTokens())
-        let (results, answer) = AsyncStream.makeStream(of: Result<(Data, URLResponse), any Error>.self)
-        await #expect(throws: NoTokens.NoNetwork.self) {
-            try await Requests.requests(with: service, apiURL: url) { answer.yield($0) }
-        }
-        let result = await results.first { _ in true }
-        #expect(throws: NoTokens.NoNetwork.self) { try result?.get() }
+        let friends = FriendsAPI(url: url, tokens: AsyncAccessTokenService(loader: NoTokens()))
+        await #expect(throws: NoTokens.NoNetwork.self) { try await friends.friends() }
     }
 }
 

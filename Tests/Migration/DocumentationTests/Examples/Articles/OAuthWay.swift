@@ -1,0 +1,68 @@
+import AccessTokenOAuth
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@MainActor
+final class AppSession {
+    nonisolated static let folder = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
+        .appendingPathComponent("com.example.app/session")
+
+    let store: FileCredentialStore
+    let loader: OAuthLoader
+    let tokens: AsyncAccessTokenService
+
+    init(tokenURL: URL, folder: URL = AppSession.folder) {
+        store = FileCredentialStore(folder: folder)
+        loader = OAuthLoader(
+            endpoint: TokenEndpoint(tokenURL, authentication: .none(clientID: "app")),
+            store: store
+        )
+        tokens = AsyncAccessTokenService(loader: ThrottlingLoader(RetryingLoader(loader)))
+    }
+
+    /// At the end of a login.
+    func signIn(_ credential: Credential) async throws {
+        do {
+            try await loader.signIn(credential, to: tokens)
+        } catch let error as CredentialStoreError where error.isUnreadable {
+            try await store.reset()  // What was there is lost, and the user has just signed in again.
+            try await loader.signIn(credential, to: tokens)
+        }
+    }
+
+    /// Says at launch, and when the app becomes active, whether there is a session; asks no server.
+    func isSignedIn() async throws -> Bool {
+        let token = tokens.currentToken
+        if try await store.load() != nil { return true }
+        // Another process may have ended the session. A sign-out could end one that begins at this moment.
+        if let token { await tokens.invalidate(token) }
+        return false
+    }
+}
+
+nonisolated struct FriendsAPI: Sendable {
+    let url: URL
+    let session: AsyncBearerSession
+
+    init(url: URL, tokens: any AsyncAccessTokenProviding) {
+        self.url = url
+        let configuration = URLSessionConfiguration.keepingNothing
+        configuration.timeoutIntervalForRequest = 10
+        session = AsyncBearerSession(tokens: tokens, origins: [url], configuration: configuration)
+    }
+
+    func friends() async throws -> Data {
+        let (data, response) = try await session.data(for: URLRequest(url: url.appendingPathComponent("friends")))
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+        return data
+    }
+}
+
+nonisolated enum SharedFolder {
+    static func store(inAppGroup group: URL) -> FileCredentialStore {
+        FileCredentialStore(folder: group.appendingPathComponent("session"))
+    }
+}
