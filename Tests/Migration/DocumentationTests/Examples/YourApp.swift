@@ -1,5 +1,5 @@
+import AccessTokenCore
 import Foundation
-import Synchronization
 
 /// Stands for an app's own requests to its token endpoint; counts them, for the tests.
 nonisolated final class YourEndpoint: Sendable {
@@ -9,9 +9,9 @@ nonisolated final class YourEndpoint: Sendable {
         let refreshToken: String
     }
 
-    private let count = Atomic(0)
+    private let count = Locked(0)
 
-    var requests: Int { count.load(ordering: .relaxed) }
+    var requests: Int { count.withLock { $0 } }
 
     func requestToken(then handler: @escaping @Sendable (Result<Token, any Error>) -> Void) {
         let token = nextToken()
@@ -35,17 +35,20 @@ nonisolated final class YourEndpoint: Sendable {
     }
 
     private func nextToken() -> Token {
-        let number = count.add(1, ordering: .relaxed).newValue
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
         return Token(value: "token \(number)", expiresAt: Date.now + 3600, refreshToken: "refresh token \(number)")
     }
 }
 
 /// Stands for the place where an app keeps its refresh token.
 nonisolated final class YourKeychain: Sendable {
-    private let stored: Mutex<String?>
+    private let stored: Locked<String?>
 
     init(refreshToken: String?) {
-        stored = Mutex(refreshToken)
+        stored = Locked(refreshToken)
     }
 
     var refreshToken: String? { stored.withLock { $0 } }

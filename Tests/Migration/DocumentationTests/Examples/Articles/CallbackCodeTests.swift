@@ -1,10 +1,9 @@
 import AccessTokenContract
 import AccessTokenGCD
 import Dispatch
-import Synchronization
 import XCTest
 
-final class ExpiryTests: XCTestCase {
+final class CallbackTests: XCTestCase {
     func testATokenThatHasExpiredIsLoadedAnew() {
         let clock = ManualClock()
         let service = AccessTokenService(loader: HourlyLoader(clock: clock), clock: clock)
@@ -16,18 +15,12 @@ final class ExpiryTests: XCTestCase {
     }
 
     private func token(of service: AccessTokenService) -> String? {
-        let value = Mutex<String?>(nil)
         let answered = expectation(description: "the handler is called")
-        service.retrieveToken { result in
-            value.withLock { $0 = try? result.get().value }
-            answered.fulfill()
-        }
+        service.retrieveToken { _ in answered.fulfill() }
         wait(for: [answered], timeout: 10)
-        return value.withLock { $0 }
+        return service.currentToken?.value
     }
-}
 
-final class DrainedQueueTests: XCTestCase {
     func testTwoCallersShareOneLoad() {
         let queue = DispatchQueue(label: "test")
         let service = AccessTokenService(
@@ -35,13 +28,12 @@ final class DrainedQueueTests: XCTestCase {
             loaderQueue: queue,
             handlerQueue: queue
         )
-        let values = Mutex<[String?]>([])
-        for _ in 1...2 {
-            service.retrieveToken { result in values.withLock { $0.append(try? result.get().value) } }
-        }
+        let answered = expectation(description: "both handlers are called")
+        answered.expectedFulfillmentCount = 2
+        for _ in 1...2 { service.retrieveToken { _ in answered.fulfill() } }
         queue.sync {}  // The loader is called, and answers.
-        XCTAssertEqual(values.withLock { $0 }, [])
         queue.sync {}  // The handlers are called.
-        XCTAssertEqual(values.withLock { $0 }, ["token 1", "token 1"])
+        wait(for: [answered], timeout: 0)
+        XCTAssertEqual(service.currentToken?.value, "token 1")
     }
 }

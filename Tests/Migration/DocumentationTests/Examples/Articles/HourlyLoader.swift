@@ -1,11 +1,11 @@
 import AccessTokenAdapters
+import AccessTokenCore
 import Foundation
-import Synchronization
 
 /// Loads `token 1`, `token 2`, …, each of them valid for an hour.
 final class HourlyLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     private let clock: any AccessTokenClock
-    private let count = Atomic(0)
+    private let count = Locked(0)
 
     init(clock: any AccessTokenClock) {
         self.clock = clock
@@ -20,7 +20,10 @@ final class HourlyLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     }
 
     private func nextToken() -> AccessToken {
-        let number = count.add(1, ordering: .relaxed).newValue
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
         return AccessToken(value: "token \(number)", expiration: clock.now.addingTimeInterval(3600))
     }
 }

@@ -1,7 +1,7 @@
 import AccessTokenGCD
 import Dispatch
 
-nonisolated struct TokenLoader: AccessTokenLoader {
+struct TokenLoader: AccessTokenLoader {
     let endpoint: YourEndpoint
     let keychain: YourKeychain
 

@@ -1,6 +1,6 @@
+import AccessTokenCore
 import AccessTokenOAuth
 import Foundation
-import Synchronization
 
 /// Stands for a team's driver of its own database, whose rows can be locked.
 nonisolated struct YourDatabase: Sendable {
@@ -15,8 +15,8 @@ nonisolated struct YourDatabase: Sendable {
 
     /// The one server that all connections reach.
     private final class Server: Sendable {
-        let rows = Mutex<[String: Row]>([:])
-        let locks = Mutex<Set<String>>([])
+        let rows = Locked<[String: Row]>([:])
+        let locks = Locked<Set<String>>([])
     }
 
     private static let server = Server()
@@ -28,10 +28,10 @@ nonisolated struct YourDatabase: Sendable {
     }
 
     func withLockedRow<Result>(_ name: String, _ body: (inout Row) async throws -> Result) async throws -> Result {
-        let end = ContinuousClock.now + .seconds(lockTimeout)
+        let end = Date.now + lockTimeout
         while !Self.server.locks.withLock({ $0.insert(name).inserted }) {
-            guard ContinuousClock.now < end else { throw LockTimeout() }
-            try await Task.sleep(for: .milliseconds(1))
+            guard Date.now < end else { throw LockTimeout() }
+            try await Task.sleep(nanoseconds: 1_000_000)
         }
         defer { _ = Self.server.locks.withLock { $0.remove(name) } }
         var row = try row(name)
