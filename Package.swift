@@ -87,8 +87,8 @@ let oauthGroup: [Target] = [
         "KillTests",
         at: "OAuth/KillTests",
         [
-            "AccessTokenCore", "AccessTokenOAuth", "AccessTokenPostgres", "LoopbackAuthorizationServer",
-            "CredentialWorker", "TestSupport",
+            "AccessTokenCore", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenPostgres",
+            "LoopbackAuthorizationServer", "CredentialWorker", "TestSupport",
         ]
     ),
 ]

@@ -57,14 +57,14 @@ package final class TimedWaiters<State: Sendable, Outcome: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - id: the waiter's, from ``makeID()``.
-    ///   - limit: seconds after which the waiter ends with `timedOut`.
+    ///   - limit: seconds after which the waiter ends with `timedOut`; `nil` lets it wait on.
     ///   - clock: counts them.
     ///   - timedOut: the outcome when they have passed.
     ///   - decide: called under the lock. An outcome ends the wait at once; `nil` puts the waiter in the list.
     ///   - answer: called once with the outcome, outside of the lock.
     package func wait(
         _ id: WaiterID,
-        atMost limit: TimeInterval,
+        atMost limit: TimeInterval?,
         by clock: any AccessTokenClock,
         timedOut: Outcome,
         unless decide: (inout State) -> Outcome?,
@@ -79,6 +79,7 @@ package final class TimedWaiters<State: Sendable, Outcome: Sendable>: Sendable {
             answer(outcome)
             return
         }
+        guard let limit else { return }
         let timer = clock.schedule(after: limit) { [self] in end(id, with: timedOut) }
         let hasEnded = guarded.withLock { guarded in
             guard let index = guarded.waiters.firstIndex(where: { $0.id == id }) else { return true }
@@ -101,7 +102,7 @@ extension AccessTokenClock {
     /// Waits so many seconds, without a thread.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
-    func pause(for seconds: TimeInterval) async throws {
+    package func pause(for seconds: TimeInterval) async throws {
         let waiter = TimedWaiters<Void, Bool>(())
         let id = waiter.makeID()
         let hasElapsed = await withTaskCancellationHandler {

@@ -44,7 +44,8 @@ struct WorkerArguments {
 
     func endpoint() throws -> TokenEndpoint {
         guard let url = URL(string: try value("endpoint")) else { throw Mistake(text: "the endpoint is no URL") }
-        return TokenEndpoint(url, authentication: .none(clientID: "loopback-client"))
+        let deadline = try values["deadline"].map { _ in try number("deadline") } ?? TokenEndpoint.usualDeadline
+        return TokenEndpoint(url, authentication: .none(clientID: "loopback-client"), deadline: deadline)
     }
 }
 
@@ -67,6 +68,7 @@ final class Journal: Sendable {
 
 /// Writes down with which refresh token a body begins, and that it is over.
 final class JournalingStore: CredentialStore {
+    var takeOverDelay: TimeInterval { base.takeOverDelay }
     private let base: any CredentialStore
     private let journal: Journal
 

@@ -74,18 +74,20 @@ final class FileStoreKillTests {
         try await holder.end()
     }
 
-    @Test func `keep what the server issued while the disk was full, and save it at the next load`() async throws {
+    @Test func `send nothing while the disk is full, and lose nothing`() async throws {
         let server = try RotatingAuthorizationServer()
         defer { server.stop() }
         try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
         let options = ["endpoint": server.tokenEndpoint.absoluteString, "file-limit": "0"]
         let worker = try Worker("load", place, journalIn: folder, options)
-        _ = try await worker.line("done")
         let error = try await worker.line("error ")
         #expect(error.contains("credential.json"))
         #expect(error.contains("write: "))
-        #expect(server.tally.tokenRequests == 1)
+        _ = try await worker.line("done")
+        // The second load, with room.
         #expect(try await store().load()?.credential.accessToken?.value == worker.line("token "))
+        #expect(server.tally.tokenRequests == 1)
+        #expect(server.tally.reuses == 0)
         try await worker.end()
     }
 
@@ -110,6 +112,53 @@ final class FileStoreKillTests {
         #expect(server.tally.tokenRequests == 0)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: session.path)
         try await worker.end()
+    }
+
+    // MARK: Longer than the deadline
+
+    /// Two processes that load at a server whose first reply is slower than the first one's deadline.
+    private func withSlowReply(
+        _ seconds: TimeInterval,
+        _ body: (RotatingAuthorizationServer, _ first: Worker) async throws -> Void
+    ) async throws {
+        let isAsked = Event()
+        let server = try RotatingAuthorizationServer { event in
+            if case .tokenRequested = event { isAsked.happen() }
+        }
+        defer { server.stop() }
+        try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
+        server.fail(.slow(seconds))
+        let options = ["endpoint": server.tokenEndpoint.absoluteString]
+        let first = try Worker("load", place, journalIn: folder, options.merging(["deadline": "0.3"]) { $1 })
+        await isAsked.wait()
+        try await body(server, first)
+        let second = try Worker("load", place, journalIn: folder, options)
+        let token = try await second.line("token ")
+        #expect(try await store().load()?.credential.accessToken?.value == token)
+        #expect(server.tally.tokenRequests == 1)
+        #expect(server.tally.reuses == 0)
+        for worker in [first, second] { try await worker.end() }
+    }
+
+    @Test func `wait for a reply that is slower than the deadline of the one who asked`() async throws {
+        try await withSlowReply(1) { (_, first) async throws in
+            #expect(try await first.line("error ").contains("did not reply within the deadline"))
+        }
+    }
+
+    @Test func `wait for one that is stopped for longer than its deadline, with the reply in its hands`() async throws {
+        try await withSlowReply(0.1) { (_, first) async throws in
+            first.send(SIGSTOP)
+            let other = try Worker(
+                "load",
+                place,
+                journalIn: folder,
+                ["endpoint": "http://127.0.0.1:1", "deadline": "1"]
+            )
+            #expect(try await other.line("error ").contains("did not reply within the deadline"))
+            first.send(SIGCONT)
+            try await other.end()
+        }
     }
 }
 #endif

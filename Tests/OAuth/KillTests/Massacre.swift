@@ -5,8 +5,13 @@ import LoopbackAuthorizationServer
 import Synchronization
 import Testing
 
-/// Processes that share a credential, and of which one after the other is killed.
+/// Processes that share a credential, and of which one after the other is killed, while others are stopped and go on, at a
+/// server that is slow at times.
 struct Massacre {
+    /// Seconds that a caller waits for a reply; and for longer than that a process is stopped, and a reply takes.
+    private static let deadline = 0.3
+    private static let hitch = 0.6
+
     /// Processes at a time, and callers in each.
     static let crowd = (processes: 8, callers: 8)
 
@@ -29,7 +34,6 @@ struct Massacre {
         var sessionsLost = 0
         /// Reuses of a token with which nobody died inside.
         var unexplained: [String] = []
-        /// Errors of the store in the tests' own hands.
         var record: CredentialRecord?
     }
 
@@ -57,11 +61,21 @@ struct Massacre {
         var workers = try (0..<Self.crowd.processes).map { _ in try worker(for: server) }
         var dead: [String] = []
         var outcome = Outcome()
-        let end = ContinuousClock.now + .seconds(Double(kills) * 0.5 + 60)
+        var stopped: (worker: Worker, end: ContinuousClock.Instant)?
+        let end = ContinuousClock.now + .seconds(Double(kills) * 2 + 60)
         while outcome.kills < kills || server.tally.tokenRequests < kills {
             guard ContinuousClock.now < end else { throw Worker.Silence(what: "no \(kills) kills and exchanges") }
             // Not a wait for anything: a death at any moment.
             try await Task.sleep(for: .milliseconds(.random(in: 5...40)))
+            if let last = stopped, .now > last.end {
+                last.worker.send(SIGCONT)
+                stopped = nil
+            }
+            if stopped == nil, Int.random(in: 0..<12) == 0, let worker = workers.randomElement() {
+                worker.send(SIGSTOP)
+                stopped = (worker, .now + .seconds(Self.hitch))
+            }
+            if Int.random(in: 0..<24) == 0 { server.fail(.slow(Self.hitch)) }
             if outcome.kills < kills {
                 let victim = Int.random(in: workers.indices)
                 try await workers[victim].end()
@@ -95,6 +109,7 @@ struct Massacre {
     private func worker(for server: RotatingAuthorizationServer) throws -> Worker {
         let options = [
             "endpoint": server.tokenEndpoint.absoluteString, "callers": "\(Self.crowd.callers)", "life": "0.05",
+            "deadline": "\(Self.deadline)",
         ]
         return try Worker("share", place, journalIn: folder, options)
     }

@@ -1,6 +1,8 @@
 #if Postgres && (os(macOS) || os(Linux))
+import AccessTokenAdapters
 import AccessTokenOAuth
 import AccessTokenPostgres
+import Dispatch
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport
@@ -90,6 +92,32 @@ final class PostgresKillTests {
         }
         #expect(tokens.count == 1)
         #expect(server.tally.tokenRequests == 1)
+    }
+
+    @Test func `wait for the reply of one whose connection was cut during the exchange`() async throws {
+        let isAsked = Event()
+        let server = try RotatingAuthorizationServer { event in
+            if case .tokenRequested = event { isAsked.happen() }
+        }
+        defer { server.stop() }
+        try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
+        server.fail(.slow(3))
+        let options = ["endpoint": server.tokenEndpoint.absoluteString]
+        let first = try Worker("load", place, journalIn: folder, options)
+        await isAsked.wait()
+        let second = try Worker("load", place, journalIn: folder, options)
+        let cut = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE state = 'idle in transaction'"
+        let connection = PostgresConnection(
+            to: PostgresServer(connection ?? ""),
+            on: .init(queue: DispatchQueue(label: "cut"))
+        )
+        try await connection.open()
+        try await connection.run(cut)
+        let token = try await first.line("token ")
+        #expect(try await second.line("token ") == token)
+        #expect(server.tally.tokenRequests == 1)
+        #expect(server.tally.reuses == 0)
+        for worker in [first, second] { try await worker.end() }
     }
 }
 #endif

@@ -12,13 +12,26 @@ final class Worker: Sendable {
     ///   - place: the arguments that say which store it opens.
     ///   - folder: where its journal goes.
     ///   - options: names with values.
-    init(_ task: String, _ place: [String: String], journalIn folder: URL, _ options: [String: String] = [:]) throws {
+    ///   - environment: variables beside those of this process.
+    init(
+        _ task: String,
+        _ place: [String: String],
+        journalIn folder: URL,
+        _ options: [String: String] = [:],
+        environment: [String: String] = [:]
+    ) throws {
         journal = folder.appending(path: "journal-\(UUID().uuidString)")
         let values = options.merging(place) { $1 }.merging(["journal": journal.path]) { $1 }
-        process = try ChildProcess(
-            program(named: "CredentialWorker"),
-            [task] + values.flatMap { [$0.key, $0.value] }
-        )
+        let command = [task] + values.flatMap { [$0.key, $0.value] }
+        if environment.isEmpty {
+            process = try ChildProcess(program(named: "CredentialWorker"), command)
+        } else {
+            let variables = environment.map { "\($0.key)=\($0.value)" }
+            process = try ChildProcess(
+                URL(fileURLWithPath: "/usr/bin/env"),
+                variables + [program(named: "CredentialWorker").path] + command
+            )
+        }
     }
 
     var processID: Int32 { process.id }

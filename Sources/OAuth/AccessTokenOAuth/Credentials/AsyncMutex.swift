@@ -1,5 +1,15 @@
 package import AccessTokenCore
+import Dispatch
 package import Foundation
+
+/// Seconds since a moment, by a clock that nobody sets.
+package struct Stopwatch: Sendable {
+    private let start = DispatchTime.now().uptimeNanoseconds
+
+    package init() {}
+
+    package var seconds: TimeInterval { TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1_000_000_000 }
+}
 
 /// Mutual exclusion for tasks, in the order in which they came.
 ///

@@ -24,6 +24,9 @@ public struct Credential: Hashable, Sendable, Codable {
     /// response, then those of earlier ones, and the shortest of each first. It leaves out a member that does not fit.
     public let otherMembers: [String: String]
 
+    /// That the refresh token was sent and is not answered; `nil` if nothing of that kind is known.
+    var note: SentNote?
+
     /// The ID token of OpenID Connect, if the server has sent one; it is not validated here.
     public var idToken: String? { otherMembers["id_token"] }
 
@@ -50,6 +53,8 @@ public struct Credential: Hashable, Sendable, Codable {
         scope = try members.decodeIfPresent(String.self, forKey: .scope)
         obtained = try members.decodeIfPresent(Date.self, forKey: .obtained)
         otherMembers = try members.decodeIfPresent([String: String].self, forKey: .otherMembers) ?? [:]
+        // A later version may write other notes, which must not cost the session.
+        note = try? members.decodeIfPresent(SentNote.self, forKey: .note)
     }
 
     /// Creates the credential that a response makes out of the present one.

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Where a credential is kept, for everybody who uses it: tasks, processes, machines.
 ///
 /// Two requirements, since lock, read, check again, write, unlock is the only order in which a credential that rotates
@@ -25,6 +27,27 @@ public protocol CredentialStore: Sendable {
     /// - Returns: the record as it is afterwards.
     @discardableResult
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord?
+
+    /// For how many seconds others have to find the exclusion free before its last holder is known to be dead.
+    ///
+    /// An `OAuthLoader` writes into the record that it is going to send the refresh token. A process that is let in and
+    /// finds such a note waits so long, and then sends the refresh token again.
+    /// - `.infinity`, unless a store says otherwise: a holder that lives may lose the exclusion, as that of a lease does. The
+    ///   others wait until no reply can come any more, four times the deadline of the token endpoint.
+    /// - A few seconds: only death ends the exclusion, or the holder takes it again at once.
+    /// - 0: the record ends with the process. No notes are written.
+    var takeOverDelay: TimeInterval { get }
+}
+
+extension CredentialStore {
+    /// `.infinity`: a store that says nothing is taken for one whose exclusion can be lost.
+    public var takeOverDelay: TimeInterval { .infinity }
+}
+
+/// A store that others of this process may open a second time: the loaders of all openings are to know the same.
+protocol PlacedCredentialStore: CredentialStore {
+    /// The same for all stores of one credential.
+    var memoryName: String { get }
 }
 
 /// Decides what becomes of a record: the closure that ``CredentialStore/update(_:)`` takes.

@@ -10,7 +10,7 @@ public struct CredentialStoreError: Error, Hashable, Sendable {
         case superseded
         case unreadable(place: String, what: String)
         case insecure(place: String, what: String)
-        case unavailable(place: String, what: String)
+        case unavailable(place: String, what: String, needsRepair: Bool)
     }
 
     private let reason: Reason
@@ -46,14 +46,21 @@ public struct CredentialStoreError: Error, Hashable, Sendable {
     /// - Parameters:
     ///   - place: a path, or the name of a server.
     ///   - what: the engine's words; they must not have a secret in them.
-    public static func unavailable(at place: String, _ what: String) -> CredentialStoreError {
-        CredentialStoreError(reason: .unavailable(place: place, what: what))
+    ///   - needsRepair: whether it fails until a person mends it, as with a wrong password or a missing permission.
+    public static func unavailable(
+        at place: String,
+        _ what: String,
+        needsRepair: Bool = false
+    ) -> CredentialStoreError {
+        CredentialStoreError(reason: .unavailable(place: place, what: what, needsRepair: needsRepair))
     }
 
-    /// The same call may succeed later, without anybody's help: ``busy``, ``superseded`` and ``unavailable(at:_:)``.
+    /// The same call may succeed later, without anybody's help: ``busy``, ``superseded``, and
+    /// ``unavailable(at:_:needsRepair:)`` unless a person has to mend it.
     public var isTransient: Bool {
         switch reason {
-        case .busy, .superseded, .unavailable: true
+        case .busy, .superseded: true
+        case .unavailable(_, _, let needsRepair): !needsRepair
         case .unreadable, .insecure: false
         }
     }
@@ -72,7 +79,7 @@ public struct CredentialStoreError: Error, Hashable, Sendable {
     public var place: String? {
         switch reason {
         case .busy, .superseded: nil
-        case .unreadable(let place, _), .insecure(let place, _), .unavailable(let place, _): place
+        case .unreadable(let place, _), .insecure(let place, _), .unavailable(let place, _, _): place
         }
     }
 
@@ -106,7 +113,7 @@ extension CredentialStoreError: CustomStringConvertible, LocalizedError {
             The credential was not touched: \(place) is not safe: \(what). Mend that; if others could have read the \
             credential, let the user sign in again.
             """
-        case .unavailable(let place, let what):
+        case .unavailable(let place, let what, _):
             """
             The store at \(place) failed: \(what). Mend that, and try again; what an authorization server issued \
             meanwhile is kept in memory by an OAuthLoader.

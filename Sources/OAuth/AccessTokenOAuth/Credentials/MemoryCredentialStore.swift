@@ -21,6 +21,9 @@ public final class MemoryCredentialStore: CredentialStore {
         }
     }
 
+    /// 0: whoever could have sent the refresh token is in this process; see ``CredentialStore/takeOverDelay``.
+    public let takeOverDelay: TimeInterval = 0
+
     private let state: Locked<State>
     private let mutex: AsyncMutex
 

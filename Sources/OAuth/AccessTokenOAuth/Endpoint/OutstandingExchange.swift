@@ -10,12 +10,6 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
         var reply: Reply?
         /// Whoever starts an exchange is going to wait for it: a reply that is faster than that is not late.
         var hasBeenAwaited = false
-        var patience = Patience.unlimited
-    }
-
-    /// How long the reply is worth waiting for.
-    private enum Patience {
-        case unlimited, limited, over
     }
 
     private let queue = TimedWaiters<State, Reply?>(State())
@@ -26,25 +20,13 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
         self.onReply = onReply
     }
 
-    /// Whether the reply is there.
-    var isSettled: Bool { queue.withLock { state, _ in state.reply != nil } }
-
-    /// Whether the time that ``limitPatience(to:by:)`` gave has passed.
-    var isGivenUp: Bool { queue.withLock { state, _ in state.patience == .over } }
-
-    /// Gives the reply so many more seconds; only the first call counts.
-    ///
-    /// A timer counts them, since the wall clock may be set meanwhile.
-    func limitPatience(to seconds: TimeInterval, by clock: any AccessTokenClock) {
-        let isFirst = queue.withLock { state, _ in
-            guard state.patience == .unlimited else { return false }
-            state.patience = .limited
-            return true
+    /// Answers those who wait with `nil`: the reply will be late.
+    func giveUp() {
+        let waiters = queue.withLock { _, waiters in
+            defer { waiters = [] }
+            return waiters
         }
-        guard isFirst else { return }
-        _ = clock.schedule(after: seconds) { [weak self] in
-            self?.queue.withLock { state, _ in state.patience = .over }
-        }
+        for waiter in waiters { waiter.end(with: nil) }
     }
 
     /// Takes the reply; only the first one counts.
@@ -60,8 +42,8 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
         for waiter in first.waiters { waiter.end(with: reply) }
     }
 
-    /// The reply, or `nil` if `seconds` pass before it is there.
-    func reply(within seconds: TimeInterval, by clock: any AccessTokenClock) async -> Reply? {
+    /// The reply; `nil` if `seconds` pass before it is there, or if it is given up.
+    func reply(within seconds: TimeInterval?, by clock: any AccessTokenClock) async -> Reply? {
         await withCheckedContinuation { continuation in
             queue.wait(queue.makeID(), atMost: seconds, by: clock, timedOut: nil) { state in
                 state.hasBeenAwaited = true

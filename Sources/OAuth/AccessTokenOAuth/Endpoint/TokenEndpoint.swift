@@ -45,6 +45,9 @@ public struct TokenEndpoint: Sendable {
     /// The exchange is not cancelled then. It ends by itself once the server has been silent for four times as long.
     public let deadline: TimeInterval
 
+    /// Seconds after which the connection ends if the server has said nothing: no reply can come any more.
+    var replyLimit: TimeInterval { deadline * 4 }
+
     /// Wall clock and timers.
     public let clock: any AccessTokenClock
 
@@ -165,7 +168,7 @@ public struct TokenEndpoint: Sendable {
         let reader = TokenReplyReader(secrets: call.secrets, failureMapping: failureMapping)
         let exchange = OutstandingExchange<TokenReply>(onReply: onReply)
         willSend(exchange)
-        transport.send(call.request, idleLimit: deadline * 4) { [clock] result in
+        transport.send(call.request, idleLimit: replyLimit) { [clock] result in
             switch result {
             case .success(let reply): exchange.settle(reader.read(reply, at: clock.now))
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))

@@ -15,19 +15,23 @@ public import Foundation
 ///
 /// Callback code uses it by way of a `CallbackLoaderAdapter`.
 ///
-/// **Concurrency** Have one loader for a store in a process, and give it to each service that uses the credential. Loaders
-/// of one store object share what they know: what was sent and not answered yet, and what was issued and not saved yet.
-/// Loaders of a store that is a `struct` do not.
+/// **Concurrency** A refresh token is sent by one load at a time, in all processes that share the store. A load keeps the
+/// store's exclusion until its exchange is over, which may be long after its caller's deadline. Before it sends, it writes
+/// into the record that it will: a store that cannot save is noticed while the refresh token is unspent, and a process that
+/// is let in too early sends nothing as long as a reply can come. Loaders of one store object, and of stores of one folder,
+/// item or row, share what they know in a process. Loaders of a store that is a `struct` do not.
 ///
 /// **Cancellation** None: exchange and write are seen through, also if the calling task is cancelled.
 ///
 /// **Failure** ``OAuthError``; `AccessTokenError.signedOut` if there is nothing to exchange; what the store throws.
+/// - After the endpoint's deadline the caller is told ``OAuthError/timedOut``. The exchange goes on. Its reply is saved,
+///   and the next load adopts it. The refresh token is not sent again before no reply can come any more.
 /// - A refresh token that the server refuses (`invalid_grant`) is removed, unless the store has another one by then,
-///   and is not sent again.
+///   and is not sent again. If an earlier sender may still save its successor, the record stays until then.
+/// - A request whose reply was lost is sent once again, by whichever process comes first. After that, no process sends it for
+///   as long as the endpoint's deadline; they are told ``OAuthError/unavailable(status:retryAfter:)``.
 /// - A credential that could not be saved is kept in memory and saved before anything else, rather than exchanged
 ///   again; until then nobody gets its access token.
-/// - A reply that comes after the endpoint's deadline is saved if nothing newer is there. Until twice the deadline has
-///   passed, loads wait for it and do not send the same refresh token a second time, which would look like theft.
 public final class OAuthLoader: AsyncAccessTokenLoader {
     let endpoint: TokenEndpoint
     let store: any CredentialStore
@@ -42,11 +46,10 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///   - endpoint: where refresh tokens are exchanged.
     ///   - store: where the credential is; empty means signed out.
     ///   - grant: what to exchange when there is no refresh token, such as the client's own credentials; `nil` means
-    ///     that somebody has to sign in. It must be one that can be sent any number of times: a reply to it that comes
-    ///     after the deadline is not kept.
+    ///     that somebody has to sign in. It must be one that can be sent any number of times.
     ///   - leeway: seconds before its expiration from which on a token in the store is not adopted.
-    ///   - onUnheardError: told of failures that no caller hears of: at sign-out, when a late reply is saved, and when a refusal
-    ///     cannot be written down.
+    ///   - onUnheardError: told of failures that no caller hears of: at sign-out, after a caller's deadline, when a refusal
+    ///     cannot be written down, and the lost reply that came before a refusal.
     public init(
         endpoint: TokenEndpoint,
         store: any CredentialStore,
@@ -64,8 +67,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
-        // A task of its own: the caller's cancellation must not reach the exchange, nor the write after it.
-        try await Task { try await self.transact(replacing: old) }.value
+        try await renew(replacing: old)
     }
 
     /// Stores a credential as that of a session, in place of the present one if there is one.
@@ -73,13 +75,14 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. If you do not use
     /// that, wait first until the service's sign-out has returned, which would take this session for the one that ends.
     ///
-    /// A load that is running is waited for, which may take the endpoint's deadline: a load that exchanges has the store.
+    /// A load of this process that is running is waited for, up to the endpoint's deadline; one of another process, as long
+    /// as the store waits.
     ///
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {
         try await Task {
-            try await self.store.update { _ in .replace(credential) }
-            // The rest of the memory tells sessions apart by version or by token, and a load of this one may be running.
+            try await self.updateSession { _ in .replace(credential) }
+            // The rest of the memory tells sessions apart by token, and a load of this one may be running.
             self.memory.withLock { memory in
                 if memory.refused == credential.refreshToken { memory.refused = nil }
             }
@@ -92,12 +95,11 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// For a session of another user, sign out of the service first.
     ///
     /// A sign-out of the service that has begun is waited for, so that it does not take the new session for the one that
-    /// ends. A load that is running is waited for, which may take the endpoint's deadline: a load that exchanges has the store.
+    /// ends, and a load as by ``signIn(_:)``.
     ///
     /// **Failure** What the store throws; the service goes on as it was then.
     public func signIn(_ credential: Credential, to service: AsyncAccessTokenService) async throws {
-        await waitUntilOver(service.signOuts)
-        try await signIn(credential)
+        try await signIn(credential, after: service.signOuts)
         // After the store: a load of the service finds the new credential there.
         if let accessToken = credential.accessToken {
             await service.signIn(accessToken)
@@ -106,25 +108,15 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         }
     }
 
-    /// Begins a session in the store and in a service of this loader, as at the end of a login.
+    /// Begins a session in the store and in a queue service, which has this loader by way of a `CallbackLoaderAdapter`.
     ///
-    /// It does the same for a queue service, which has this loader by way of a `CallbackLoaderAdapter`, and waits for a
-    /// sign-out that has begun and a load that is running as well.
-    ///
-    /// **Failure** What the store throws; the service goes on as it was then.
+    /// It is the same as for an async service.
     public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
-        await waitUntilOver(service.signOuts)
-        try await signIn(credential)
+        try await signIn(credential, after: service.signOuts)
         if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
     }
 
-    /// Waits for the sign-outs of a service, but not inside of a load, for which a sign-out waits.
-    private func waitUntilOver(_ signOuts: PendingWork) async {
-        guard LoadContext.currentLoads.isEmpty else { return }
-        await withCheckedContinuation { continuation in signOuts.whenOver { continuation.resume() } }
-    }
-
-    /// Begins a session in the store and in a service of this loader, for callback code.
+    /// Begins a session in the store and in a queue service, for callback code.
     ///
     /// - Parameters:
     ///   - credential: the session's.
@@ -141,25 +133,18 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         }
     }
 
-    /// Stores a credential as that of a session, for callback code.
-    ///
-    /// - Parameters:
-    ///   - credential: the session's.
-    ///   - handler: called once, on any thread; the session has begun if there is no error.
-    @available(*, renamed: "signIn(_:)")
-    public func signIn(
-        _ credential: Credential,
-        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
-    ) {
-        Task {
-            do { handler(.success(try await signIn(credential))) } catch { handler(.failure(error)) }
+    private func signIn(_ credential: Credential, after signOuts: PendingWork) async throws {
+        // Not inside of a load, for which a sign-out waits.
+        if LoadContext.currentLoads.isEmpty {
+            await withCheckedContinuation { continuation in signOuts.whenOver { continuation.resume() } }
         }
+        try await signIn(credential)
     }
 
     /// Ends the session: removes the credential, then revokes it (RFC 7009).
     ///
-    /// A load that is running is waited for, so that what it brings is removed and revoked as well. That and the
-    /// revocation may each take the endpoint's deadline. A user interface need not wait for them; the next `signIn(_:)` must.
+    /// A load of this process that is running is waited for, so that what it brings is removed and revoked as well. That and
+    /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next `signIn(_:)` must.
     ///
     /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A credential
     /// that cannot be removed is revoked at least.

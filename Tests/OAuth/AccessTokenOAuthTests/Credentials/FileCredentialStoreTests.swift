@@ -461,11 +461,15 @@ private final class FolderRemoval: CredentialStore {
         self.place = place
     }
 
+    var takeOverDelay: TimeInterval { base.takeOverDelay }
+
     func load() async throws -> CredentialRecord? { try await base.load() }
 
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await base.update { record in
             let change = try await body(record)
+            // Not under the note that comes before what the server issues.
+            guard case .replace(let credential) = change, credential.note == nil else { return change }
             let removes = removals.withLock { removals in
                 removals -= 1
                 return removals >= 0

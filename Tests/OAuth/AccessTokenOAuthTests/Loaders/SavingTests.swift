@@ -7,23 +7,36 @@ import Testing
 
 @Suite("What the server issued and the store did not take", .eightAtATime, .timeLimit(.minutes(10)))
 struct SavingTests {
-    private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
     private let old = AccessToken(value: "A0")
+    private var start: Credential { Credential(accessToken: old, refreshToken: "RT0") }
 
-    private func withRotation<Value>(
-        _ body: (ScriptedServer, TroubledStore, OAuthLoader) async throws -> Value
+    /// A store, and two loaders of it.
+    private func withRotation(
+        takeOverDelay: TimeInterval = 0,
+        lifetime: Int = 3600,
+        _ body: (ScriptedServer, TroubledStore, OAuthLoader, OAuthLoader) async throws -> Void
     ) async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
+        try await withServer { connection, request in
+            guard request.line.contains("/token") else { return connection.reply(200, "") }
+            connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)", lifetime: lifetime))
         } _: { server in
-            let store = TroubledStore(start)
-            _ = try await body(server, store, OAuthLoader(endpoint: try server.endpoint(), store: store))
+            let store = TroubledStore(start, takeOverDelay: takeOverDelay)
+            let endpoint = try server.endpoint()
+            try await body(
+                server,
+                store,
+                OAuthLoader(endpoint: endpoint, store: store),
+                OAuthLoader(endpoint: endpoint, store: store)
+            )
         }
     }
 
-    @Test(arguments: [1, 2])
-    func `is saved again, and not exchanged again`(failures: Int) async throws {
-        try await withRotation { (server, store, loader) async throws in
+    @Test(arguments: [1, 2], [0, 3600])
+    func `is saved again and not exchanged again, also if it has expired on arrival`(
+        failures: Int,
+        lifetime: Int
+    ) async throws {
+        try await withRotation(lifetime: lifetime) { (server, store, loader, _) async throws in
             store.fail(failures)
             #expect(try await loader.load(replacing: old).value == "A1")
             #expect(try await store.refreshToken == "RT1")
@@ -31,21 +44,21 @@ struct SavingTests {
         }
     }
 
-    @Test func `is not handed out before it is saved, and is the first thing that the next load saves`() async throws {
-        try await withRotation { (server, store, loader) async throws in
+    @Test func `is not handed out before it is saved, which is the first thing that the next load of any loader does`()
+        async throws
+    {
+        try await withRotation { (server, store, loader, other) async throws in
             store.fail(3)
             await #expect(throws: TroubledStore.Trouble()) { try await loader.load(replacing: old) }
             #expect(try await store.credential == start)
-            #expect(try await loader.load(replacing: old).value == "A1")
+            #expect(try await other.load(replacing: old).value == "A1")
             #expect(try await store.refreshToken == "RT1")
             #expect(server.requests.count == 1)
-            #expect(try await loader.load(replacing: AccessToken(value: "A1")).value == "A2")
-            #expect(server.requests.count == 2)
         }
     }
 
     @Test func `was taken after all when the store only said that it failed`() async throws {
-        try await withRotation { (server, store, loader) async throws in
+        try await withRotation { (server, store, loader, _) async throws in
             store.failAfterWriting(1)
             #expect(try await loader.load(replacing: old).value == "A1")
             #expect(try await store.version == 2)
@@ -53,61 +66,64 @@ struct SavingTests {
         }
     }
 
-    @Test func `never takes the place of something newer`() async throws {
-        try await withRotation { (server, store, loader) async throws in
-            store.fail(3)
+    @Test func `is never sent for if the store cannot save even the note of it`() async throws {
+        try await withRotation(takeOverDelay: 2) { (server, store, loader, _) async throws in
+            store.fail(1)
             await #expect(throws: TroubledStore.Trouble()) { try await loader.load(replacing: old) }
-            let newer = Credential(accessToken: AccessToken(value: "newer"), refreshToken: "newer")
-            try await store.base.update { _ in .replace(newer) }
-            #expect(try await loader.load(replacing: old).value == "newer")
-            #expect(try await store.credential == newer)
+            #expect(server.requests.isEmpty)
+            #expect(try await loader.load(replacing: old).value == "A1")
+            #expect(try await store.credential?.note == nil)
         }
     }
 
-    @Test func `does not come back after a sign-out, and is what is revoked`() async throws {
-        try await withRotation { (server, store, loader) async throws in
+    @Test func `is revoked, and does not come back, when a peer has ended the session`() async throws {
+        try await withRotation { (server, store, loader, _) async throws in
             store.fail(3)
             await #expect(throws: TroubledStore.Trouble()) { try await loader.load(replacing: old) }
-            await loader.signOut()
-            #expect(server.requests.last?.body.hasPrefix("token=RT1&") == true)
+            try await store.base.update { _ in .remove }
             await #expect(throws: AccessTokenError.signedOut) { try await loader.load(replacing: old) }
+            #expect(server.requests.last?.body.hasPrefix("token=RT1&") == true)
             #expect(try await store.credential == nil)
         }
     }
 
-    @Test func `of a sign-in is reported, and the session has not begun`() async throws {
-        try await withRotation { (_, store, loader) async throws in
+    @Test func `a refusal that cannot be written down is told, and the token is not sent again`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(400, #"{"error":"invalid_grant"}"#)
+        } _: { server in
+            let store = TroubledStore(start)
+            let unheard = UnheardErrors()
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear)
             store.fail(1)
-            func signInAsLegacyCode(then handler: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-                loader.signIn(Credential(refreshToken: "other"), then: handler)
+            for _ in 1...2 {
+                await #expect(throws: OAuthError.refused("invalid_grant")) { try await loader.load(replacing: old) }
             }
-            let first = await withCheckedContinuation { continuation in
-                signInAsLegacyCode { continuation.resume(returning: $0) }
-            }
-            #expect(throws: TroubledStore.Trouble()) { try first.get() }
-            #expect(try await store.credential == start)
-            let second = await withCheckedContinuation { continuation in
-                signInAsLegacyCode { continuation.resume(returning: $0) }
-            }
-            #expect(throws: Never.self) { try second.get() }
-            #expect(try await store.refreshToken == "other")
+            #expect(unheard.all.map { $0 is TroubledStore.Trouble } == [true])
+            #expect(try await store.credential == nil)
+            #expect(server.requests.count == 1)
+            // Signing in with it makes it forgotten.
+            try await loader.signIn(start)
+            await #expect(throws: OAuthError.refused("invalid_grant")) { try await loader.load(replacing: old) }
+            #expect(server.requests.count == 2)
         }
     }
 
-    @Test func `of a token that has expired on arrival is an answer all the same`() async throws {
+    @Test func `the reply that was lost before a refusal is told`() async throws {
         try await withServer { connection, _ in
-            connection.reply(200, tokens("A1", "RT1", lifetime: 0))
+            guard connection.number > 1 else { return connection.reply(504, "") }
+            connection.reply(400, #"{"error":"invalid_grant"}"#)
         } _: { server in
-            let store = TroubledStore(start)
-            store.fail(1)
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
-            #expect(try await loader.load(replacing: old).value == "A1")
-            #expect(server.requests.count == 1)
+            let unheard = UnheardErrors()
+            let store = MemoryCredentialStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear)
+            let retrying = RetryingLoader(loader, clock: InstantClock())
+            await #expect(throws: OAuthError.refused("invalid_grant")) { try await retrying.load(replacing: old) }
+            #expect(unheard.all.map { $0 as? OAuthError } == [.unavailable(status: 504)])
         }
     }
 
     @Test func `a store that is busy is looked at once more, and nothing is sent`() async throws {
-        try await withRotation { (server, _, _) async throws in
+        try await withRotation { (server, _, _, _) async throws in
             let clock = ManualClock()
             let peer = AccessToken(value: "peer")
             let store = MemoryCredentialStore(
@@ -137,5 +153,35 @@ struct SavingTests {
             _ = try await holder
             #expect(server.requests.isEmpty)
         }
+    }
+
+    @Test func `loaders share a memory by object or by place, and none by value or after their end`() throws {
+        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"))
+        func memory(_ store: any CredentialStore) -> SharedLoaderMemory {
+            OAuthLoader(endpoint: endpoint, store: store).memory
+        }
+        struct Value: CredentialStore {
+            func load() async throws -> CredentialRecord? { nil }
+            func update(_ body: CredentialUpdate) async throws -> CredentialRecord? { nil }
+        }
+        let (store, place) = (MemoryCredentialStore(), TemporaryFolder())
+        let folder = memory(FileCredentialStore(folder: place.session))
+        #expect(memory(FileCredentialStore(folder: place.session)) === folder)
+        #expect(memory(FileCredentialStore(folder: place.url)) !== folder)
+        let kept = memory(store)
+        #expect(memory(store) === kept)
+        #expect(memory(MemoryCredentialStore()) !== kept)
+        let values = (0..<100).map { _ in memory(Value()) }
+        #expect(Set(values.map(ObjectIdentifier.init)).count == values.count)
+        // One after the other, many of them at one address.
+        for _ in 0..<100 {
+            let short = memory(MemoryCredentialStore())
+            #expect(short.withLock { $0.refused } == nil)
+            short.withLock { $0.refused = "RT" }
+        }
+        let stores = (0..<1000).map { _ in MemoryCredentialStore() }
+        for store in stores { _ = memory(store) }
+        // Other tests have loaders at the same time, and not hundreds.
+        #expect(SharedLoaderMemory.count < 500)
     }
 }

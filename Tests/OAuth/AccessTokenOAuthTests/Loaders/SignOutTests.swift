@@ -93,19 +93,90 @@ struct SignOutTests {
         #expect(errors.withLock { $0.map { ($0 as? OAuthError)?.isTransient } } == [true])
     }
 
-    @Test func `with a store that fails revokes at least, and says so`() async throws {
+    @Test(arguments: [1, 2, 3])
+    func `with a store that fails tries again, and revokes at least`(failures: Int) async throws {
+        try await withServer { connection, request in
+            connection.reply(200, request.line.contains("/token") ? tokens("A9", "RT9") : "")
+        } _: { server in
+            let store = TroubledStore(start)
+            let unheard = UnheardErrors()
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear)
+            // The successor of what is stored, which the store did not take.
+            let successor = Credential(refreshToken: "RT1")
+            loader.memory.withLock { $0.unsaved = .init(credential: successor, base: start) }
+            store.fail(failures)
+            await loader.signOut()
+            #expect(server.requests.map(\.body) == ["token=RT1&token_type_hint=refresh_token&client_id=app"])
+            #expect(unheard.all.count == (failures == 3 ? 1 : 0))
+            // What could not be removed is removed by the next load, and never sent.
+            await #expect(throws: AccessTokenError.signedOut) { try await loader.load(replacing: nil) }
+            #expect(try await store.credential == nil)
+            #expect(server.requests.count == 1)
+            try await loader.signIn(Credential(refreshToken: "NEW"))
+            #expect(try await loader.load(replacing: nil).value == "A9")
+        }
+    }
+
+    /// Throws before it has looked at the body.
+    private final class BusyStore: CredentialStore {
+        let updates = Locked(0)
+
+        func load() async throws -> CredentialRecord? {
+            CredentialRecord(credential: Credential(refreshToken: "RT0"), version: 1)
+        }
+
+        func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+            updates.withLock { $0 += 1 }
+            throw CredentialStoreError.busy
+        }
+    }
+
+    @Test func `does not wait again for a store that lets nobody in, and revokes`() async throws {
         try await withServer { connection, _ in
             connection.reply(200, "")
         } _: { server in
-            let errors = Locked<[any Error]>([])
-            let store = TroubledStore(start)
-            store.fail(3)
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store) { error in
-                errors.withLock { $0.append(error) }
+            let store = BusyStore()
+            let unheard = UnheardErrors()
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear)
+            await loader.signOut()
+            #expect(server.requests.map(\.body) == ["token=RT0&token_type_hint=refresh_token&client_id=app"])
+            #expect(unheard.all.map { $0 as? CredentialStoreError } == [.busy])
+            #expect(store.updates.withLock { $0 } == 1)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `that returns late takes nothing from the session that began meanwhile`(fails: Bool) async throws {
+        try await withServer { connection, _ in
+            connection.reply(200, "")
+        } _: { server in
+            let store = SlowReturnStore(start)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            let unsaved = LoaderMemory.Unsaved(
+                credential: Credential(refreshToken: "NEW1"),
+                base: Credential(refreshToken: "NEW")
+            )
+            store.afterNextUpdate {
+                try await loader.signIn(Credential(refreshToken: "NEW"))
+                loader.memory.withLock { $0.unsaved = unsaved }
+                if fails { throw TroubledStore.Trouble() }
             }
             await loader.signOut()
-            #expect(errors.withLock { $0.count } == 1)
-            #expect(server.requests.last?.body.hasPrefix("token=RT0&") == true)
+            #expect(try await store.refreshToken == "NEW")
+            #expect(server.requests.map(\.body) == ["token=RT0&token_type_hint=refresh_token&client_id=app"])
+            #expect(loader.memory.withLock { $0.unsaved } == unsaved)
         }
+    }
+
+    @Test func `a sign-in that returns late takes nothing from the session that it began`() async throws {
+        let store = SlowReturnStore(nil)
+        let loader = OAuthLoader(
+            endpoint: TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app")),
+            store: store
+        )
+        let unsaved = LoaderMemory.Unsaved(credential: Credential(refreshToken: "RT1"), base: start)
+        store.afterNextUpdate { loader.memory.withLock { $0.unsaved = unsaved } }
+        try await loader.signIn(start)
+        #expect(loader.memory.withLock { $0.unsaved } == unsaved)
     }
 }

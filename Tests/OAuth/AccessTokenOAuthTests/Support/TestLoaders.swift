@@ -59,3 +59,12 @@ final class SampleTokens: AsyncAccessTokenLoader {
         return AccessToken(value: "A\(number)")
     }
 }
+
+/// Keeps what a loader tells nobody else.
+final class UnheardErrors: Sendable {
+    private let errors = Locked<[any Error]>([])
+
+    var all: [any Error] { errors.withLock { $0 } }
+
+    func hear(_ error: any Error) { errors.withLock { $0.append(error) } }
+}

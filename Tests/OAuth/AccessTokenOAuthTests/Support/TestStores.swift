@@ -13,11 +13,18 @@ final class TroubledStore: CredentialStore {
     }
 
     let base: MemoryCredentialStore
+    let takeOverDelay: TimeInterval
     private let state = Locked(State())
     private let onReplace: (@Sendable (Credential) async -> Void)?
 
-    init(_ credential: Credential?, onReplace: (@Sendable (Credential) async -> Void)? = nil) {
+    /// - Parameter takeOverDelay: with one that is not 0, loads write notes.
+    init(
+        _ credential: Credential?,
+        takeOverDelay: TimeInterval = 0,
+        onReplace: (@Sendable (Credential) async -> Void)? = nil
+    ) {
         base = MemoryCredentialStore(credential)
+        self.takeOverDelay = takeOverDelay
         self.onReplace = onReplace
     }
 
@@ -60,6 +67,7 @@ final class TroubledStore: CredentialStore {
 /// A store that lets go of the exclusion some time before its update returns, as one on a file or a database does.
 final class SlowReturnStore: CredentialStore {
     let base: MemoryCredentialStore
+    var takeOverDelay: TimeInterval { base.takeOverDelay }
     private let afterNext = Locked<(@Sendable () async throws -> Void)?>(nil)
 
     init(_ credential: Credential?) { base = MemoryCredentialStore(credential) }

@@ -38,7 +38,7 @@ struct CredentialFolder: Sendable {
         guard let path else {
             throw CredentialStoreError.unavailable(
                 at: place,
-                "the URL is none of a folder on this machine; use URL(filePath:)"
+                "the URL is none of a folder on this machine; use URL(fileURLWithPath:)"
             )
         }
         do {
@@ -67,11 +67,11 @@ struct CredentialFolder: Sendable {
             let failure = SystemCallFailure("mkdir")
             guard failure.code == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
                 if failure.code == EEXIST { return }
-                throw CredentialStoreError.unavailable(at: place, "\(failure)")
+                throw error(for: failure)
             }
             try make(String(path[..<slash]))
             guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw CredentialStoreError.unavailable(at: place, "\(SystemCallFailure("mkdir"))")
+                throw error(for: SystemCallFailure("mkdir"))
             }
         }
         if path == self.path { excludeFromBackup() }
@@ -105,7 +105,8 @@ struct CredentialFolder: Sendable {
             throw CredentialStoreError.unavailable(
                 at: place,
                 "nothing can be saved in the folder, which needs mode 700 on a disk that is not read-only "
-                    + "(\(SystemCallFailure("access")))"
+                    + "(\(SystemCallFailure("access")))",
+                needsRepair: true
             )
         }
         let place = "\(place)/\(Self.lockName)"
@@ -147,7 +148,8 @@ struct CredentialFolder: Sendable {
             try folder.flush()
         } catch {
             _ = unsafe unlinkat(folder.number, temporaryName, 0)
-            throw CredentialStoreError.unavailable(at: recordPlace, "\(error)")
+            let needsRepair = (error as? SystemCallFailure)?.needsRepair == true
+            throw CredentialStoreError.unavailable(at: recordPlace, "\(error)", needsRepair: needsRepair)
         }
     }
 
@@ -188,10 +190,14 @@ struct CredentialFolder: Sendable {
         _ status: FileStatus?,
         kind: String
     ) -> CredentialStoreError {
-        guard let status else { return .unavailable(at: place, "\(failure)") }
+        guard let status else { return error(for: failure) }
         if status.isSymbolicLink { return .insecure(at: place, "it is a symbolic link, which is not followed") }
         if kind == "folder", !status.isFolder { return .unreadable(at: place, "it is no folder") }
-        return .unavailable(at: place, "\(failure)")
+        return .unavailable(at: place, "\(failure)", needsRepair: failure.needsRepair)
+    }
+
+    private func error(for failure: SystemCallFailure) -> CredentialStoreError {
+        .unavailable(at: place, "\(failure)", needsRepair: failure.needsRepair)
     }
 
     // MARK: Apple platforms
@@ -199,7 +205,7 @@ struct CredentialFolder: Sendable {
     /// A backup that is restored on a second device would put one refresh token on two.
     private func excludeFromBackup() {
         #if canImport(Darwin)
-        var url = URL(filePath: place, directoryHint: .isDirectory)
+        var url = URL(fileURLWithPath: place, isDirectory: true)
         var values = URLResourceValues()
         values.isExcludedFromBackup = true
         try? url.setResourceValues(values)

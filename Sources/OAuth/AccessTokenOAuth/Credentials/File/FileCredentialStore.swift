@@ -24,7 +24,12 @@ public import Foundation
 ///   16 MiB, which could not be read again, is not written either.
 /// - `superseded`: the lock was lost while a body ran, since its file was removed, or since the system was about to suspend
 ///   the app. Nothing was written.
-public final class FileCredentialStore: CredentialStore {
+public final class FileCredentialStore: PlacedCredentialStore {
+    /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
+    public var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }
+
+    var memoryName: String { "folder \(folder.place)" }
+
     private let folder: CredentialFolder
     private let coder: StoredRecordCoder
     private let mutex: FolderMutex

@@ -135,6 +135,9 @@ struct SystemCallFailure: Error, CustomStringConvertible {
         self.call = call
     }
 
+    /// Whether it fails until a person changes permissions, or mounts the disk for writing.
+    var needsRepair: Bool { [EACCES, EPERM, EROFS].contains(code) }
+
     var description: String {
         "\(call): \(unsafe String(cString: strerror(code))) (errno \(code))"
     }

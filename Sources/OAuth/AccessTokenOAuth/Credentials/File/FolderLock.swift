@@ -16,6 +16,17 @@ final class FolderLock: Sendable {
     /// Seconds between two attempts, at first and at most: short beside an exchange, long beside an attempt.
     private static let pauses = (first: 0.001, longest: 0.016)
 
+    /// A process loses the lock when it dies, or when it is suspended, which may be for ever.
+    ///
+    /// A live process may need a moment between the note that it will send, and the request.
+    static var takeOverDelay: TimeInterval {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+        .infinity
+        #else
+        2
+        #endif
+    }
+
     let folder: FileDescriptor
     private let file: FileDescriptor
     private let identity: FileStatus.Identity

@@ -24,11 +24,10 @@ final class FolderMutex: Sendable {
     /// The system ends a suspended app that has a lock in a shared folder. So the lock is given up when the process is about
     /// to be suspended, and a body that wants to write then is told ``CredentialStoreError/superseded``.
     func withLock<Result>(_ body: (FolderLock) async throws -> Result) async throws -> Result {
-        let start = ContinuousClock.now
+        let wait = Stopwatch()
         try await turn.lock()
         defer { turn.unlock() }
-        let waited = start.duration(to: .now) / .seconds(1)
-        let lock = try await FolderLock.acquire(folder, within: max(0, waitLimit - waited), by: clock)
+        let lock = try await FolderLock.acquire(folder, within: max(0, waitLimit - wait.seconds), by: clock)
         let endActivity = activity.begin { lock.release() }
         defer {
             lock.release()

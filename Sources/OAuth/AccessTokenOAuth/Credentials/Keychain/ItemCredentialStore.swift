@@ -4,7 +4,10 @@ import Foundation
 /// What `KeychainCredentialStore` does, for any item: a record in the item, and the lock of a folder around each update.
 ///
 /// A keychain has no lock of its own that outlasts a call.
-struct ItemCredentialStore: CredentialStore {
+struct ItemCredentialStore: PlacedCredentialStore {
+    var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }
+    var memoryName: String { place }
+
     let place: String
     private let item: any KeychainItem
     private let coder: StoredRecordCoder

@@ -39,7 +39,12 @@ public import Foundation
 /// - `unreadable`: the item is none of this package's, or its seal cannot be opened. It is left as it is.
 /// - `insecure`: the lock's folder can be used by others.
 /// - `superseded`: the lock was lost while a body ran. Nothing was written.
-public final class KeychainCredentialStore: CredentialStore {
+public final class KeychainCredentialStore: PlacedCredentialStore {
+    /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
+    public var takeOverDelay: TimeInterval { store.takeOverDelay }
+
+    var memoryName: String { store.memoryName }
+
     private let store: ItemCredentialStore
 
     /// Creates a store; nothing is read or written yet.

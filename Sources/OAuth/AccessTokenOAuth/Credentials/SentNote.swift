@@ -1,0 +1,84 @@
+package import Foundation
+
+/// The note in a record that its refresh token was sent, and that the reply is not in the record.
+///
+/// It is written before the request leaves, so that nobody else sends the same refresh token while a reply can still come.
+/// Code of before does not know it: it reads the record without the note, and writes records without notes.
+package struct SentNote: Hashable, Sendable, Codable {
+    /// What became of the request, as far as the sender has said.
+    enum Outcome: Hashable, Sendable, Codable {
+        /// The sender is going to send, waits for the reply, or has died.
+        case awaited
+        /// No reply is going to come, and the server may have carried the request out.
+        case lost
+        /// The server refused the refresh token, which an earlier sender may have exchanged.
+        case refused
+    }
+
+    /// A number that this process took at random, and the number of the request in this process.
+    let sender: UInt64
+    let number: Int
+    /// How often the refresh token was sent, with this time.
+    let count: Int
+    /// Whether somebody sent it before, and may still get a reply.
+    let hasRival: Bool
+    /// When it was sent, by the clock of the sender.
+    let sent: Date
+    /// Seconds after which no reply can come any more.
+    let patience: TimeInterval
+    var outcome: Outcome = .awaited
+
+    /// Whether both are of one request.
+    func isSame(as other: SentNote?) -> Bool { sender == other?.sender && number == other?.number }
+
+    /// Whether so many seconds have passed since the sending; a clock that was set back must not prolong a wait.
+    func isOlder(than seconds: TimeInterval, at now: Date) -> Bool {
+        !(0..<seconds).contains(now.timeIntervalSince(sent))
+    }
+
+    func with(_ outcome: Outcome) -> SentNote {
+        var note = self
+        note.outcome = outcome
+        return note
+    }
+
+    func moved(by seconds: TimeInterval) -> SentNote {
+        SentNote(
+            sender: sender,
+            number: number,
+            count: count,
+            hasRival: hasRival,
+            sent: sent.addingTimeInterval(seconds),
+            patience: patience,
+            outcome: outcome
+        )
+    }
+}
+
+extension Credential {
+    /// The same with another note, or without one.
+    func noting(_ note: SentNote?) -> Credential {
+        var credential = self
+        credential.note = note
+        return credential
+    }
+
+    /// Whether both have the same tokens: what a store makes of a date need not be equal to the last digit.
+    func isSame(as other: Credential?) -> Bool {
+        guard let other else { return false }
+        return refreshToken == other.refreshToken && accessToken?.value == other.accessToken?.value
+    }
+
+    /// The same with dates that are so many seconds later, for stores whose dates are by another clock.
+    package func moved(by seconds: TimeInterval) -> Credential {
+        Credential(
+            accessToken: accessToken.map {
+                AccessToken(value: $0.value, expiration: $0.expiration?.addingTimeInterval(seconds))
+            },
+            refreshToken: refreshToken,
+            scope: scope,
+            obtained: obtained?.addingTimeInterval(seconds),
+            otherMembers: otherMembers
+        ).noting(note?.moved(by: seconds))
+    }
+}

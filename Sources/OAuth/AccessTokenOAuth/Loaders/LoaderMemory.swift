@@ -1,0 +1,95 @@
+import AccessTokenCore
+import Foundation
+
+/// What the loaders of a store know beyond the store, until the store knows it or it is worthless.
+struct LoaderMemory: Sendable {
+    /// A credential that the server issued and the store has not taken yet.
+    struct Unsaved: Hashable, Sendable {
+        let credential: Credential
+        /// What it takes the place of, and of nothing newer; `nil` if there was no record.
+        let base: Credential?
+    }
+
+    /// Tells this process from others.
+    static let thisProcess = UInt64.random(in: 0 ... .max)
+
+    var process = thisProcess
+    var unsaved: Unsaved?
+    /// The requests of this process that were announced in the record and are not settled.
+    var sending: Set<Int> = []
+    /// The last refresh token that the server refused, in case that it could not be removed.
+    var refused: String?
+    /// What the server may have carried out and not answered, of the present refresh token.
+    var lost: OAuthError?
+    /// The credential of a session that has ended and whose record could not be removed.
+    var ended: Credential?
+    /// How many refresh tokens were sent.
+    var exchanges = 0
+
+    /// Forgets a session.
+    ///
+    /// Numbers go on, and requests that are under way end by themselves.
+    mutating func forget() {
+        self = LoaderMemory(process: process, sending: sending, exchanges: exchanges)
+    }
+}
+
+/// The memory of all loaders of one store in this process, or of all stores of one place.
+///
+/// What one loader has sent, or could not save, the others must know: they would send a spent refresh token.
+final class SharedLoaderMemory: Sendable {
+    private struct Entry: Sendable {
+        // Swift 6.2.0 to 6.2.2 have no `weak let`.
+        weak var memory: SharedLoaderMemory?
+    }
+
+    private enum Key: Hashable, Sendable {
+        case place(String)
+        case object(ObjectIdentifier)
+    }
+
+    private static let known = Locked<[Key: Entry]>([:])
+
+    /// How many stores have an entry here.
+    static var count: Int { known.withLock { $0.count } }
+
+    private let memory = Locked(LoaderMemory())
+    private let exchanges = Locked<[ObjectIdentifier: OutstandingExchange<TokenReply>]>([:])
+
+    /// The memory of a store that is an object, or has a place; a new one for a value, which has no identity.
+    static func of(_ store: any CredentialStore) -> SharedLoaderMemory {
+        let key: Key
+        if let store = store as? any PlacedCredentialStore {
+            key = .place(store.memoryName)
+        } else if type(of: store) is any AnyObject.Type {
+            // A loader keeps its store as long as its memory, so that no other store has this identity meanwhile.
+            key = .object(ObjectIdentifier(store as AnyObject))
+        } else {
+            return SharedLoaderMemory()
+        }
+        return known.withLock { known in
+            if let memory = known[key]?.memory { return memory }
+            known = known.filter { $0.value.memory != nil }
+            let memory = SharedLoaderMemory()
+            known[key] = Entry(memory: memory)
+            return memory
+        }
+    }
+
+    func withLock<Result: Sendable>(_ body: (inout LoaderMemory) -> Result) -> Result {
+        memory.withLock { body(&$0) }
+    }
+
+    func begin(_ exchange: OutstandingExchange<TokenReply>) {
+        exchanges.withLock { $0[ObjectIdentifier(exchange)] = exchange }
+    }
+
+    func end(_ exchange: OutstandingExchange<TokenReply>) {
+        exchanges.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(exchange)) }
+    }
+
+    /// Has nobody wait for the replies of this process any more: a sign-in or a sign-out ends their session.
+    func giveUpExchanges() {
+        for exchange in exchanges.withLock({ Array($0.values) }) { exchange.giveUp() }
+    }
+}

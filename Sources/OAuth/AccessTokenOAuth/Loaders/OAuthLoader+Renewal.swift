@@ -1,0 +1,142 @@
+import AccessTokenCore
+import Foundation
+
+/// Carries out what the ``RenewalStateMachine`` decides.
+extension OAuthLoader {
+    /// A load, whoever waits for it: the exclusion lasts as long as the exchange, and the caller as long as its deadline.
+    func renew(replacing old: AccessToken?) async throws -> AccessToken {
+        let settings = RenewalStateMachine.Settings(
+            hasGrant: grant != nil,
+            leeway: leeway,
+            patience: endpoint.replyLimit,
+            quietTime: endpoint.deadline,
+            takeOverDelay: store.takeOverDelay
+        )
+        let load = RunningLoad(RenewalStateMachine(replacing: old, settings), memory)
+        let answer = OutstandingExchange<Result<AccessToken, any Error>> { [onUnheardError] result, isLate in
+            guard isLate, case .failure(let error) = result, error as? OAuthError != .timedOut else { return }
+            onUnheardError?(error)
+        }
+        // A task of its own: the caller's cancellation must not reach the exchange, nor the write after it.
+        Task { answer.settle(await self.run(load)) }
+        guard let result = await answer.reply(within: endpoint.deadline, by: endpoint.clock) else {
+            load.decide { machine, _ in machine.deadlinePassed() }
+            throw OAuthError.timedOut
+        }
+        return try result.get()
+    }
+
+    private func run(_ load: RunningLoad) async -> Result<AccessToken, any Error> {
+        while true {
+            let (update, present) = await update(by: load)
+            let now = endpoint.clock.now
+            let action = load.decide { $0.left(update, present: present, &$1, at: now) }
+            let leftovers = load.decide { machine, _ in machine.takeLeftovers() }
+            for error in leftovers.errors { onUnheardError?(error) }
+            for credential in leftovers.credentials { await revoke(credential) }
+            switch action {
+            case .enter: continue
+            case .pause(let seconds): try? await endpoint.clock.pause(for: seconds)
+            case .end(let result): return result
+            }
+        }
+    }
+
+    /// One update of the store, and the record if the store did not let the load in.
+    private func update(
+        by load: RunningLoad
+    ) async -> (Result<CredentialRecord?, any Error>, present: CredentialRecord?) {
+        let isInside = Locked(false)
+        do {
+            let record = try await store.update { record in
+                isInside.withLock { $0 = true }
+                // It throws nothing, so that an error of the update is an error of the store.
+                return await self.change(of: record, by: load)
+            }
+            return (.success(record), nil)
+        } catch {
+            // Without the exclusion, nothing is sent.
+            return (.failure(error), isInside.withLock { $0 } ? nil : try? await store.load())
+        }
+    }
+
+    private func change(of record: CredentialRecord?, by load: RunningLoad) async -> CredentialChange {
+        let now = endpoint.clock.now
+        let answer: RenewalStateMachine.Answer
+        switch load.decide({ $0.entered(record, &$1, at: now) }) {
+        case .leave(let change): return change
+        case .send(let refreshToken):
+            answer = await self.answer(to: .refreshToken(refreshToken), renewing: record?.credential)
+        case .sendGrant:
+            guard let grant else { return .keep }
+            answer = await self.answer(to: grant, renewing: record?.credential)
+        }
+        let present = answer.isRefusal ? try? await store.load() : nil
+        return load.decide { $0.answered(answer, present: present, &$1) }
+    }
+
+    /// The exchange is seen through: its reply is the only place where a rotated refresh token is.
+    private func answer(to grant: TokenGrant, renewing old: Credential?) async -> RenewalStateMachine.Answer {
+        do {
+            let exchange = try await endpoint.start(grant) { [memory] exchange in
+                memory.begin(exchange)
+            } onReply: { reply, isLate in
+                // Nobody waits any more: the session has ended, and of it nothing is left behind.
+                guard isLate, let credential = self.credential(from: reply, renewing: old) else { return }
+                Task { await self.revoke(credential) }
+            }
+            let reply = await exchange.reply(within: nil, by: endpoint.clock)
+            memory.end(exchange)
+            guard let reply else { return .givenUp }
+            if let credential = credential(from: reply, renewing: old) {
+                return .issued(credential, reply.result.map(\.accessToken))
+            }
+            return .failed(reply.error ?? .timedOut)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// What the server handed out, if it did, together with what it left as it was.
+    private func credential(from reply: TokenReply, renewing old: Credential?) -> Credential? {
+        switch reply.result {
+        case .success(let response):
+            Credential(response, renewing: old, at: endpoint.clock.now)
+        case .failure:
+            // The present access token may live on, for peers and for the next start of the app.
+            reply.rescuedRefreshToken.map { token in
+                Credential(
+                    accessToken: old?.accessToken,
+                    refreshToken: token,
+                    scope: old?.scope,
+                    obtained: old?.obtained,
+                    otherMembers: old?.otherMembers ?? [:]
+                )
+            }
+        }
+    }
+}
+
+/// A load under way: its machine, and the memory that it shares with others.
+private final class RunningLoad: Sendable {
+    private let machine: Locked<RenewalStateMachine>
+    private let memory: SharedLoaderMemory
+
+    init(_ machine: RenewalStateMachine, _ memory: SharedLoaderMemory) {
+        self.machine = Locked(machine)
+        self.memory = memory
+    }
+
+    func decide<Action: Sendable>(
+        _ input: (inout RenewalStateMachine, inout LoaderMemory) -> Action
+    ) -> Action {
+        memory.withLock { memory in machine.withLock { input(&$0, &memory) } }
+    }
+}
+
+extension RenewalStateMachine.Answer {
+    /// Whether the server said that the refresh token is no good.
+    fileprivate var isRefusal: Bool {
+        if case .failed(let error as OAuthError) = self { error.requiresSignIn } else { false }
+    }
+}

@@ -1,0 +1,79 @@
+import AccessTokenCore
+import Foundation
+
+extension OAuthLoader {
+    /// Attempts to remove the credential of a session that ends.
+    private static let mostRemovals = 3
+
+    /// Removes the credential, and then revokes it: what cannot be removed is to be worthless at least.
+    ///
+    /// A removal that fails is tried again. What is left after that is removed by the next load, which finds nobody
+    /// signed in.
+    func forget() async {
+        let revoked = Locked<Credential?>(nil)
+        for attempt in 1...Self.mostRemovals {
+            do {
+                try await updateSession { record in
+                    // After the first attempt there may be a new session, which is not to end.
+                    guard attempt == 1 || self.hasEnded(record) else { return .keep }
+                    let credential = self.endSession(with: record?.credential)
+                    revoked.withLock { $0 = $0 ?? credential }
+                    return record == nil ? .keep : .remove
+                }
+                memory.withLock { $0.ended = nil }
+                break
+            } catch {
+                if attempt == 1, revoked.withLock({ $0 }) == nil {
+                    let credential = endSession(with: try? await store.load()?.credential)
+                    revoked.withLock { $0 = credential }
+                }
+                guard attempt < Self.mostRemovals, (error as? CredentialStoreError) != .busy else {
+                    onUnheardError?(error)
+                    break
+                }
+            }
+        }
+        if let credential = revoked.withLock({ $0 }) { await revoke(credential) }
+    }
+
+    /// Begins or ends a session.
+    ///
+    /// A request of this process that is under way is waited for, and up to the endpoint's deadline: what it brings is of the
+    /// session that ends.
+    func updateSession(_ body: CredentialUpdate) async throws {
+        let timer = endpoint.clock.schedule(after: endpoint.deadline) { [memory] in memory.giveUpExchanges() }
+        defer { timer.cancel() }
+        try await store.update(body)
+    }
+
+    private func hasEnded(_ record: CredentialRecord?) -> Bool {
+        memory.withLock { record?.credential.isSame(as: $0.ended) == true }
+    }
+
+    /// What is to be revoked of the session that ends; inside the exclusion, where the next one has not begun.
+    private func endSession(with credential: Credential?) -> Credential? {
+        memory.withLock { memory in
+            defer {
+                memory.forget()
+                memory.ended = credential
+            }
+            // What was issued and never saved is the successor of what is stored, unless that is newer.
+            guard let unsaved = memory.unsaved, credential.map({ $0.isSame(as: unsaved.base) }) != false else {
+                return credential
+            }
+            return unsaved.credential
+        }
+    }
+
+    func revoke(_ credential: Credential) async {
+        do {
+            if let refreshToken = credential.refreshToken {
+                try await endpoint.revoke(refreshToken)
+            } else if let accessToken = credential.accessToken {
+                try await endpoint.revoke(accessToken.value, hint: "access_token")
+            }
+        } catch {
+            onUnheardError?(error)
+        }
+    }
+}

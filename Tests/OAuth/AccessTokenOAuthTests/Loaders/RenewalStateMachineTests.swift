@@ -1,0 +1,245 @@
+import Foundation
+import Testing
+
+@testable import AccessTokenOAuth
+
+/// Single decisions; `EveryRenewalTests` tries what follows from them.
+@Suite("What a load decides")
+struct RenewalStateMachineTests {
+    private static let now = Date(timeIntervalSinceReferenceDate: 1_000)
+    private static let old = AccessToken(value: "A0")
+
+    private static func record(_ note: SentNote? = nil, _ refreshToken: String? = "RT0") -> CredentialRecord {
+        CredentialRecord(credential: Credential(accessToken: old, refreshToken: refreshToken).noting(note), version: 5)
+    }
+
+    /// A note of another process, unless something else is said.
+    private static func note(
+        age: TimeInterval = 10,
+        count: Int = 1,
+        by process: UInt64 = 2,
+        hasRival: Bool = false,
+        _ outcome: SentNote.Outcome = .awaited
+    ) -> SentNote {
+        SentNote(
+            sender: process,
+            number: 1,
+            count: count,
+            hasRival: hasRival,
+            sent: now.addingTimeInterval(-age),
+            patience: 120,
+            outcome: outcome
+        )
+    }
+
+    private static func machine(hasGrant: Bool = false, takeOverDelay: TimeInterval = 2) -> RenewalStateMachine {
+        RenewalStateMachine(
+            replacing: old,
+            .init(hasGrant: hasGrant, leeway: 30, patience: 120, quietTime: 30, takeOverDelay: takeOverDelay)
+        )
+    }
+
+    private var memory = LoaderMemory(process: 1)
+
+    /// What a look at a record comes to, in a word.
+    private mutating func look(_ machine: inout RenewalStateMachine, _ record: CredentialRecord?) -> String {
+        switch machine.entered(record, &memory, at: Self.now) {
+        case .send(let token): return "send \(token)"
+        case .sendGrant: return "send the grant"
+        case .leave(.remove): return "remove"
+        case .leave(.replace(let credential)):
+            guard let note = credential.note else { return "save \(credential.refreshToken ?? "nothing")" }
+            return "note \(note.count)\(note.hasRival ? " beside a rival" : "")"
+        case .leave(.keep):
+            guard case .settled(_, let outcome) = machine.state else { return "keep" }
+            switch outcome {
+            case .answer(let token): return "adopt \(token.value)"
+            case .failure(let error): return "fail: \((error as? OAuthError)?.code ?? "\(type(of: error))")"
+            case .again: return "again"
+            case .wait: return "wait"
+            }
+        }
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let note: SentNote?
+        let outcome: String
+    }
+
+    static let rows = [
+        Row(testDescription: "nobody has sent it", note: nil, outcome: "note 1"),
+        Row(testDescription: "another process waits for the reply", note: note(), outcome: "wait"),
+        Row(testDescription: "no reply can come any more", note: note(age: 120), outcome: "note 2 beside a rival"),
+        Row(testDescription: "the clock was set back", note: note(age: -1), outcome: "note 2 beside a rival"),
+        Row(testDescription: "the reply was lost", note: note(.lost), outcome: "note 2"),
+        Row(testDescription: "two replies were lost", note: note(count: 2, .lost), outcome: "fail: OAuthError"),
+        Row(testDescription: "two were lost a while ago", note: note(age: 30, count: 2, .lost), outcome: "note 1"),
+        Row(testDescription: "a successor may be under way", note: note(.refused), outcome: "fail: invalid_grant"),
+        Row(testDescription: "no successor has come", note: note(age: 120, .refused), outcome: "remove"),
+        Row(testDescription: "this process has sent it", note: note(by: 1), outcome: "wait"),
+        Row(testDescription: "the end of this process's request was not saved", note: note(by: 3), outcome: "note 2"),
+    ]
+
+    @Test(arguments: rows)
+    func `whether a refresh token is sent again is a matter of the note beside it`(row: Row) {
+        var test = self
+        test.memory.sending = [1]
+        if row.note?.sender == 3 { test.memory = LoaderMemory(process: 3) }
+        var machine = Self.machine()
+        #expect(test.look(&machine, Self.record(row.note)) == row.outcome)
+    }
+
+    @Test func `a note of the dead is waited for as long as the store says, and a note of its own is obeyed`() {
+        var test = self
+        var machine = Self.machine()
+        let record = Self.record(Self.note())
+        for _ in 0..<8 {
+            #expect(test.look(&machine, record) == "wait")
+            guard case .pause(RenewalStateMachine.pause) = machine.left(.success(record), &test.memory, at: Self.now)
+            else {
+                return fail("no pause")
+            }
+        }
+        guard case .leave(.replace(let noted)) = machine.entered(record, &test.memory, at: Self.now) else {
+            return fail("no note")
+        }
+        #expect(noted.note?.count == 2)
+        #expect(noted.note?.hasRival == true)
+        let written = CredentialRecord(credential: noted, version: 6)
+        guard case .enter = machine.left(.success(written), &test.memory, at: Self.now) else {
+            return fail("the note was not taken")
+        }
+        // Another load of this process waits meanwhile.
+        var other = Self.machine()
+        #expect(test.look(&other, written) == "wait")
+        #expect(test.look(&machine, written) == "send RT0")
+        // Refused beside a rival: the record stays for the successor.
+        let change = machine.answered(.failed(OAuthError.refused("invalid_grant")), &test.memory)
+        #expect(change == .replace(noted.noting(noted.note?.with(.refused))))
+    }
+
+    @Test func `whoever has written after the note makes the load look again`() {
+        var test = self
+        var machine = Self.machine()
+        guard case .leave(.replace(let noted)) = machine.entered(Self.record(), &test.memory, at: Self.now),
+            case .enter = machine.left(
+                .success(CredentialRecord(credential: noted, version: 6)),
+                &test.memory,
+                at: Self.now
+            )
+        else { return fail("no note") }
+        let peer = Credential(accessToken: AccessToken(value: "peer"), refreshToken: "RT1")
+        #expect(test.look(&machine, CredentialRecord(credential: peer, version: 7)) == "adopt peer")
+        #expect(test.memory.sending.isEmpty)
+    }
+
+    @Test func `a store that keeps no notes is served all the same`() {
+        var test = self
+        var machine = Self.machine()
+        _ = machine.entered(Self.record(), &test.memory, at: Self.now)
+        let written = CredentialRecord(credential: Self.record().credential, version: 6)
+        guard case .enter = machine.left(.success(written), &test.memory, at: Self.now) else {
+            return fail("not taken")
+        }
+        #expect(test.look(&machine, written) == "send RT0")
+    }
+
+    @Test func `what was not saved is saved in the place of what it renews, and of nothing newer`() {
+        let successor = Credential(accessToken: AccessToken(value: "A1"), refreshToken: "RT1")
+        func look(_ record: CredentialRecord?, base: Credential?) -> (String, [Credential]) {
+            var test = self
+            test.memory.unsaved = .init(credential: successor, base: base)
+            var machine = Self.machine()
+            return (test.look(&machine, record), machine.takeLeftovers().credentials)
+        }
+        let base = Self.record().credential
+        #expect(look(Self.record(Self.note()), base: base) == ("save RT1", []))
+        #expect(look(Self.record(nil, "RT5"), base: base) == ("note 1", []))
+        // The same refresh token beside a newer access token is something newer.
+        let peer = CredentialRecord(credential: Credential(accessToken: nil, refreshToken: "RT0"), version: 6)
+        #expect(look(peer, base: base) == ("note 1", []))
+        // The session has ended: nothing of it is left.
+        #expect(look(nil, base: base) == ("fail: AccessTokenError", [successor]))
+        #expect(look(nil, base: nil) == ("save RT1", []))
+        #expect(look(Self.record(), base: nil) == ("note 1", []))
+    }
+
+    @Test func `a token that was refused, or whose session has ended here, is removed and not sent`() {
+        var test = self
+        test.memory.refused = "RT0"
+        var (machine, own) = (Self.machine(), Self.machine(hasGrant: true))
+        #expect(test.look(&machine, Self.record()) == "remove")
+        #expect(test.look(&own, Self.record()) == "remove")
+        guard case .enter = own.left(.success(nil), &test.memory, at: Self.now) else { return fail("no grant") }
+        #expect(test.look(&own, nil) == "send the grant")
+        test.memory = LoaderMemory(process: 1)
+        test.memory.ended = Self.record().credential
+        machine = Self.machine()
+        #expect(test.look(&machine, Self.record()) == "remove")
+        machine = Self.machine()
+        #expect(test.look(&machine, Self.record(nil, "NEW")) == "note 1")
+    }
+
+    @Test
+    func `after a failure the note says what became of the request, and who was refused looks for a peer's token`() {
+        func change(_ error: OAuthError, present: CredentialRecord? = nil) -> (
+            CredentialChange, RenewalStateMachine.State
+        ) {
+            var test = self
+            var machine = Self.machine()
+            guard case .leave(.replace(let noted)) = machine.entered(Self.record(), &test.memory, at: Self.now) else {
+                return (.remove, machine.state)
+            }
+            let written = CredentialRecord(credential: noted, version: 6)
+            _ = machine.left(.success(written), &test.memory, at: Self.now)
+            _ = machine.entered(written, &test.memory, at: Self.now)
+            let change = machine.answered(.failed(error), present: present, &test.memory)
+            #expect(test.memory.sending.isEmpty)
+            return (change, machine.state)
+        }
+        #expect(change(.unavailable(status: 500)).0 == .replace(Self.record().credential))
+        guard case .replace(let lost) = change(.timedOut).0 else { return fail("no note") }
+        #expect(lost.note?.outcome == .lost)
+        #expect(change(.refused("invalid_grant")).0 == .remove)
+        let rotated = CredentialRecord(credential: Credential(refreshToken: "RT9"), version: 7)
+        let (kept, state) = change(.refused("invalid_grant"), present: rotated)
+        #expect(kept == .keep)
+        guard case .settled(_, .again) = state else { return fail("no second look") }
+    }
+
+    @Test func `what the store did not take, since a peer was faster, is decided anew`() {
+        var test = self
+        var machine = Self.machine(takeOverDelay: 0)
+        #expect(test.look(&machine, Self.record()) == "send RT0")
+        let issued = Credential(accessToken: Self.old, refreshToken: "RT1")
+        _ = machine.answered(.issued(issued, .failure(.notUnderstood(status: 200, "no token"))), &test.memory)
+        // The same access token, and another refresh token: not what was to be saved.
+        let peer = Self.record(nil, "RT5")
+        guard case .enter = machine.left(.success(peer), &test.memory, at: Self.now) else {
+            return fail("taken for its own")
+        }
+        #expect(test.look(&machine, peer) == "send RT5")
+    }
+
+    @Test func `a load without a caller sends nothing, and one that is not let in takes a peer's token`() {
+        var test = self
+        var machine = Self.machine()
+        machine.deadlinePassed()
+        #expect(test.look(&machine, Self.record()) == "fail: OAuthError")
+        var other = Self.machine()
+        let peer = CredentialRecord(
+            credential: Credential(accessToken: .init(value: "P"), refreshToken: "R"),
+            version: 9
+        )
+        let busy = Result<CredentialRecord?, any Error>.failure(CredentialStoreError.busy)
+        guard case .end(.success(let token)) = other.left(busy, present: peer, &test.memory, at: Self.now) else {
+            return fail("not adopted")
+        }
+        #expect(token.value == "P")
+    }
+}
+
+private func fail(_ text: String) {
+    Issue.record("\(text)")
+}
