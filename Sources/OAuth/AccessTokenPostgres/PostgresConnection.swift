@@ -85,11 +85,15 @@ package actor PostgresConnection {
     }
 
     private func failure(of handle: Handle, _ reply: OpaquePointer?) -> PostgresFailure {
-        // Not the message's details, which can repeat a row.
+        // Not the message's details, which can repeat a row, nor the words of a trigger, which can repeat anything.
         func field(_ letter: Unicode.Scalar) -> String? {
             unsafe PQresultErrorField(reply, Int32(letter.value)).map { unsafe String(cString: $0) }
         }
-        let words = unsafe field("M") ?? String(cString: PQerrorMessage(handle.pointer))
+        let isOfFunction = field("W") != nil
+        let words =
+            if isOfFunction { "a function or a trigger of the database failed" } else {
+                unsafe field("M") ?? String(cString: PQerrorMessage(handle.pointer))
+            }
         return PostgresFailure(
             words: server.printable(words),
             code: field("C"),
@@ -114,6 +118,17 @@ package struct PostgresFailure: Error, Sendable {
     package let code: String?
     /// Whether the connection is gone; what was not committed is rolled back then.
     package let isConnectionLost: Bool
+
+    /// Whether it fails until a person mends it: who may connect, what there is, and what the role may do.
+    ///
+    /// libpq gives no code for a connection that fails, but the server's words, which this tells in English alone.
+    var needsRepair: Bool {
+        if let code { return ["28", "3D", "3F", "42"].contains { code.hasPrefix($0) } }
+        let words = [
+            "authentication failed", "does not exist", "pg_hba.conf", "permission denied", "no password supplied",
+        ]
+        return words.contains { self.words.contains($0) }
+    }
 
     /// Whether somebody else held a lock for longer than `lock_timeout`.
     var isLockTimeout: Bool { code == "55P03" }

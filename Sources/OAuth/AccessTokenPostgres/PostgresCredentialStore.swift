@@ -30,8 +30,15 @@ public import Foundation
 /// - `unreadable`: the record is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
 /// - `unavailable`: the server cannot be reached, or refused a statement. If the connection broke during the commit, the
 ///   record may have been written or not: read it again before you write. An `OAuthLoader` does.
-/// - `superseded`: the server ended the transaction while the body ran. Nothing was written.
+/// - `superseded`: the server ended the transaction while the body ran. Nothing was written. A body that takes longer than a
+///   second takes its row again after that, unless somebody else has written.
 public final class PostgresCredentialStore: CredentialStore {
+    /// 5 seconds: who lives and loses the row takes it again within one or two; see `CredentialStore`.
+    public let takeOverDelay: TimeInterval = 5
+
+    /// Seconds between two signs of life to the server.
+    private static let pulse: TimeInterval = 1
+
     private let server: PostgresServer
     private let table: CredentialTable
     private let place: String
@@ -49,8 +56,8 @@ public final class PostgresCredentialStore: CredentialStore {
     ///   - name: the row's; a name for each credential.
     ///   - seal: keeps the credential unreadable for the database and its backups; `nil` writes plaintext.
     ///   - waitLimit: seconds after which an update that waits gives up.
-    ///   - holdLimit: seconds that a body may take before the server ends its transaction. It has to be longer than the
-    ///     deadline of the token endpoint.
+    ///   - holdLimit: seconds without a sign of life after which the server ends a body's transaction. A body gives one each
+    ///     second, and no more after this time.
     ///   - clock: the machine's time, and timers.
     public init(
         _ connection: String,
@@ -112,22 +119,35 @@ public final class PostgresCredentialStore: CredentialStore {
     private func withRow<Result>(
         _ body: (PostgresConnection, CredentialTable.Row) async throws -> Result
     ) async throws -> Result {
-        let start = ContinuousClock.now
+        let waited = Stopwatch()
         try await updates.mutex.lock()
         defer { updates.mutex.unlock() }
         let connection = PostgresConnection(to: server, on: updates.executor)
         let row = try await withTaskCancellationHandler {
-            try await lock(by: connection, since: start)
+            try await lock(by: connection, within: waitLimit - waited.seconds)
         } onCancel: {
             connection.wait.cancel()
         }
+        let keeping = Task { await keepRow(of: connection) }
         do {
             let result = try await body(connection, row)
+            keeping.cancel()
             await end(connection)
             return result
         } catch {
+            keeping.cancel()
             await end(connection)
             throw error
+        }
+    }
+
+    /// Tells the server once in a while that the body lives, and takes the row again if the connection was cut.
+    ///
+    /// It ends when the body does, or after `holdLimit`, so that a body that never ends does not keep others out for good.
+    private func keepRow(of connection: PostgresConnection) async {
+        for _ in 0..<Int(min(holdLimit / Self.pulse, 1_000_000)) {
+            guard (try? await clock.pause(for: Self.pulse)) != nil else { return }
+            await keepOnce(by: connection)
         }
     }
 }
@@ -142,18 +162,30 @@ extension PostgresCredentialStore {
 
     private func lock(
         by connection: isolated PostgresConnection,
-        since start: ContinuousClock.Instant
+        within limit: TimeInterval
     ) throws -> CredentialTable.Row {
         let result: Result<CredentialTable.Row, PostgresFailure>
         do throws(PostgresFailure) {
             try connection.open()
-            let left = max(0, waitLimit - start.duration(to: .now) / .seconds(1))
-            result = .success(try table.lock(waitLimit: left, holdLimit: holdLimit, by: connection))
+            result = .success(try table.lock(waitLimit: max(0, limit), holdLimit: holdLimit, by: connection))
         } catch {
             result = .failure(error)
         }
         if connection.wait.ends() { throw CancellationError() }
         return try result.mapError { storeError(for: $0) }.get()
+    }
+
+    private func keepOnce(by connection: isolated PostgresConnection) {
+        // The body may have ended meanwhile.
+        guard !Task.isCancelled else { return }
+        do throws(PostgresFailure) {
+            try connection.run("SELECT 1")
+        } catch {
+            guard error.isConnectionLost else { return }
+            // Somebody else may have written: the update, which names the version, then finds no row.
+            guard (try? connection.open()) != nil else { return }
+            _ = try? table.lock(waitLimit: waitLimit, holdLimit: holdLimit, by: connection)
+        }
     }
 
     /// Writes and commits; only an answer to the commit says that it is done.
@@ -164,7 +196,7 @@ extension PostgresCredentialStore {
     ) throws {
         let data = try new.credential.map { credential in
             let dates = -clock.now.timeIntervalSinceReferenceDate
-            return try coder.data(of: StoredRecord(version: new.version, credential: credential.shifted(by: dates)))
+            return try coder.data(of: StoredRecord(version: new.version, credential: credential.moved(by: dates)))
         }
         let isWritten: Bool
         do throws(PostgresFailure) {
@@ -195,11 +227,11 @@ extension PostgresCredentialStore {
     private func record(in row: CredentialTable.Row) throws -> StoredRecord {
         let credential = try row.record.flatMap { try coder.record(from: $0).credential }
         let written = clock.now.timeIntervalSinceReferenceDate - row.age
-        return StoredRecord(version: row.version, credential: credential?.shifted(by: written))
+        return StoredRecord(version: row.version, credential: credential?.moved(by: written))
     }
 
     private func storeError(for failure: PostgresFailure) -> CredentialStoreError {
-        failure.isLockTimeout ? .busy : .unavailable(at: place, failure.words)
+        failure.isLockTimeout ? .busy : .unavailable(at: place, failure.words, needsRepair: failure.needsRepair)
     }
 }
 
@@ -219,21 +251,6 @@ private struct ConnectionTurn: Sendable {
     init(_ name: String, waitLimit: TimeInterval, clock: any AccessTokenClock) {
         mutex = AsyncMutex(waitLimit: waitLimit, clock: clock)
         executor = DispatchQueueExecutor(queue: DispatchQueue(label: "PostgresCredentialStore \(name)"))
-    }
-}
-
-extension Credential {
-    /// The same, with dates that are so many seconds later.
-    fileprivate func shifted(by seconds: TimeInterval) -> Credential {
-        Credential(
-            accessToken: accessToken.map {
-                AccessToken(value: $0.value, expiration: $0.expiration?.addingTimeInterval(seconds))
-            },
-            refreshToken: refreshToken,
-            scope: scope,
-            obtained: obtained?.addingTimeInterval(seconds),
-            otherMembers: otherMembers
-        )
     }
 }
 #endif

@@ -77,7 +77,7 @@ package struct PostgresServer: Sendable {
     /// The engine's words in one line, without the password.
     func printable(_ words: String) -> String {
         let line = words.split(whereSeparator: \.isNewline).joined(separator: " ")
-        return secrets.reduce(line) { $0.replacing($1, with: "<hidden>") }
+        return secrets.reduce(line) { $0.replacingOccurrences(of: $1, with: "<hidden>") }
     }
 }
 

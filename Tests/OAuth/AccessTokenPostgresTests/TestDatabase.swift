@@ -95,6 +95,7 @@ extension Trait where Self == ConditionTrait {
 
 /// Does something after the body of the first update that replaces, and before what the body returns is written.
 final class InterruptedStore: CredentialStore {
+    var takeOverDelay: TimeInterval { base.takeOverDelay }
     private let base: any CredentialStore
     private let interruption: Locked<(@Sendable () async throws -> Void)?>
 
