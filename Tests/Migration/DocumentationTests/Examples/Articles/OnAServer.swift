@@ -1,0 +1,59 @@
+import AccessTokenOAuth
+import Foundation
+
+nonisolated enum OnAServer {
+    static func tokens(tokenURL: URL, secret: String, logger: YourLogger) -> AsyncAccessTokenService {
+        let endpoint = TokenEndpoint(tokenURL, authentication: .basic(clientID: "billing", secret: secret))
+        let loader = OAuthLoader(
+            endpoint: endpoint,
+            store: MemoryCredentialStore(),
+            grant: .clientCredentials(scope: "invoices")
+        )
+        return AsyncAccessTokenService(loader: ThrottlingLoader(RetryingLoader(loader))) { event in
+            logger.info("\(event)")
+        }
+    }
+}
+
+/// Client credentials over an HTTP client of your own.
+nonisolated struct ClientCredentialsLoader: AsyncAccessTokenLoader {
+    let client: YourHTTPClient
+    let tokenURL: String
+    let clientID: String
+    let secret: String
+
+    private struct Reply: Decodable {
+        let accessToken: String
+        let expiresIn: TimeInterval?
+    }
+
+    func load(replacing old: AccessToken?) async throws -> AccessToken {
+        let form = ["grant_type": "client_credentials", "client_id": clientID, "client_secret": secret]
+        let (status, body) = try await client.post(tokenURL, form: form)
+        switch status {
+        case 200:
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            guard let reply = try? decoder.decode(Reply.self, from: body) else {
+                throw OAuthError.notUnderstood(status: status, "it has no access token")
+            }
+            return AccessToken(value: reply.accessToken, expiration: reply.expiresIn.map { Date.now + $0 })
+        case 429, 500...599: throw OAuthError.unavailable(status: status)  // A RetryingLoader tries again.
+        default: throw OAuthError.refused("invalid_client")
+        }
+    }
+}
+
+/// Stands for the logger of swift-log.
+nonisolated struct YourLogger: Sendable {
+    func info(_ text: String) {}
+}
+
+/// Stands for the client that your server has.
+nonisolated struct YourHTTPClient: Sendable {
+    var post: @Sendable (_ url: String, _ form: [String: String]) async throws -> (status: Int, body: Data)
+
+    func post(_ url: String, form: [String: String]) async throws -> (status: Int, body: Data) {
+        try await post(url, form)
+    }
+}
