@@ -19,7 +19,7 @@ enum CredentialWorker {
         case "share": try await share(store, arguments, journal)
         case "hold": try await hold(store, journal, until: input)
         case "hold-with-child": try await hold(store, journal, until: input, withChild: true)
-        case "load": try await load(store, arguments, journal)
+        case "load": try await load(store, arguments, journal, until: input)
         default: throw WorkerArguments.Mistake(text: "there is no task \(arguments.task)")
         }
     }
@@ -69,8 +69,13 @@ enum CredentialWorker {
         }
     }
 
-    /// Loads once under what the arguments forbid, and once more without.
-    private static func load(_ store: JournalingStore, _ arguments: WorkerArguments, _ journal: Journal) async throws {
+    /// Loads once under what the arguments forbid, and once more without, and stays: an exchange may be under way.
+    private static func load(
+        _ store: JournalingStore,
+        _ arguments: WorkerArguments,
+        _ journal: Journal,
+        until input: AsyncStream<UInt8>
+    ) async throws {
         let loader = OAuthLoader(endpoint: try arguments.endpoint(), store: store)
         if let limit = try? arguments.number("file-limit") { limitFiles(to: UInt(limit)) }
         if let user = try? arguments.number("user") { becomeUser(UInt32(user)) }
@@ -82,6 +87,7 @@ enum CredentialWorker {
             journal.write(result)
         }
         journal.write("done")
+        _ = await input.first { _ in true }
     }
 }
 

@@ -63,14 +63,6 @@ struct KeychainCredentialStoreTests {
         #expect(item.calls == ["add", "update"])
     }
 
-    @Test func `versions go on over a removal, since the item stays`() async throws {
-        let before = try #require(try await store().update { _ in .replace(first) }?.version)
-        #expect(try await store().update { _ in .remove } == nil)
-        #expect(try await store().load() == nil)
-        #expect(item.text?.contains("s3cret") == false)
-        #expect(try await store().update { _ in .replace(second) }?.version == before + 1)
-    }
-
     @Test(arguments: [KeychainStatus.interactionNotAllowed, KeychainStatus.missingEntitlement, -25_291])
     func `a keychain that refuses is an error that says why; no body is run, and nobody is signed out`(
         _ status: Int32

@@ -44,32 +44,6 @@ struct LoopbackFaultTests {
         }
     }
 
-    @Test func `401 and 503 are not carried out, and then the server answers as usual`() async throws {
-        try await withServer { (server, store, loader) async throws in
-            server.fail(.unauthorized, .unavailable(retryAfter: 7), .unavailable())
-            await #expect(throws: OAuthError.refused("invalid_client")) { try await loader.load(replacing: nil) }
-            await #expect(throws: OAuthError.unavailable(status: 503, retryAfter: 7)) {
-                try await loader.load(replacing: nil)
-            }
-            await #expect(throws: OAuthError.unavailable(status: 503)) { try await loader.load(replacing: nil) }
-            _ = try await loader.load(replacing: nil)
-            #expect(server.tally.tokenRequests == 4)
-            #expect(server.tally.reuses == 0)
-        }
-    }
-
-    @Test func `a slow reply is a reply, and a silent server is left`() async throws {
-        let clock = ManualClock()
-        try await withServer(clock: clock) { (server, store, loader) async throws in
-            server.fail(.slow(0.05), .silent)
-            let token = try await loader.load(replacing: nil)
-            let load = Task { try await loader.load(replacing: token) }
-            await yieldUntil { server.tally.tokenRequests == 2 }
-            clock.advance(by: TokenEndpoint.usualDeadline)
-            await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
-        }
-    }
-
     @Test(arguments: SessionKind.allCases)
     func `the resource fails when it is told to`(kind: SessionKind) async throws {
         try await withServer { (server, store, loader) async throws in
@@ -81,16 +55,6 @@ struct LoopbackFaultTests {
             await #expect(throws: URLError.self) { try await session.data(for: URLRequest(url: server.resource)) }
             #expect(try await session.data(for: URLRequest(url: server.resource)).1.status == 200)
             #expect(server.tally.tokenRequests == 2)
-        }
-    }
-
-    @Test func `a session that signs out is revoked`() async throws {
-        try await withServer { (server, store, loader) async throws in
-            _ = try await loader.load(replacing: nil)
-            await loader.signOut()
-            #expect(server.isRevoked(family: 1))
-            #expect(server.tally.revokedFamilies == 1)
-            #expect(server.tally.reuses == 0)
         }
     }
 }

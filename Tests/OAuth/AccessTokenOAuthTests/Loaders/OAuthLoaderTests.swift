@@ -95,40 +95,6 @@ struct OAuthLoaderTests {
         }
     }
 
-    @Test func `two loaders on one store, with fifty callers each, exchange once`() async throws {
-        try await withServer(rotating) { server in
-            let store = MemoryCredentialStore(start)
-            let loaders = [
-                OAuthLoader(endpoint: try server.endpoint(), store: store),
-                OAuthLoader(endpoint: try server.endpoint(), store: store),
-            ]
-            try await withThrowingTaskGroup(of: String.self) { group in
-                for number in 0..<100 {
-                    group.addTask { [old] in try await loaders[number % 2].load(replacing: old).value }
-                }
-                for try await value in group { #expect(value == "A1") }
-            }
-            #expect(server.requests.count == 1)
-        }
-    }
-
-    @Test func `a cancelled caller stops neither exchange nor write`() async throws {
-        let gate = Gate()
-        try await withServer { connection, request in
-            gate.pass()
-            rotating(connection, request)
-        } _: { server in
-            let store = MemoryCredentialStore(start)
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
-            let load = Task { try await loader.load(replacing: old) }
-            await yieldUntil { server.requests.count == 1 }
-            load.cancel()
-            gate.open()
-            #expect(try await load.valueInTime.value == "A1")
-            #expect(try await store.refreshToken == "RT1")
-        }
-    }
-
     @Test func `without a refresh token the loader's own grant is exchanged, or nobody is signed in`() async throws {
         try await withServer { connection, _ in
             connection.reply(200, tokens("A\(connection.number)"))

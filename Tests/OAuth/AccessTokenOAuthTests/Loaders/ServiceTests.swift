@@ -44,19 +44,6 @@ struct ServiceTests {
         #expect(server.tally.reuses == 0)
     }
 
-    @Test func `the actor exchanges once per rejection, whoever asks`() async throws {
-        try await withServer { (server, _, loader) async throws in
-            try await roundsOfRejection([AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)], server)
-        }
-    }
-
-    @Test func `the queue service exchanges once per rejection, by the view of the loader`() async throws {
-        try await withServer { (server, _, loader) async throws in
-            let view = CallbackLoaderAdapter(of: loader)
-            try await roundsOfRejection([AccessTokenService(loader: view, policy: .withoutLoadDeadline)], server)
-        }
-    }
-
     @Test func `an actor and a queue service that share a credential exchange once for both`() async throws {
         try await withServer { (server, store, loader) async throws in
             let other = OAuthLoader(endpoint: loader.endpoint, store: store)
@@ -92,24 +79,5 @@ struct ServiceTests {
             try await loader.signIn(Credential(refreshToken: server.signIn().refreshToken))
             _ = try await service.token()
         }
-    }
-
-    @Test func `signing out during a load answers the callers, and leaves nothing in the store`() async throws {
-        let isRequested = Event()
-        let server = try RotatingAuthorizationServer(latency: 0.05) { event in
-            if case .tokenRequested = event { isRequested.happen() }
-        }
-        defer { server.stop() }
-        let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
-        let service = AsyncAccessTokenService(
-            loader: OAuthLoader(endpoint: server.endpoint, store: store),
-            policy: .withoutLoadDeadline
-        )
-        let caller = Task { try await service.token() }
-        await isRequested.wait()
-        await service.signOut()
-        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
-        #expect(try await store.credential == nil)
-        #expect(service.currentToken == nil)
     }
 }

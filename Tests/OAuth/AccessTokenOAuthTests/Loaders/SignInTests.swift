@@ -64,17 +64,6 @@ struct SignInTests {
     }
 
     @Test(arguments: SessionKind.allCases)
-    func `a session that is renewed uses nothing of the earlier one`(kind: SessionKind) async throws {
-        let start = Credential(accessToken: AccessToken(value: "OLD"), refreshToken: "OLD-RT")
-        try await withSubject(kind, start) { (server, _, loader, subject) async throws in
-            #expect(try await subject.tokens.token().value == "OLD")
-            try await subject.signIn(loader, Credential(refreshToken: "RT"))
-            #expect(try await subject.tokens.token().value == "A1")
-            #expect(server.requests.count == 1)
-        }
-    }
-
-    @Test(arguments: SessionKind.allCases)
     func `a sign-out that is under way does not end the session that comes after it`(kind: SessionKind) async throws {
         let (isAsked, mayAnswer) = (Event(), Gate())
         try await withServer { connection, request in
@@ -115,17 +104,6 @@ struct SignInTests {
                 try await subject.signIn(loader, Credential(accessToken: AccessToken(value: "A"), refreshToken: "RT"))
             }
             await #expect(throws: AccessTokenError.signedOut) { try await subject.tokens.token() }
-        }
-    }
-
-    @Test(arguments: SessionKind.allCases)
-    func `an app that starts with a stored credential only makes a service`(kind: SessionKind) async throws {
-        let stored = Credential(accessToken: AccessToken(value: "STORED"), refreshToken: "RT0")
-        try await withSubject(kind, stored) { (server, _, _, subject) async throws in
-            #expect(try await subject.tokens.token().value == "STORED")
-            #expect(server.requests.isEmpty)
-            await subject.tokens.invalidate(AccessToken(value: "STORED"))
-            #expect(try await subject.tokens.token().value == "A1")
         }
     }
 

@@ -1,3 +1,4 @@
+import AccessTokenContract
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport
@@ -73,13 +74,23 @@ struct TwoProcessesTests {
         #expect(server.tally.tokenRequests == 1)
     }
 
-    @Test func `a session that the other begins is found at the next call`() async throws {
-        let server = try RotatingAuthorizationServer()
-        defer { server.stop() }
-        let (one, other) = (Opening(place, server), Opening(place, server))
-        await #expect(throws: AccessTokenError.signedOut) { try await other.service.token() }
-        try await one.store.update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
-        #expect(try await one.service.token() == other.service.token())
-        #expect(server.tally.tokenRequests == 1)
+    @Test func `two stores of one folder wait for one late reply`() async throws {
+        let gate = Gate()
+        try await withServer { connection, _ in
+            if connection.number == 1 { gate.pass() }
+            connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
+        } _: { server in
+            defer { gate.open() }
+            let clock = ManualClock()
+            let endpoint = try server.endpoint(clock: clock)
+            let (one, other) = (FileCredentialStore(folder: place.session), FileCredentialStore(folder: place.session))
+            try await one.update { _ in .replace(Credential(refreshToken: "RT0")) }
+            await OAuthLoader(endpoint: endpoint, store: one).timeOut(replacing: nil, at: server, by: clock)
+            let load = Task { try await OAuthLoader(endpoint: endpoint, store: other).load(replacing: nil) }
+            await yieldUntil { clock.pendingTimers == 1 }
+            gate.open()
+            #expect(try await load.valueInTime.value == "A1")
+            #expect(server.requests.count == 1)
+        }
     }
 }
