@@ -9,35 +9,25 @@ struct CompilerAdviceTests {
     ]
 
     @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"), arguments: providers)
-    func `where it passes a handler`(to provider: String) throws {
-        let messages = try #require(Compiler.here).messages(
-            on: """
-                import AccessTokenAdapters
+    func `where it passes a handler, and leaves callback code alone`(to provider: String) throws {
+        func messages(_ effect: String) throws -> String {
+            try #require(Compiler.here).messages(
+                on: """
+                    import AccessTokenAdapters
 
-                func show(_ tokens: \(provider)) async {
-                    tokens.retrieveToken { result in print(result) }
-                }
-                """
-        )
+                    func show(_ tokens: \(provider)) \(effect){
+                        tokens.retrieveToken { result in print(result) }
+                    }
+                    """
+            )
+        }
+        let advice = try messages("async ")
         #expect(
-            messages.contains("Snippet.swift:4:12: warning: consider using asynchronous alternative function"),
-            "retrieveToken(then:) needs @available(*, renamed: \"token()\"), and a token() beside it; swiftc says: \(messages)"
+            advice.contains("Snippet.swift:4:12: warning: consider using asynchronous alternative function"),
+            "retrieveToken(then:) needs @available(*, renamed: \"token()\"), and a token() beside it; swiftc says: \(advice)"
         )
-        #expect(messages.contains("'token()' declared here"), "swiftc says: \(messages)")
-    }
-
-    @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"), arguments: providers)
-    func `and leaves callback code alone`(with provider: String) throws {
-        let messages = try #require(Compiler.here).messages(
-            on: """
-                import AccessTokenAdapters
-
-                func show(_ tokens: \(provider)) {
-                    tokens.retrieveToken { result in print(result) }
-                }
-                """
-        )
-        #expect(messages == "", "code without async must compile without a word; swiftc says: \(messages)")
+        #expect(advice.contains("'token()' declared here"), "swiftc says: \(advice)")
+        #expect(try messages("") == "", "code without async must compile without a word")
     }
 
     @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"))

@@ -59,7 +59,9 @@ public final class BearerSession: Sendable {
 
     /// The reply to a request, which is sent at once.
     ///
-    /// - Parameter handler: called once.
+    /// - Parameters:
+    ///   - request: without a token.
+    ///   - handler: called once.
     /// - Returns: what cancels the request.
     @discardableResult
     public func data(

@@ -46,8 +46,9 @@ nonisolated enum ClosuresOfFunctions {
     }
 
     static func leave(_ actor: AsyncAccessTokenService) {
-        actor.signOut(then: done)
-        actor.signOut { Swift.print("signed out") }
+        let tokens = CallbackServiceAdapter(of: actor)
+        tokens.signOut(then: done)
+        tokens.signOut { Swift.print("signed out") }
     }
 
     static func make() {

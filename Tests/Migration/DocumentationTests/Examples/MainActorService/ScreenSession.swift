@@ -1,4 +1,5 @@
 import AccessTokenContract
+import Testing
 
 /// The session of an app whose code is isolated to the main actor, as that of new Xcode projects is by default.
 @MainActor
@@ -34,5 +35,13 @@ let mainActorSubject = ContractSubject("our session", features: [.invalidation, 
         try await session.validToken()
     } invalidate: { token in
         await session.reject(token)
+    }
+}
+
+@Suite("A service of the main actor")
+struct ScreenSessionTests {
+    @Test func `keeps the contract`() async {
+        let report = await ServiceContract.verify(mainActorSubject)
+        #expect(report.isKept, "\(report)")
     }
 }

@@ -1,0 +1,60 @@
+import AccessTokenContract
+import CredentialStoreContract
+import Foundation
+import Testing
+
+@Suite("The tables")
+struct TableTests {
+    @Test(arguments: [(false, "must"), (true, "should")])
+    func `of the contracts have a row for each clause, in the clauses' own words`(isConvention: Bool, verb: String)
+        throws
+    {
+        try check(
+            ServiceContract.clauses.filter { $0.isConvention == isConvention },
+            under: "| id | severity | the subject \(verb) | because |",
+            in: "Sources/Contracts/AccessTokenContract/AccessTokenContract.docc/Clauses.md"
+        )
+        try check(
+            StoreContract.clauses.map(\.wording).filter { $0.isConvention == isConvention },
+            under: "| id | severity | the store \(verb) | because |",
+            in: "Sources/Contracts/CredentialStoreContract/CredentialStoreContract.docc/OwnStore.md"
+        )
+    }
+
+    @Test func `of authorization servers name the versions that the scripts install`() throws {
+        let document = "Sources/OAuth/AccessTokenOAuth/AccessTokenOAuth.docc/Servers.md"
+        let header = "| server | rotates | a reused refresh token | client authentication |"
+        let named = try tableRows(under: header, in: document)
+            .compactMap { $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces) }
+        let folder = "Tests/OAuth/AuthorizationServers"
+        let pinned = try FileManager.default
+            .subpathsOfDirectory(atPath: Repository.root.appending(path: folder).path)
+            .filter { $0.hasSuffix("/requirements.txt") }
+            .map { path in
+                let server = String(path.prefix { $0 != "/" })
+                let lines = try Repository.text(of: "\(folder)/\(path)").lines
+                let pin = try #require(lines.first { $0.hasPrefix("\(server)==") })
+                return pin.replacing("==", with: " ")
+            }
+        #expect(!pinned.isEmpty)
+        #expect(
+            named == pinned.sorted(),
+            "the table of \(document), and what requirements.txt in \(folder) pins: name these versions"
+        )
+    }
+
+    private func check(_ clauses: [ContractClause], under header: String, in document: String) throws {
+        let rows = try tableRows(under: header, in: document)
+        let table = clauses.map { "| \($0.id) | \($0.severity) | \($0.must) | \($0.intent) |" }
+        #expect(rows == table, "put these rows into \(document):\n\(table.joined(separator: "\n"))")
+    }
+}
+
+/// The rows of the first table of a document that has this header, without the header itself.
+func tableRows(under header: String, in document: String) throws -> [String] {
+    try Repository.text(of: document).lines
+        .drop { $0 != header }
+        .dropFirst(2)
+        .prefix { $0.hasPrefix("|") }
+        .map { $0 }
+}
