@@ -179,7 +179,7 @@ final class Scopes: SyntaxAnyVisitor {
         return (others + ["os(Linux)", "!canImport(Darwin)"]).contains(text)
     }
 
-    /// Whether a condition holds on each of Apple's platforms, so that no later clause is compiled there.
+    /// Whether a condition holds on each of Apple's platforms: no later clause is compiled there then.
     private static func isApple(_ condition: ExprSyntax) -> Bool {
         let text = condition.trimmedDescription
         return ["canImport(Darwin)", "canImport(os)", "canImport(ObjectiveC)", "!canImport(FoundationNetworking)"]

@@ -50,7 +50,7 @@ package struct Console: Sendable {
     /// - Throws: an error that ``run(_:)`` reports, for instance when the disk is full.
     package func print(_ text: String) throws {
         do {
-            // Unbuffered, so that a reader at the other end of a pipe sees each part at once.
+            // Unbuffered: a reader at the other end of a pipe sees each part at once.
             try FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
         } catch {
             throw OutputError(reason: error.localizedDescription)

@@ -38,7 +38,7 @@ final class RollCall: Sendable {
     static func outcome(of callers: [any Caller], within limit: Double = limit) async -> Outcome {
         await withCheckedContinuation { continuation in
             let roll = RollCall(of: callers.count) { continuation.resume(returning: $0) }
-            // Inactive until all callers are enqueued, so that they call at the same moment.
+            // Inactive until all callers are enqueued: they call at the same moment.
             let line = DispatchQueue(label: "token-tour.callers", attributes: [.concurrent, .initiallyInactive])
             for caller in callers {
                 line.async { caller.call { roll.answer($0) } }

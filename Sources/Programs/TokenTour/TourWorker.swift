@@ -4,7 +4,7 @@ import LoopbackAuthorizationServer
 
 /// One process of the tour: a service, and callers that call it once for each line on standard input.
 struct TourWorker: Sendable {
-    /// The first argument of such a process; the help does not mention it, since nobody else is to start one.
+    /// The first argument of such a process; the help does not mention it, since only the tour starts one.
     private static let mark = "tour-worker"
 
     let setUp: ProcessSetUp

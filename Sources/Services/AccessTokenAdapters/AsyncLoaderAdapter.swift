@@ -25,7 +25,7 @@ public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
         self.init(of: base, loaderOn: DispatchQueue(label: "AsyncLoaderAdapter.loader"), onEvent: onEvent)
     }
 
-    /// Takes the private queue as well: whoever holds it decides when the loader is called.
+    /// Takes the private queue as well: its holder decides when the loader is called.
     package init(
         of base: any AccessTokenLoader,
         loaderOn loaderQueue: any SerialQueue,

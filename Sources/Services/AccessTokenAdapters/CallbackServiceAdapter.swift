@@ -41,8 +41,8 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         self.init(of: base, handlersOn: DispatchQueue(label: "CallbackServiceAdapter.handlers", target: handlerQueue))
     }
 
-    /// Takes its queues, of which `order` must be serial: whoever holds them decides when a service of others is called,
-    /// and when handlers are.
+    /// Takes its queues, of which `order` must be serial: their holder decides when a service of others and when handlers
+    /// are called.
     package init(
         of base: any AsyncAccessTokenProviding,
         handlersOn handlerQueue: any SerialQueue,

@@ -15,7 +15,7 @@ nonisolated(nonsending) func tokenByCallback(
             ) { result in
                 continuation.resume(with: result)
             }
-            // Weak, so that only the handler holds the answer: when the handler is dropped, so is the answer.
+            // Weak: only the handler holds the answer, and dropping the handler drops the answer.
             pending.bind { [weak answer] in answer?(.failure(CancellationError())) }
             retrieval.bind(retrieve { result in answer(result) })
         }

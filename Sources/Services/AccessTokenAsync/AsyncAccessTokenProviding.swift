@@ -2,8 +2,8 @@ public import AccessTokenCore
 
 /// Provides one valid token to many callers, by `async` functions.
 ///
-/// Code that needs tokens depends on this protocol rather than on ``AsyncAccessTokenService``, so that what stands
-/// behind it can be exchanged: the actor, or a callback service behind an adapter.
+/// Code that needs tokens depends on this protocol rather than on ``AsyncAccessTokenService``. What stands behind
+/// it can be exchanged then: the actor, or a callback service behind an adapter.
 public protocol AsyncAccessTokenProviding: Sendable {
     /// A valid token.
     ///

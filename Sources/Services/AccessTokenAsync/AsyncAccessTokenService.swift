@@ -89,7 +89,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         )
     }
 
-    /// Takes its event queue: whoever holds it decides when events are delivered.
+    /// Takes its event queue: the queue's holder decides when events are delivered.
     package init(
         loader: any AsyncAccessTokenLoader,
         policy: AccessTokenPolicy,
@@ -112,6 +112,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     // MARK: Callers
 
     /// The token, if a valid one is there: never loads, never waits.
+    ///
+    /// A token that arrives expired is handed out for ``AccessTokenPolicy/minimumLoadInterval`` all the same: loading again
+    /// at once would bring another one.
     @inlinable public nonisolated final var currentToken: AccessToken? {
         snapshot.usableToken(at: clock.now)
     }
@@ -153,9 +156,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// Ends the session, and returns when the loader has forgotten it, also to a cancelled caller.
     ///
     /// Callers get ``AccessTokenError/signedOut`` from now on (clauses O1 and O3). A load that is running is cancelled, since
-    /// its session is over, and waited for, at most until its deadline. Then the loader forgets the session, for which it
-    /// has as long as for a load. Then this returns. So no load of the ended session is running then or will begin, unless
-    /// it is past its deadline. Wait for it before the next session's credential is stored where the loader finds it.
+    /// its session is over. The sign-out waits for that load, at most until its deadline. Then the loader forgets the
+    /// session, within the time that a load has. Then this returns: no load of the ended session is running or will begin,
+    /// unless it is past its deadline. Store the next session's credential only after that: the loader would remove it.
     ///
     /// From inside a load it returns without waiting for that load, which would wait for itself.
     public func signOut() async {
@@ -176,7 +179,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     func waitForToken() async throws -> AccessToken {
         let caller = CallerContext.present(isCancelled: Task.isCancelled)
         if let answer = retrieve(by: caller) { return try answer.get() }
-        // The actor is not left until the waiter is in the list, so that a cancellation finds it there.
+        // The actor is not left until the waiter is in the list: a cancellation finds it there.
         let waiter = waiters.nextID
         return try await withTaskCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { _ = unsafe waiters.append(.task($0)) }
@@ -187,7 +190,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Answers a handler, or makes it a waiter; returns what cancels it.
     ///
-    /// - Parameter handler: only enqueues; it is called on the actor, so that answers keep the order of the calls.
+    /// - Parameter handler: only enqueues; called on the actor, where answers keep the order of the calls.
     package func retrieveToken(
         by caller: CallerContext,
         then handler: @escaping @Sendable (LoadResult) -> Void

@@ -1,8 +1,8 @@
 import AccessTokenCore
 
 extension AsyncAccessTokenService {
-    /// Somebody who is to be answered: a suspended task, or a callback that an adapter passes in.
-    // Safe: the state machine gives each waiter out once, so that no continuation is resumed twice or never.
+    /// A caller that has to be answered: a suspended task, or a callback that an adapter passes in.
+    // Safe: the list gives each waiter out once, so no continuation is resumed twice or never.
     @safe
     enum Waiter: Sendable {
         case task(UnsafeContinuation<AccessToken, any Error>)

@@ -31,7 +31,7 @@ extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
     /// The same as `description`: debuggers and test failures print no secrets either.
     public var debugDescription: String { description }
 
-    /// A mirror without the value, so that `dump` prints no secret.
+    /// A mirror without the value: `dump` prints no secret.
     public var customMirror: Mirror {
         Mirror(self, children: ["expiration": printableExpiration as Any], displayStyle: .struct)
     }

@@ -5,7 +5,7 @@ public import Foundation
 /// A load's error reaches its waiters unchanged (clause F1); the errors here are those that the service itself
 /// has to give. A cancelled waiter gets `CancellationError` (clause X1).
 ///
-/// It is a struct and no enum, so that a later version can add an error without breaking a `switch`.
+/// It is a struct and no enum: a later version can add an error without breaking a `switch`.
 public struct AccessTokenError: Error, Hashable, Sendable {
     /// The name that the error has in code.
     private let name: String
@@ -18,7 +18,7 @@ public struct AccessTokenError: Error, Hashable, Sendable {
         self.description = description
     }
 
-    /// Nobody is signed in (clauses O1 and O3).
+    /// No user is signed in (clauses O1 and O3).
     public static var signedOut: AccessTokenError {
         AccessTokenError(
             "signedOut",

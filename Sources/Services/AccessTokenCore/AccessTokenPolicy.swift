@@ -22,13 +22,13 @@ public struct AccessTokenPolicy: Hashable, Sendable {
     /// ``AccessTokenError/loadTimedOut`` (clause T1); `nil` means no deadline, and so do infinity, not-a-number and all that
     /// is not positive.
     ///
-    /// The load itself is not cancelled: the server may have rotated the refresh token already, so that a late
+    /// The load itself is not cancelled: the server may have rotated the refresh token already, and then the late
     /// answer is the only good one (clause T2).
     public var loadDeadline: TimeInterval?
 
-    /// For so many seconds after a load that helped nobody, no other load of its kind is started.
+    /// For so many seconds after a useless load, no other load of its kind is started.
     ///
-    /// Two kinds of loads help nobody. One brings a token that has expired already, because the server or this device has a
+    /// Two kinds of loads are useless. One brings a token that has expired already, because the server or this device has a
     /// wrong clock: the token is handed out for these seconds, and loaded again after them. The other is a load ahead of
     /// the expiration that fails: the valid token is handed out, and the next load ahead of its expiration waits for these
     /// seconds. A caller that waits for a token is never given an older error: after a load that failed, the next call

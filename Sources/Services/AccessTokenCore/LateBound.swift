@@ -1,6 +1,6 @@
 /// Something that can be cancelled before it is there.
 ///
-/// A timer, a task or a call is made after the decision that it has to be made; whoever cancels it may come first.
+/// A timer, a task or a call is made after the decision that it has to be made. The cancellation may come first.
 package final class LateBound<Handle: Sendable>: Sendable {
     private let state = Locked<(handle: Handle?, isCancelled: Bool)>((nil, false))
     private let cancelHandle: @Sendable (Handle) -> Void

@@ -2,8 +2,8 @@ public import AccessTokenCore
 
 /// Provides one valid token to many callers, by callbacks.
 ///
-/// Code that needs tokens depends on this protocol rather than on ``AccessTokenService``, so that what stands behind
-/// it can be exchanged: today's service of the app's own, the queue service, or an actor behind an adapter.
+/// Code that needs tokens depends on this protocol rather than on ``AccessTokenService``. What stands behind it can
+/// be exchanged then: today's service of the app's own, the queue service, or an actor behind an adapter.
 public protocol AccessTokenProviding: AnyObject, Sendable {
     /// Calls `handler` once with a valid token, or with the reason why there is none.
     ///

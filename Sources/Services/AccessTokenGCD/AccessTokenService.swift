@@ -80,7 +80,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         )
     }
 
-    /// Takes its queues: whoever holds them decides what comes before what.
+    /// Takes its queues: their holder decides what comes before what.
     package init(
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy,
@@ -105,6 +105,9 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     // MARK: Callers
 
     /// The token, if a valid one is there: never loads, never waits.
+    ///
+    /// A token that arrives expired is handed out for ``AccessTokenPolicy/minimumLoadInterval`` all the same: loading again
+    /// at once would bring another one.
     @inlinable public var currentToken: AccessToken? {
         snapshot.usableToken(at: clock.now)
     }
@@ -150,11 +153,11 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
 
     /// Ends the session, and calls `done` on the handlers' queue when the loader has forgotten it.
     ///
-    /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). A load that is running is waited for, at
-    /// most until its deadline; the task of a load by a `CallbackLoaderAdapter` is cancelled as well. Then the loader forgets
-    /// the session, for which it has as long as for a load. Then `done` is called. So no load of the ended session is running
-    /// then or will begin, unless it is past its deadline. Wait for `done` before the next session's credential is stored
-    /// where the loader finds it.
+    /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). The sign-out waits for a load that is running,
+    /// at most until its deadline; the task of a load by a `CallbackLoaderAdapter` is cancelled. Then the loader forgets the
+    /// session, within the time that a load has. Then `done` is called: no load of the ended session is running or will
+    /// begin, unless it is past its deadline. Store the next session's credential only after that: the loader would remove
+    /// it.
     ///
     /// A loader that blocks its queue for ever holds up the sign-out as well: then `done` is never called.
     ///
@@ -176,7 +179,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         let now = clock.now
         let caller = CallerContext.present(isCancelled: isCancelled)
         let (action, waiter) = decide { () -> (AccessTokenStateMachine.RetrieveAction, WaiterID?) in
-            // Nobody's priority is raised: a queue is raised by the blocks that wait in it.
+            // No priority is raised here: a queue is raised by the blocks that wait in it.
             let action = machine.retrieve(by: caller, waiters: pendingHandlers.count, at: now)
             if action.start != nil { snapshot.publish(machine) }
             guard let answer = action.answer else { return (action, pendingHandlers.append(handler)) }

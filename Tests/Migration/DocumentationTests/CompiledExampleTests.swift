@@ -23,7 +23,7 @@ struct CompiledExampleTests {
         }
     }
 
-    @Test func `every block says what it is, so that no code hides from these tests`() throws {
+    @Test func `every block says what it is, and no code hides from these tests`() throws {
         let unknown = try Self.blocks.get().filter {
             !["swift", "diff", "sh", "text", "mermaid"].contains($0.language)
         }

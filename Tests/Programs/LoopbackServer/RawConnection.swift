@@ -14,7 +14,7 @@ import Darwin
 struct RawConnection {
     private let descriptor: SocketDescriptor
 
-    /// - Throws: `SocketError` if nobody listens there.
+    /// - Throws: `SocketError` if no server listens there.
     init(toPort port: UInt16) throws(SocketError) {
         descriptor = try .connected(toPort: port)
     }

@@ -10,7 +10,7 @@ struct ServerLifeTests {
     func stop() async throws {
         let server = try RotatingAuthorizationServer()
         let port = server.port
-        // The server closes this connection first, so that its port stays in use for a while.
+        // The server closes this connection first, and its port stays in use for a while.
         let connection = try RawConnection(toPort: port)
         connection.send(Self.request)
         #expect(connection.rest().hasPrefix("HTTP/1.1 404 "))

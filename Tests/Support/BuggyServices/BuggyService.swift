@@ -3,7 +3,7 @@ package import AccessTokenGCD
 import Dispatch
 import Foundation
 
-/// A small service that keeps the contract, so that one ``Bug`` at a time can be planted in it.
+/// A small service that keeps the contract, in which one ``Bug`` at a time can be planted.
 ///
 /// It shares no code with the engines of this package: a lock, an array of waiters, and a load with a number.
 package final class BuggyService: AccessTokenProviding {

@@ -91,7 +91,7 @@ private struct PoolClock: AccessTokenClock {
 }
 
 extension Task where Failure == any Error {
-    /// The task's value; throws ``NoValue`` if there is none within a minute, so that a test that must fail ends.
+    /// The task's value; throws ``NoValue`` if there is none within a minute: a test that must fail has to end.
     package var valueInTime: Success {
         get async throws {
             let hasEnded = Event()

@@ -1,7 +1,7 @@
 import ConsoleSupport
 import Foundation
 
-/// Contenders that are sampled alternately (A B A B …), so that other work of the machine slows all of them alike.
+/// Contenders that are sampled alternately (A B A B …): other work of the machine slows all of them alike.
 struct Comparison: Sendable {
     let title: String
     /// Rounds that count, after one to warm up.

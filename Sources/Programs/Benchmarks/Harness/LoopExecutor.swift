@@ -6,7 +6,7 @@ final class LoopExecutor: TaskExecutor {
     private let jobs = Locked<[UnownedJob]>([])
     private let capacity: Int
 
-    /// - Parameter capacity: room made in advance, so that it is not counted as a waiter's memory.
+    /// - Parameter capacity: room made in advance, which must not count as a waiter's memory.
     init(capacity: Int = 0) {
         self.capacity = capacity
         jobs.withLock { $0.reserveCapacity(capacity) }

@@ -90,7 +90,7 @@ struct WaiterCount: Sendable {
         (isQuick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000, 1_000_000]).map(WaiterCount.init)
     }
 
-    /// Chosen so that few waiters take about as long as many.
+    /// With it, few waiters take about as long as many.
     func rounds(_ isQuick: Bool) -> Int {
         switch number {
         case ..<1_000: isQuick ? 21 : 201

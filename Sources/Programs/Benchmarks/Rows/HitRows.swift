@@ -116,7 +116,7 @@ enum HitRows {
         )
     }
 
-    /// The queue is held while the calls are made, so that calling and answering do not race for processors.
+    /// The queue is held while the calls are made: calling and answering must not race for processors.
     private static func handlers(_ retrieve: (@escaping AccessTokenHandler) -> Void) -> Sample {
         let calls = 2_000
         let finished = countdown(calls)

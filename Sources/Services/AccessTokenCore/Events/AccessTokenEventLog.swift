@@ -21,7 +21,7 @@ public enum AccessTokenEventLog {
     /// Writes each event to the unified log.
     ///
     /// What happens all the time is logged at the debug level, what happens once a load at the info level, and what
-    /// someone should look at as an error. Events hold no secret, so they are public.
+    /// a person should look at as an error. Events hold no secret, so they are public.
     public static func logger(
         _ logger: Logger = Logger(subsystem: "access-token", category: "service")
     ) -> @Sendable (AccessTokenEvent) -> Void {

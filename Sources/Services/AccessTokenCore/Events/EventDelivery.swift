@@ -1,4 +1,4 @@
-/// Delivers the events of one service in order, a batch at a time, so that other services have their turn between two.
+/// Delivers the events of one service in order, a batch at a time: other services have their turn between two.
 ///
 /// It is bounded: a slow event handler costs events and not memory.
 package final class EventDelivery: Sendable {
@@ -23,7 +23,7 @@ package final class EventDelivery: Sendable {
         self.handler = handler
     }
 
-    /// Adds events behind those that wait, and calls nobody before it returns.
+    /// Adds events behind those that wait, and calls no handler before it returns.
     package func deliver(_ events: [AccessTokenEvent]) {
         guard !events.isEmpty else { return }
         let startsDelivery = backlog.withLock { backlog in

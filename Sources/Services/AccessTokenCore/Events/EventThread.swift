@@ -6,7 +6,7 @@ package typealias EventQueue = @Sendable (_ delivery: @escaping @Sendable () -> 
 /// Where the events of all services of a process are delivered: on one thread of its own.
 ///
 /// The threads of tasks and of Dispatch are counted, and on Linux they are the same ones. Event handlers that block, as a
-/// log does on a pipe that nobody reads, would take them all, and no load would begin. Here they keep events from one
+/// log does on a pipe without a reader, would take them all, and no load would begin. Here they keep events from one
 /// another, and nothing else.
 package enum EventThread {
     private static let deliveries = Deliveries()

@@ -41,7 +41,7 @@ extension AccessTokenStateMachine {
         waiters: Int,
         at now: Date
     ) -> LoadResult? {
-        // An answer of a former session, or after the deadline, answers nobody (O1, S3).
+        // Drops the answer of a former session, or of a load past its deadline (O1, S3).
         guard let load = session?.load, load.id == id else {
             lateAnswer(id, result, at: now)
             return nil
@@ -76,7 +76,7 @@ extension AccessTokenStateMachine {
         report(.ignoredRepeatedAnswer, load: id.number)
     }
 
-    /// Whether this is the current load: if not, before it was begun, nobody needs it any more.
+    /// Whether this is the current load; any other load that was not begun is not needed any more.
     package func isCurrent(_ id: LoadID) -> Bool {
         session?.load?.id == id
     }

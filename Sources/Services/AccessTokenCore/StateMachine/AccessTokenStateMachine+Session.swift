@@ -5,7 +5,7 @@ extension AccessTokenStateMachine {
 
     /// What becomes of those who wait when a session begins.
     package enum SignInAction: Sendable {
-        /// Nobody waits, or the session brings them neither a token nor a load.
+        /// No caller waits, or the session brings them neither a token nor a load.
         case none
         case answerWaiters(LoadResult)
         /// Let them wait on, for a load that has to be started.

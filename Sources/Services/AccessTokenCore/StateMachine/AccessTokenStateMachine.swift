@@ -8,13 +8,13 @@ package struct AccessTokenStateMachine: Sendable {
     let service: ServiceID
     let policy: AccessTokenPolicy
 
-    /// `nil` while nobody is signed in.
+    /// `nil` while no user is signed in.
     var session: Session? = Session()
     /// Changes at sign-in and sign-out.
     package internal(set) var sessionEpoch = 0
     var lastLoad = 0
 
-    /// What happened since it was last taken; `nil` if nobody is told.
+    /// What happened since it was last taken; `nil` without an event handler.
     private var events: [AccessTokenEvent]?
 
     package init(service: ServiceID, policy: AccessTokenPolicy, reportsEvents: Bool) {
@@ -96,7 +96,7 @@ package struct AccessTokenStateMachine: Sendable {
         return .waitAndRaise(priority: caller.priority)
     }
 
-    /// A waiter was cancelled: it is answered at once (X1), and the load goes on for the others or for nobody (X2).
+    /// A waiter was cancelled: it is answered at once (X1), and the load goes on, also without waiters (X2).
     package mutating func waiterCancelled() {
         report(.waiterCancelled, load: lastLoad)
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A token, and until when it is good: worked out once, on arrival, so that a retrieval only compares.
+/// A token, and until when it is good: worked out once, on arrival: a retrieval only compares.
 @usableFromInline
 package struct CachedToken: Sendable {
     @usableFromInline
@@ -39,7 +39,7 @@ package struct CachedToken: Sendable {
         freshUntil = usableUntil.addingTimeInterval(-ahead)
     }
 
-    /// Has an expired token handed out for these seconds, so that not every call loads another one.
+    /// Has an expired token handed out for these seconds: otherwise every call would load another one.
     mutating func serveThoughExpired(from now: Date, for seconds: TimeInterval) {
         grace = (now, now + seconds)
     }

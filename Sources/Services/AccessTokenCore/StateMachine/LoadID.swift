@@ -19,7 +19,7 @@ package struct ServiceID: Hashable, Sendable {
 package struct LoadID: Hashable, Sendable {
     package let service: ServiceID
 
-    /// Changes at sign-in and sign-out, so that nothing of an older session can touch a newer one.
+    /// Changes at sign-in and sign-out: nothing of an older session can touch a newer one.
     package let sessionEpoch: Int
 
     /// Counts the loads of a service from 1; a greater one is a newer one.

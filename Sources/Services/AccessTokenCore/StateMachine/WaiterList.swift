@@ -12,7 +12,7 @@ package struct WaiterID: Equatable, Sendable {
 
 /// The waiters of a service, in the order in which they came (clause D2).
 ///
-/// A waiter leaves the list once, and whoever takes it out answers it: nobody is answered twice or forgotten (D1). Memory
+/// A waiter leaves the list once, and is answered by the code that takes it out: never twice, and never not (D1). Memory
 /// follows the waiters that are there: taking one out leaves a gap, and the gaps are closed when they are more than half of
 /// the list.
 @frozen @usableFromInline
@@ -55,7 +55,7 @@ package struct WaiterList<Waiter> {
             return nil
         }
         count -= 1
-        // Costs as much as the waiters that have left since the last time, so that leaving stays cheap.
+        // Costs as much as the waiters that have left since the last time: leaving stays cheap.
         if entries.count > 2 * count + 32 { entries.removeAll { $0.waiter == nil } }
         return waiter
     }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// Where a service gets its time from: the wall clock, and one-shot timers.
 ///
-/// Expiry is a matter of the wall clock, also while the device sleeps. A timer counts elapsed time, so that a
-/// wall clock that is set back or forward neither shortens nor prolongs a load's deadline.
+/// Expiry is a matter of the wall clock, also while the device sleeps. A timer counts elapsed time:
+/// setting the wall clock neither shortens nor prolongs a load's deadline.
 ///
 /// The services come with ``SystemClock``; tests use the `ManualClock` of `AccessTokenContract`.
 public protocol AccessTokenClock: Sendable {

@@ -12,7 +12,7 @@ public struct SystemClock: AccessTokenClock {
     /// The wall-clock time, on Linux to some milliseconds.
     public var now: Date { systemNow() }
 
-    /// Calls `action` on a thread that all timers share, so that it has to return at once.
+    /// Calls `action` on a thread that all timers share: it has to return at once.
     ///
     /// A delay that is negative or not a number counts as 0, and the longest one is a century.
     public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
@@ -51,7 +51,7 @@ private final class TimerThread: Sendable {
         let (number, isEarliest) = state.withLock { state in
             state.lastNumber += 1
             let timer = Timer(number: state.lastNumber, deadline: deadline, action: action)
-            // Nearly all have the same delay, so that a new timer is the last one.
+            // Nearly all have the same delay: a new timer is usually the last one.
             let index = state.timers.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
             state.timers.insert(timer, at: index)
             return (timer.number, index == 0)

@@ -71,7 +71,7 @@ package final class AuthorizationServer: Sendable {
         state.withLock { $0.isUnavailable = isUnavailable }
     }
 
-    /// Answers nobody, until `release()`.
+    /// Holds all answers back, until `release()`.
     package func hold() {
         state.withLock { $0.held = [] }
     }

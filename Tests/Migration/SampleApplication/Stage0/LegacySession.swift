@@ -4,7 +4,7 @@ import Foundation
 /// A service as many apps have it: a queue, pending handlers, and a token type of its own.
 ///
 /// It looks right. What is wrong with it is what the contract finds: a load that outlives its session brings the
-/// former user back, whoever drops the session during a load loses all handlers, and a request that calls back twice
+/// former user back, all handlers are lost if the session is dropped during a load, and a request that calls back twice
 /// replaces a token that is in use.
 // Safe: all state is touched on the queue only.
 nonisolated final class LegacySession: @unchecked Sendable {

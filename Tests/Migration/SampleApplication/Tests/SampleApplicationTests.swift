@@ -56,7 +56,7 @@ struct SampleApplicationTests {
     }
 
     @Test(arguments: Stage.all)
-    func `after a sign-out nobody's data is shown, and nothing is asked of the server`(at stage: Stage) async {
+    func `after a sign-out no data is shown, and nothing is asked of the server`(at stage: Stage) async {
         let app = stage.start(world)
         app.load()
         #expect(await app.screenAtRest() == profile)
@@ -69,7 +69,7 @@ struct SampleApplicationTests {
     }
 
     @Test(arguments: Stage.all)
-    func `a sign-out during a load shows nobody's data`(at stage: Stage) async {
+    func `a sign-out during a load shows no data`(at stage: Stage) async {
         let app = stage.start(world)
         await loadDuring(app) { await app.signOut() }
         #expect(app.screens == [.loading, .signedOut])
@@ -119,7 +119,7 @@ struct SampleApplicationTests {
     /// Loads, and begins something when all callers wait for the server's answer, before it comes; or when the app gave up
     /// without asking the server.
     ///
-    /// A sign-out waits for the load, so that the server has to answer before the body has ended.
+    /// A sign-out waits for the load: the server has to answer before the body has ended.
     private func loadDuring(_ app: RunningApp, _ body: @escaping () async -> Void) async {
         world.authorization.hold()
         app.load()
