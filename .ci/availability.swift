@@ -212,19 +212,19 @@ struct Index {
         self.store = store
     }
 
-    /// The record of each source file that still exists.
-    func records() -> [(file: String, record: String)] {
+    /// The record of each source file that still exists; a file that declares and uses nothing has none.
+    func records() -> [(file: String, record: String?)] {
         let units = collected(String.self) { context in
             indexstore_store_units_apply_f(store, 0, context) { context, name in
                 Collected<String>.append(text(name), to: context)
             }
         }
-        return units.flatMap { unit -> [(String, String)] in
-            guard let reader = indexstore_unit_reader_create(store, unit, nil) else { return [] }
+        return units.compactMap { unit -> (String, String?)? in
+            guard let reader = indexstore_unit_reader_create(store, unit, nil) else { return nil }
             defer { indexstore_unit_reader_dispose(reader) }
             let main = text(indexstore_unit_reader_get_main_file(reader))
-            guard FileManager.default.fileExists(atPath: main) else { return [] }
-            return collected((String, String).self) { context in
+            guard FileManager.default.fileExists(atPath: main) else { return nil }
+            let records = collected((String, String).self) { context in
                 indexstore_unit_reader_dependencies_apply_f(reader, context) { context, dependency in
                     guard indexstore_unit_dependency_get_kind(dependency) == INDEXSTORE_UNIT_DEPENDENCY_RECORD else {
                         return true
@@ -234,7 +234,7 @@ struct Index {
                     return Collected<(String, String)>.append((file, record), to: context)
                 }
             }
-            .filter { $0.0 == main }
+            return (main, records.first { $0.0 == main }?.1)
         }
     }
 
@@ -323,9 +323,17 @@ enum Availability {
 
         let files = try index.records().filter { $0.file.hasPrefix(folder) }.sorted { $0.file < $1.file }
             .map {
-                (path: $0.file, scopes: try Scopes(of: $0.file, macros: macros), all: index.occurrences(in: $0.record))
+                (
+                    path: $0.file, scopes: try Scopes(of: $0.file, macros: macros),
+                    all: $0.record.map(index.occurrences) ?? []
+                )
             }
-        guard !files.isEmpty else { throw Failure(description: "the index has no file in \(folder)") }
+        // Nothing can be said of a file that the index does not know.
+        let known = Set(files.map(\.path))
+        for path in FileManager.default.enumerator(atPath: arguments[4])?.compactMap({ $0 as? String }) ?? []
+        where path.hasSuffix(".swift") && !known.contains(folder + path) {
+            throw Failure(description: "the index does not know \(arguments[4])/\(path): swift build")
+        }
 
         // Our own declarations need what their `@available` says.
         var all = needs

@@ -13,12 +13,16 @@ struct GuideTests {
         #expect(strangers == [], "the guide names what `race-gallery --list` does not know")
     }
 
-    @Test func `an article links by doc, where docc looks, or by a whole address`() throws {
+    @Test func `an article links to the files of other articles, which GitHub and the site both show`() throws {
         for article in try Repository.articles() {
-            let links = try Repository.text(of: article).matches(of: /(?:^|[^!])\[[^\]]*\]\(([^):]*)\)/).map {
-                String($0.1)
+            let text = try Repository.text(of: article)
+            let isForGitHub = !text.contains("doc:")
+            #expect(isForGitHub, "GitHub shows no doc link of \(article): write [Title](Page.md)")
+            for link in text.matches(of: /(?:^|[^!])\[[^\]]*\]\(([^):#]+)[)#]/) {
+                let target = article.split(separator: "/").dropLast().joined(separator: "/") + "/\(link.1)"
+                #expect(link.1.hasSuffix(".md"), "docc lets the link to \(link.1) in \(article) go nowhere")
+                #expect(Repository.exists(target), "\(article) links to \(link.1), which is not there")
             }
-            #expect(links == [], "docc lets a link to a file go nowhere: write <doc:Page> in \(article)")
         }
     }
 

@@ -24,7 +24,7 @@ enum Repository {
     }
 
     private static func files(in folder: String, suffix: String) throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+        try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).resolvingSymlinksInPath().path)
             .filter { $0.hasSuffix(suffix) }
             .map { "\(folder)/\($0)" }
             .sorted()
