@@ -10,6 +10,8 @@ let features: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .strictMemorySafety(),
+    // For what needs a task executor, `Mutex` or `Duration`.
+    .enableExperimentalFeature("AvailabilityMacro=Executors:macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2"),
 ]
 
 // `.ci/run` and `.ci/deep` set it: a newer compiler's warning fails our checks, and no consumer's build.

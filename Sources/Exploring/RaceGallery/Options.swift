@@ -2,6 +2,7 @@ import ConsoleSupport
 import InterleavingExplorer
 
 /// What the arguments ask for.
+@available(Executors, *)
 struct Options: Sendable {
     enum Command: Sendable {
         case help
@@ -115,6 +116,7 @@ struct Options: Sendable {
     }
 }
 
+@available(Executors, *)
 extension UsageError {
     static func tooMany(_ argument: String) -> UsageError {
         UsageError("too many arguments, from “\(argument)” on: one exhibit and one version at most")
@@ -142,6 +144,7 @@ extension UsageError {
     }
 }
 
+@available(Executors, *)
 extension Exhibit {
     fileprivate func with(only version: Version) -> Exhibit {
         Exhibit(

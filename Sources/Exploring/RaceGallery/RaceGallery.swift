@@ -3,6 +3,7 @@ import Foundation
 import InterleavingExplorer
 
 /// The command `race-gallery`.
+@available(Executors, *)
 @main
 enum RaceGallery {
     static let console = Console(program: "race-gallery")

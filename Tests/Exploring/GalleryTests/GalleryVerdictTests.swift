@@ -36,7 +36,7 @@ struct GalleryVerdictTests {
     @Test("a fix also holds in the first 60 schedules without reductions", arguments: Entry.holding)
     func unreduced(entry: Entry) async {
         var explorer = Explorer()
-        explorer.reductions = .none
+        explorer.reduces = false
         explorer.maximumSchedules = Entry.limitOfFixes
         let report = await explorer.explore(entry.version.scenario)
         #expect(report.holds, "\(report)")

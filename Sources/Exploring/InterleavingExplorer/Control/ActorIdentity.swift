@@ -2,6 +2,7 @@
 ///
 /// The job of a default actor holds the actor right behind its own fields. Whether the present runtime does so is
 /// tried on an actor that is known before anything is read anywhere else; if not, all actors are called the same.
+@available(Executors, *)
 enum ActorIdentity {
     /// What an actor is called whose type is not known.
     static let unknown = "an actor"
@@ -28,6 +29,7 @@ enum ActorIdentity {
 }
 
 /// An actor whose address is known.
+@available(Executors, *)
 private actor Probe {
     private var visits = 0
 
@@ -37,6 +39,7 @@ private actor Probe {
 }
 
 /// Runs jobs on the calling thread, and reads what those of actors hold.
+@available(Executors, *)
 private final class ProbeExecutor: TaskExecutor {
     private let jobs = Protected<[UnownedJob]>([])
 

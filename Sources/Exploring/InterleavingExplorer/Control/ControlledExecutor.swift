@@ -4,6 +4,7 @@ import Dispatch
 ///
 /// A task with this preference sends here: its own jobs, those of its child tasks, what follows a
 /// `Task.yield`, and its entries into default actors.
+@available(Executors, *)
 final class ControlledExecutor: TaskExecutor {
     private struct Weak: Sendable {
         weak var run: ScenarioRun?
@@ -83,6 +84,7 @@ final class ControlledExecutor: TaskExecutor {
 }
 
 /// A job of the concurrency runtime that has come under control.
+@available(Executors, *)
 struct ControlledJob: Sendable {
     enum Origin: Sendable {
         /// It prefers the run's executor.

@@ -1,16 +1,7 @@
 import Dispatch
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// What has escaped from control during an exploration, and a signal for each arrival from outside.
+@available(Executors, *)
 final class EscapeLog: Sendable {
     private struct State: Sendable {
         var first: String?
@@ -29,7 +20,8 @@ final class EscapeLog: Sendable {
         }
         signal.signal()
         if let scenario {
-            complain("InterleavingExplorer: \(scenario): the report was wrong, for later \(message)\n")
+            let text = "InterleavingExplorer: \(scenario): the report was wrong, for later \(message)\n"
+            OutputFile.standardError.append(text)
         }
     }
 
@@ -54,10 +46,5 @@ final class EscapeLog: Sendable {
             }
             return state.first
         }
-    }
-
-    private func complain(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

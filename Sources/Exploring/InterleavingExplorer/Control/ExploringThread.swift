@@ -1,17 +1,8 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// The threads on which schedules run: never those of the cooperative pool, and one for each exploration.
+@available(Executors, *)
 enum ExploringThread {
     private struct State: Sendable {
         var waiting: [@Sendable () -> Void] = []
@@ -19,7 +10,6 @@ enum ExploringThread {
     }
 
     private static let state = Protected(State())
-    private static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     /// Runs an exploration beside others, as soon as a processor is left for it, then calls back.
     ///
@@ -51,7 +41,7 @@ enum ExploringThread {
                 watchdog.end()
                 if !end({ result }) { Self.state.withLock { $0.threads += 1 } }
             }
-            guard state.threads < processors else { return false }
+            guard state.threads < SystemThread.processors else { return false }
             state.threads += 1
             return true
         }
@@ -80,13 +70,14 @@ enum ExploringThread {
 }
 
 /// Looks now and then whether an exploration goes on.
+@available(Executors, *)
 struct Watchdog: Sendable {
-    let pulse: Pulse
+    let progress: Progress
     let limit: Duration
     private let isOver = DispatchSemaphore(value: 0)
 
-    init(pulse: Pulse, limit: Duration) {
-        self.pulse = pulse
+    init(progress: Progress, limit: Duration) {
+        self.progress = progress
         self.limit = limit
     }
 
@@ -96,12 +87,12 @@ struct Watchdog: Sendable {
             var last = -1
             var since = ContinuousClock.now
             while isOver.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
-                let beats = pulse.beats.load(ordering: .relaxed)
-                if beats != last || pulse.isWaiting.load(ordering: .sequentiallyConsistent) {
-                    last = beats
+                let segments = progress.segments.load(ordering: .relaxed)
+                if segments != last || progress.isWaiting.load(ordering: .sequentiallyConsistent) {
+                    last = segments
                     since = .now
                 } else if ContinuousClock.now - since > limit {
-                    pulse.isAbandoned.store(true, ordering: .sequentiallyConsistent)
+                    progress.isAbandoned.store(true, ordering: .sequentiallyConsistent)
                     return bark()
                 }
             }

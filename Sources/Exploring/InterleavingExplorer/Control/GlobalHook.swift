@@ -4,6 +4,7 @@
 /// the process-wide pool; and another one for jobs of the main actor. The hooks are set once and stay, since to take them
 /// back would be a race with every other thread; for all jobs but those of runs they only pass on to what the runtime
 /// would have done.
+@available(Executors, *)
 enum GlobalHook {
     private typealias Original = @convention(thin) (UnownedJob) -> Void
     private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void

@@ -1,19 +1,10 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// What a job of the concurrency runtime says about itself: the one place that knows its layout.
 ///
 /// Neither the kind of a job nor its task's id has a public accessor. The kind is the lowest byte of the
 /// flags, which follow four words; that is documented in the toolchain's `swift/ExecutorImpl.h`
 /// (`SwiftJob`, `swift_job_getKind`). The id comes from the runtime's own `swift_task_getJobTaskId`.
 /// A test fails when a new toolchain changes any of this.
+@available(Executors, *)
 package enum JobLayout {
     /// What a job is there for.
     package enum Kind: Sendable, Hashable {
@@ -72,14 +63,4 @@ package enum JobLayout {
         guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_getJobTaskId") else { return nil }
         return unsafe unsafeBitCast(symbol, to: TaskIDFunction.self)
     }()
-}
-
-/// Finds what the concurrency runtime exports but does not declare.
-enum RuntimeSymbol {
-    /// The address of a function or variable of the running process.
-    ///
-    /// **Failure.** `nil` where there is no such symbol, for instance in a fully static executable.
-    static func address(of name: String) -> UnsafeMutableRawPointer? {
-        unsafe dlsym(dlopen(nil, RTLD_NOW), name)
-    }
 }

@@ -9,6 +9,7 @@ import Synchronization
 /// The only lock of this module. The thread sanitizer does not understand `Mutex` and reports races
 /// that are none, so a build for it defines `THREAD_SANITIZER` and gets an `NSLock` of the same spelling.
 #if THREAD_SANITIZER
+@available(Executors, *)
 final class Protected<State: Sendable>: @unchecked Sendable {  // The state is touched under the lock only.
     private let lock = NSLock()
     private var state: State
@@ -26,6 +27,7 @@ final class Protected<State: Sendable>: @unchecked Sendable {  // The state is t
     }
 }
 #else
+@available(Executors, *)
 final class Protected<State: Sendable>: Sendable {
     private let mutex: Mutex<State>
 

@@ -6,6 +6,7 @@ import Synchronization
 /// actor's queue, where nothing public tells of it. The runtime numbers all tasks of the process one after the other. So a
 /// number that has not come by when the step is over belongs to such a task, or to one that another thread is just about to
 /// send on its way.
+@available(Executors, *)
 final class TaskCensus: TaskExecutor {
     private struct Arrivals: Sendable {
         /// The last ids that have come by, each at the place of its last digits.

@@ -2,6 +2,7 @@
 ///
 /// The runtime says nothing of that, but it holds every task until the task has ended. So one that somebody
 /// holds beside this reference, when the run is over and its subject is gone, still waits for something.
+@available(Executors, *)
 struct TaskReference: Sendable {
     private let task: UInt
     let participant: Int

@@ -3,6 +3,7 @@
 /// Nothing public tells that. The words are those of the runtime's `ActiveTaskStatus` and `TaskDependencyStatusRecord`.
 /// ``isKnown`` tries them on tasks whose state is known before anything is read of others; if they do not agree, the
 /// search goes without its reductions.
+@available(Executors, *)
 enum TaskStatus: Sendable, Hashable {
     case running
     case ended
@@ -14,6 +15,14 @@ enum TaskStatus: Sendable, Hashable {
     case waitsForActor(UInt)
     /// Ready to run, on no actor.
     case isReady
+
+    /// Whether somebody else has to wake the task.
+    var isWait: Bool {
+        switch self {
+        case .waitsForTask, .waitsForContinuation, .waitsForGroup: true
+        case .running, .ended, .waitsForActor, .isReady: false
+        }
+    }
 
     private static let statusWord = 12
     private static let recordWord = 13
@@ -92,6 +101,11 @@ enum TaskStatus: Sendable, Hashable {
 
 // MARK: An executor for tasks that prefer none
 
+// ┌──────────────────────────────────────────────────────────────────────────────────────────────────┐
+// │ What stands above only reads. This WRITES into the record of a live task, before its first step. │
+// └──────────────────────────────────────────────────────────────────────────────────────────────────┘
+
+@available(Executors, *)
 extension TaskStatus {
     /// A status record by which a plain task prefers an executor; it lives as long as the process.
     struct Preference: Sendable {
@@ -135,6 +149,7 @@ extension TaskStatus {
 
 // MARK: Whether the present runtime is as described
 
+@available(Executors, *)
 extension TaskStatus {
     /// Whether the words were found to mean what this file says; tried once, before the first exploration.
     static let isKnown: Bool = {
@@ -173,6 +188,7 @@ extension TaskStatus {
     }()
 }
 
+@available(Executors, *)
 private actor Visited {
     private var visits = 0
 
@@ -182,6 +198,7 @@ private actor Visited {
 }
 
 /// Runs jobs on the calling thread when it is told to, and says whose they were.
+@available(Executors, *)
 private final class CollectingExecutor: TaskExecutor {
     private let jobs = Protected<[UnownedJob]>([])
 

@@ -2,6 +2,7 @@
 ///
 /// For subjects that can be given something other than a `DispatchQueue`. As a `SerialExecutor` it also
 /// carries an actor that wants an executor of its own.
+@available(Executors, *)
 public final class ControlledQueue: SerialExecutor {
     /// The name in the trace.
     public let name: String
@@ -23,7 +24,7 @@ public final class ControlledQueue: SerialExecutor {
     init(name: String, run: ScenarioRun) {
         self.name = name
         self.run = run
-        participant = run.board.withLock { $0.addParticipant(name) }
+        participant = run.state.withLock { $0.participants.add(name) }
     }
 
     /// Adds a block at the end of the queue.
@@ -71,7 +72,7 @@ public final class ControlledQueue: SerialExecutor {
 
     private func append(_ block: Block) {
         // The order in which blocks come to a queue is noticeable, even if none of them runs yet.
-        run.board.withLock { $0.touchEffects() }
+        run.state.withLock { $0.touchEffects() }
         let isHead = state.withLock { state in
             state.blocks.append(block)
             return state.blocks.count == 1 && !state.isRunning
@@ -79,7 +80,7 @@ public final class ControlledQueue: SerialExecutor {
         if isHead {
             offer(block)
         }
-        if run.isControlling { run.point() }
+        if run.isControlling { run.preemptionPoint() }
     }
 
     private func offer(_ block: Block) {

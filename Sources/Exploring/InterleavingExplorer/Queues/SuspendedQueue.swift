@@ -5,6 +5,7 @@ public import Dispatch
 /// What has come to it cannot be seen from outside, so after every step a drain is worth a choice. A drain
 /// runs what is there when it begins; what those blocks add waits for the next one, so that a decision that is
 /// split over two blocks can be interrupted.
+@available(Executors, *)
 final class SuspendedQueue: Sendable {
     /// Marks the queues of a run, so that their jobs are recognized while they are drained.
     static let key = DispatchSpecificKey<ObjectIdentifier>()
@@ -42,6 +43,7 @@ final class SuspendedQueue: Sendable {
     }
 }
 
+@available(Executors, *)
 extension ScenarioRun {
     /// A new serial queue whose every block is a step.
     public func queue(_ name: String) -> ControlledQueue {
@@ -56,9 +58,9 @@ extension ScenarioRun {
     /// that not even an exhaustive search tries everything in between. Whoever calls `queue.sync` waits
     /// for ever. To be called in the setup, after which the run gives the queue back by itself.
     public func control(_ queue: DispatchQueue, _ name: String = "queue") {
-        board.withLock { board in
-            let participant = board.addParticipant(name)
-            board.suspendedQueues.append(SuspendedQueue(queue, participant: participant, run: self))
+        state.withLock { state in
+            let participant = state.participants.add(name)
+            state.candidates.add(SuspendedQueue(queue, participant: participant, run: self))
         }
     }
 
@@ -66,9 +68,10 @@ extension ScenarioRun {
     func name(of job: UnownedJob) -> String {
         let id = JobLayout.taskID(of: job)
         let starter = Self.participant
-        return board.withLock { board in
-            let participant = board.participant(ofTask: id, startedBy: board.actor(telling: starter))
-            return board.name(of: participant)
+        return state.withLock { state in
+            let parent = state.actor(telling: starter)
+            let participant = state.participants.owner(ofTask: id, startedBy: parent, for: state.segment.cause)
+            return state.name(of: participant)
         }
     }
 }

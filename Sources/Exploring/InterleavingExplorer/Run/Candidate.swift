@@ -1,4 +1,5 @@
 /// Something that can run next.
+@available(Executors, *)
 struct Candidate: Sendable {
     enum Work: Sendable {
         /// A job of the concurrency runtime.
@@ -15,21 +16,9 @@ struct Candidate: Sendable {
         case drain(SuspendedQueue)
         /// The timer of this number.
         case timer(Int)
-        /// The rest of a step that is held at a preemption point.
-        case rest(HeldStep)
+        /// A step that goes on behind the preemption point at which it is held.
+        case heldStep(HeldStep)
     }
-
-    enum Label: Sendable {
-        case job
-        case text(String)
-    }
-
-    let work: Work
-    /// Whose lifeline the step belongs to.
-    let participant: Int
-    /// What the trace says of it.
-    let label: Label
-    let key: Key
 
     /// What a search knows a candidate by.
     struct Key: Sendable {
@@ -39,16 +28,21 @@ struct Candidate: Sendable {
         let arrival: Int
     }
 
-    /// What the trace says of it, if that is more than that it runs.
-    var text: String? {
-        guard case .text(let text) = label else { return nil }
-        return text
+    let work: Work
+    /// Whose step it is.
+    let participant: Int
+    /// What the trace says of it; `nil` for a job, of which the trace says only that it runs.
+    let label: String?
+    let key: Key
+
+    var heldStep: HeldStep? {
+        guard case .heldStep(let step) = work else { return nil }
+        return step
     }
 
-    /// Whether it is the rest of a step that is held.
-    var isRest: Bool {
-        guard case .rest = work else { return false }
-        return true
+    var job: ControlledJob? {
+        guard case .job(let job) = work else { return nil }
+        return job
     }
 
     /// Whether it only wakes a task.
@@ -63,17 +57,11 @@ struct Candidate: Sendable {
         return participant
     }
 
-    /// The job, if it is one.
-    var job: ControlledJob? {
-        guard case .job(let job) = work else { return nil }
-        return job
-    }
-
     /// Whether it runs code that the explorer knows nothing of, or whose way from actor to actor it cannot follow.
     var isOpaque: Bool {
         switch work {
         case .job(let job): job.kind == .other || job.origin == .hook && !job.isFollowed
-        case .wake, .rest: false
+        case .wake, .heldStep: false
         case .closure, .cancellation, .block, .drain, .timer: true
         }
     }
@@ -101,9 +89,10 @@ struct Candidate: Sendable {
     }
 }
 
-/// A closure that is run once, and let go before its step ends.
+/// A closure that is run once, and released before its step ends.
 ///
 /// It may have the last reference to an object of the subject, whose end belongs to the step; the candidate is kept longer.
+@available(Executors, *)
 final class Action: Sendable {
     private let body: Protected<(@Sendable () -> Void)?>
 
@@ -118,68 +107,8 @@ final class Action: Sendable {
 }
 
 /// A step that is held at a preemption point, on a thread of its own, while others go on.
+@available(Executors, *)
 struct HeldStep: Sendable {
     let thread: StepThread
-    let stretch: Stretch
-}
-
-/// What runs from one point to the next.
-struct Stretch: Sendable {
-    /// Whose step it is.
-    var participant = Board.scenario
-    /// The job, if it is one.
-    var job: ControlledJob?
-    /// The actor that the step runs in, if it is an actor's.
-    var actor: UInt?
-    /// By what the footprint knows the actor, which may be gone when the step is over.
-    var actorOrdinal: Int?
-    var isInsideActor = false
-    /// Whether code follows when a job is enqueued: not where a task is only woken.
-    var isWake = false
-    /// What the scenario or the clock does.
-    var cause: String?
-    var footprint = Footprint()
-    /// The actors that were asked for at its end.
-    var requests: [Int] = []
-    /// What it had touched where it could not be held, since the subject has a lock there.
-    var beforeLock: Footprint?
-    /// Whether it goes on behind a preemption point.
-    var isRest = false
-    /// Whether it waits for the run to wake it.
-    var isPausing = false
-    /// Whether nobody but the scenario can await or cancel the tasks that ran.
-    var isPrivate = true
-    /// The operation that the scenario cancels, if it does.
-    var cancelled: Int?
-    /// How many marked stretches are open, inside which nothing else comes.
-    var undivided = 0
-}
-
-extension Stretch {
-    /// Goes on where it cannot be held: others that could have run here would notice only what it touches from now on.
-    mutating func passLockedPoint() {
-        footprint.merge(beforeLock ?? Footprint())
-        beforeLock = footprint
-        footprint = Footprint()
-    }
-
-    /// The stretch that begins with a candidate; what came before in the same step has left its traces.
-    init(of candidate: Candidate, after last: Stretch) {
-        participant = candidate.participant
-        job = candidate.job
-        cause = candidate.text
-        isInsideActor = candidate.entersActor
-        if let job { actor = ActorIdentity.address(servedBy: job) }
-        footprint = last.footprint
-        beforeLock = last.beforeLock
-        isPrivate = last.isPrivate
-        isWake = candidate.isWake
-        cancelled = candidate.cancelled
-        // Also if the operation has ended, or is cancelled already.
-        if let cancelled { footprint.write(.init(kind: .cancellation, ordinal: cancelled)) }
-        if candidate.isOpaque {
-            footprint.isOpaque = true
-            isPrivate = false
-        }
-    }
+    let segment: Segment
 }

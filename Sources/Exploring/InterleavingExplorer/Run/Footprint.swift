@@ -1,7 +1,8 @@
-/// What a stretch of code has touched that other tasks can notice.
+/// What a segment of code has touched that other tasks can notice.
 ///
-/// Two stretches are independent, in the sense of partial-order reduction, if neither has written what the other has
+/// Two segments are independent, in the sense of partial-order reduction, if neither has written what the other has
 /// touched: then their order makes no difference. What is touched is known by its ordinal in the run, see ``Known``.
+@available(Executors, *)
 struct Footprint: Sendable {
     struct Object: Sendable, Hashable {
         enum Kind: Sendable {
@@ -25,7 +26,7 @@ struct Footprint: Sendable {
     ///
     /// Two runs with the same beginning agree on the ordinals of what was known then. An actor that came to be known later
     /// may have another ordinal in each, so that any two such actors must be taken for the same one. A task that came
-    /// to be known later was started by the stretch itself, so that it is none of another stretch's.
+    /// to be known later was started by the segment itself, so that it is none of another segment's.
     struct Known: Sendable {
         let actors: Int
         let participants: Int
@@ -43,7 +44,7 @@ struct Footprint: Sendable {
     var isOpaque = false
     /// Whether it is what followed a preemption point, where it may have resumed a continuation whose task was still
     /// about to suspend: that leaves no trace.
-    var isRest = false
+    var followsPoint = false
     /// Whether its task was about to suspend, held at a preemption point, and then did.
     var isLateSuspension = false
     /// Whether it ended a task that others than its parent may await or cancel.
@@ -81,7 +82,7 @@ struct Footprint: Sendable {
 
     mutating func merge(_ other: Footprint) {
         isOpaque = isOpaque || other.isOpaque
-        isRest = isRest || other.isRest
+        followsPoint = followsPoint || other.followsPoint
         isLateSuspension = isLateSuspension || other.isLateSuspension
         endsSharedTask = endsSharedTask || other.endsSharedTask
         wakesFromOutside = wakesFromOutside || other.wakesFromOutside
@@ -90,10 +91,10 @@ struct Footprint: Sendable {
         for object in other.lineage where !lineage.contains(object) { lineage.append(object) }
     }
 
-    /// Whether the order of two stretches counts for ``Races``, of which one may be from another run that agrees on what is
+    /// Whether the order of two segments counts for ``Races``, of which one may be from another run that agrees on what is
     /// known.
     ///
-    /// Races are found by more than what two stretches are seen to share. What sleeps has to wake by as much: a sleep set that
+    /// Races are found by more than what two segments are seen to share. What sleeps has to wake by as much: a sleep set that
     /// takes an order for known that the races tell apart hides the races of that order.
     func mayRace(with other: Footprint, known: Known) -> Bool {
         if wakesFromOutside || other.wakesFromOutside { return true }
@@ -113,10 +114,10 @@ struct Footprint: Sendable {
         return conflicts(with: other, known: known)
     }
 
-    /// Whether the order of two stretches may count, of which one may be from another run that agrees on what is known.
+    /// Whether the order of two segments may count, of which one may be from another run that agrees on what is known.
     func conflicts(with other: Footprint, known: Known) -> Bool {
-        if (isOpaque && !other.isEmpty) || (other.isOpaque && !isEmpty) || (isLateSuspension && other.isRest)
-            || (isRest && other.isLateSuspension)
+        if (isOpaque && !other.isEmpty) || (other.isOpaque && !isEmpty) || (isLateSuspension && other.followsPoint)
+            || (followsPoint && other.isLateSuspension)
         {
             return true
         }

@@ -1,10 +1,11 @@
+@available(Executors, *)
 extension ScenarioRun {
     /// Runs a task of the scenario itself to its end, in one piece.
     func complete(_ name: String, _ work: @escaping @Sendable () async throws -> Void) throws {
         let outcome = Protected<Result<Void, any Error>?>(nil)
-        let participant = board.withLock { board in
-            board.isRecording = false
-            return board.addParticipant(name)
+        let participant = state.withLock { state in
+            state.recording?.isOn = false
+            return state.participants.add(name)
         }
         let task = startTask(of: participant) {
             do {
@@ -18,18 +19,18 @@ extension ScenarioRun {
         if let outcome = outcome.withLock({ $0 }) {
             try outcome.get()
         } else if escapes.wait(for: explorer.patience), let escape = escapes.first {
-            board.withLock { $0.fail(.escape, "\(name): \(escape)") }
+            state.withLock { $0.fail(.escape, "\(name): \(escape)") }
         } else {
-            board.withLock { $0.fail(.lostWaiter, "\(name) waits for ever") }
+            state.withLock { $0.fail(.lostWaiter, "\(name) waits for ever") }
         }
         task.cancel()
     }
 
     /// Checks the invariants at the end of a run that has not failed yet.
     func check() throws {
-        board.withLock { $0.phase = .checking }
+        state.withLock { $0.phase = .checking }
         for invariant in script.withLock({ $0.invariants }) {
-            guard board.withLock({ $0.failure == nil }) else { return }
+            guard state.withLock({ $0.failure == nil }) else { return }
             let name = "“\(invariant.name)”"
             do {
                 let holds = Protected(false)
@@ -38,10 +39,10 @@ extension ScenarioRun {
                     holds.withLock { $0 = result }
                 }
                 if !holds.withLock({ $0 }) {
-                    board.withLock { $0.fail(.brokenInvariant, "\(name) does not hold") }
+                    state.withLock { $0.fail(.brokenInvariant, "\(name) does not hold") }
                 }
             } catch {
-                board.withLock { $0.fail(.brokenInvariant, "\(name) threw \(error)") }
+                state.withLock { $0.fail(.brokenInvariant, "\(name) threw \(error)") }
             }
         }
     }
@@ -49,20 +50,20 @@ extension ScenarioRun {
     /// Lets tasks that are left come to their ends as far as they can, and gives everything back.
     ///
     /// What still waits then, waits for something outside of control, or for ever.
-    func conclude(_ drive: Driver.Drive) {
-        board.withLock { board in
-            board.isRecording = false
-            board.isAbandoned = drive.isPruned || board.failure != nil
+    func conclude(_ execution: Execution) {
+        state.withLock { state in
+            state.recording?.isOn = false
+            state.isAbandoned = execution.isPruned || state.failure != nil
         }
         runInOrder(atMost: 1000) { false }
         letGo()
-        let references = board.withLock { board in
-            defer { board.references = [] }
-            return board.references
+        let references = state.withLock { state in
+            defer { state.references = [] }
+            return state.references
         }
         let leftOver = references.filter { !$0.hasEnded }.map(\.id)
         if !leftOver.isEmpty { controlledExecutor.remember(leftOver, of: self) }
-        if !board.withLock({ $0.isAbandoned || $0.permitsUnfinishedTasks }) {
+        if !state.withLock({ $0.isAbandoned || $0.permitsUnfinishedTasks }) {
             judge(references)
         }
         for reference in references {
@@ -74,35 +75,33 @@ extension ScenarioRun {
     ///
     /// All of it goes behind the locks, since with it objects may go that call the run at their end.
     private func letGo() {
-        let (queues, candidates, timers) = board.withLock { board in
-            board.phase = .over
-            defer { (board.suspendedQueues, board.ready, board.timers) = ([], [], []) }
-            return (board.suspendedQueues, board.ready, board.timers)
+        let candidates = state.withLock { state in
+            state.phase = .over
+            defer { state.candidates.removeAll() }
+            return state.candidates
         }
-        for queue in queues {
-            queue.giveBack()
-        }
+        for queue in candidates.queues { queue.giveBack() }
         let script = script.withLock { script in
             defer { script = Script() }
             return script
         }
-        withExtendedLifetime((candidates, timers, script)) {}
+        withExtendedLifetime((candidates, script)) {}
     }
 
     /// Fails a run that seems to have ended well if it has escaped, or if something of it goes on elsewhere.
     private func judge(_ references: [TaskReference]) {
         let unfinished = references.filter { !$0.hasEnded }.map { reference in
-            board.withLock { $0.name(of: reference.participant) }
+            state.withLock { $0.name(of: reference.participant) }
         }
         if !unfinished.isEmpty, escapes.first == nil {
             // To say whom it is that they wait for, if that can be found out.
             _ = escapes.wait(for: explorer.patience)
         }
         if let escape = escapes.first {
-            board.withLock { $0.fail(.escape, escape) }
+            state.withLock { $0.fail(.escape, escape) }
         } else if !unfinished.isEmpty {
-            board.withLock { board in
-                board.fail(
+            state.withLock { state in
+                state.fail(
                     .unfinishedTask,
                     """
                     the scenario has ended, and still waiting: \(unfinished.joined(separator: ", ")) (for something \

@@ -1,16 +1,7 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
+@available(Executors, *)
 extension ScenarioRun {
     /// Whether the caller is on the thread of this exploration, or on a queue that it waits for.
     var isControlling: Bool {
@@ -19,24 +10,22 @@ extension ScenarioRun {
         }
         // The lock last: tasks of the whole process ask, and most of them run on no queue of this exploration.
         guard DispatchQueue.getSpecific(key: SuspendedQueue.key) == ObjectIdentifier(self) else { return false }
-        return board.withLock { $0.isDraining }
+        return state.withLock { $0.isDraining }
     }
 
     /// The run that a job belongs to which is on its way to the process-wide pool.
     static func claiming(_ job: UnownedJob) -> ScenarioRun? {
         // A task stays with the run in which it began, whoever resumes it; a new one belongs to the step that starts it.
-        let run = ActiveRuns.first { $0.knowsTask(of: job) } ?? current
-        return run?.explorer.capturesPlainTasks == true ? run : nil
+        ActiveRuns.first { $0.knowsTask(of: job) } ?? current
     }
 
     private func knowsTask(of job: UnownedJob) -> Bool {
-        let id = JobLayout.taskID(of: job)
-        return board.withLock { $0.tasks[id] != nil }
+        state.withLock { $0.participants.knowsTask(JobLayout.taskID(of: job)) }
     }
 
     /// Notes that something has happened outside of control; of what is left of an abandoned run, anything may.
     func reportEscape(_ message: String) {
-        if board.withLock({ $0.phase == .over && $0.isAbandoned }) {
+        if state.withLock({ $0.phase == .over && $0.isAbandoned }) {
             return
         }
         escapes.report(message)
@@ -49,30 +38,34 @@ extension ScenarioRun {
         TaskCensus.note(job.taskID, on: surroundings.census)
         let isControlled = isControlling
         let starter = Self.participant
-        let (culprit, isLate) = board.withLock { board -> (String?, Bool) in
-            let parent = board.current ?? board.actor(telling: starter)
-            job.isNew = board.tasks[job.taskID] == nil
-            let participant = board.participant(ofTask: job.taskID, startedBy: parent)
+        let (culprit, isLate) = state.withLock { state -> (String?, Bool) in
+            let parent = state.current ?? state.actor(telling: starter)
+            job.isNew = !state.participants.knowsTask(job.taskID)
+            let participant = state.participants.owner(
+                ofTask: job.taskID,
+                startedBy: parent,
+                for: state.segment.cause
+            )
             job.isFollowed = origin == .executor || job.isNew && preference != nil
-            board.note(job, of: participant, preference: preference)
-            if board.phase == .over {
+            state.note(job, of: participant, preference: preference)
+            if state.phase == .over {
                 // Of an abandoned run anything may come late: its end was not waited for.
-                return (isControlled || board.isAbandoned ? nil : board.name(of: participant), true)
+                return (isControlled || state.isAbandoned ? nil : state.name(of: participant), true)
             }
             if job.isNew, let reference = TaskReference(of: job, participant: participant) {
-                board.references.append(reference)
+                state.references.append(reference)
             }
-            board.add(.job(job), of: participant, as: .job, rank: participant)
-            if board.isRecording, job.kind == .task, board.isStepping, participant != parent {
-                let name = board.name(of: participant)
-                board.record(job.isNew ? .starts : .wakes, by: parent, name)
+            state.add(.job(job), of: participant, as: nil, rank: participant)
+            if job.kind == .task, state.isStepping, participant != parent {
+                let name = state.name(of: participant)
+                state.record(job.isNew ? .starts : .wakes, by: parent, name)
             }
-            return (isControlled ? nil : board.name(of: participant), false)
+            return (isControlled ? nil : state.name(of: participant), false)
         }
         if isLate {
             controlledExecutor.release(job.job)
         }
-        if isControlled, !isLate { point() }
+        if isControlled, !isLate { preemptionPoint() }
         if let culprit {
             escapes.report(
                 """
@@ -85,21 +78,14 @@ extension ScenarioRun {
 }
 
 /// The runs that are under way: at most one on a thread.
+@available(Executors, *)
 enum ActiveRuns {
     private static let runs = Protected<[ScenarioRun]>([])
     private static let count = Atomic<Int>(0)
 
-    /// Where each thread keeps its run, which is not retained: it is active for no longer than its caller holds it.
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        let status = unsafe pthread_key_create(&key, nil)
-        precondition(status == 0, "The process has no thread-specific key left")
-        return key
-    }()
-
-    /// The run whose steps run on the calling thread.
+    /// The run whose steps run on the calling thread; it is not retained, since its caller holds it for as long.
     static var onThisThread: ScenarioRun? {
-        guard let run = unsafe pthread_getspecific(key) else { return nil }
+        guard let run = unsafe ThreadPointer.value else { return nil }
         return unsafe Unmanaged<ScenarioRun>.fromOpaque(run).takeUnretainedValue()
     }
 
@@ -107,20 +93,18 @@ enum ActiveRuns {
     static func with<Result>(_ run: ScenarioRun, _ body: () -> Result) -> Result {
         runs.withLock { $0.append(run) }
         count.add(1, ordering: .releasing)
-        unsafe pthread_setspecific(key, Unmanaged.passUnretained(run).toOpaque())
         defer {
-            pthread_setspecific(key, nil)
             count.subtract(1, ordering: .releasing)
             runs.withLock { $0.removeAll { $0 === run } }
         }
-        return body()
+        return joining(run, body)
     }
 
     /// Lets another thread run steps of a run that is under way.
-    static func joining(_ run: ScenarioRun, _ body: () -> Void) {
-        unsafe pthread_setspecific(key, Unmanaged.passUnretained(run).toOpaque())
-        defer { pthread_setspecific(key, nil) }
-        body()
+    static func joining<Result>(_ run: ScenarioRun, _ body: () -> Result) -> Result {
+        unsafe ThreadPointer.value = Unmanaged.passUnretained(run).toOpaque()
+        defer { unsafe ThreadPointer.value = nil }
+        return body()
     }
 
     /// A run that meets a condition, on any thread.

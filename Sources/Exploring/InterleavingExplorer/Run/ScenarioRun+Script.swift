@@ -1,3 +1,4 @@
+@available(Executors, *)
 extension ScenarioRun {
     /// Adds an operation, which runs concurrently with the others.
     ///
@@ -9,9 +10,9 @@ extension ScenarioRun {
         mayThrow: Bool = false,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> ScenarioOperation<Value> {
-        let participant = board.withLock { board in
-            board.unfinished.append(name)
-            return board.addParticipant(name, isOperation: true)
+        let participant = state.withLock { state in
+            state.unfinished.append(name)
+            return state.participants.add(name, isOperation: true)
         }
         let operation = ScenarioOperation<Value>(name: name, participant: participant)
         begin {
@@ -21,7 +22,7 @@ extension ScenarioRun {
                 } catch {
                     operation.end(.failure(error))
                     if !mayThrow, !(operation.isCancelled && error is CancellationError) {
-                        self.board.withLock { $0.fail(.unexpectedError, "\(name) threw \(error)") }
+                        self.state.withLock { $0.fail(.unexpectedError, "\(name) threw \(error)") }
                     }
                 }
                 self.finish(participant)
@@ -66,7 +67,7 @@ extension ScenarioRun {
     /// this such a task fails the run, since what it waits for may be something outside of control. To be called in
     /// the setup.
     public func permitUnfinishedTasks() {
-        board.withLock { $0.permitsUnfinishedTasks = true }
+        state.withLock { $0.permitsUnfinishedTasks = true }
     }
 
     /// Adds a condition that must hold when the scenario has ended.
@@ -84,8 +85,8 @@ extension ScenarioRun {
 
     /// Starts a task under control whose steps have the name of this participant.
     func startTask(of participant: Int, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        board.withLock { $0.naming = participant }
-        defer { board.withLock { $0.naming = nil } }
+        state.withLock { $0.participants.nextOwner = participant }
+        defer { state.withLock { $0.participants.nextOwner = nil } }
         return Self.$participant.withValue(participant) {
             Task(executorPreference: controlledExecutor) { await body() }
         }
@@ -93,31 +94,31 @@ extension ScenarioRun {
 
     /// Adds something that can run from now on, if it is asked for under control; returns whether.
     @discardableResult
-    func add(_ work: Candidate.Work, _ label: String, of participant: Int = Board.scenario) -> Bool {
+    func add(_ work: Candidate.Work, _ label: String, of participant: Int = Participants.scenario) -> Bool {
         guard isControlling else {
             reportEscape("“\(label)” was asked for by another thread")
             return false
         }
-        board.withLock { $0.add(work, of: participant, as: .text(label)) }
+        state.withLock { $0.add(work, of: participant, as: label) }
         return true
     }
 
     private func finish(_ participant: Int) {
-        board.withLock { board in
-            let name = board.name(of: participant)
-            if let index = board.unfinished.firstIndex(of: name) {
-                board.unfinished.remove(at: index)
+        state.withLock { state in
+            let name = state.name(of: participant)
+            if let index = state.unfinished.firstIndex(of: name) {
+                state.unfinished.remove(at: index)
             }
             // Timers fire no more when all operations have ended, so this end is worth a choice.
-            if board.unfinished.isEmpty, !board.timers.isEmpty {
-                board.touchEffects()
+            if state.unfinished.isEmpty, state.candidates.hasTimers {
+                state.touchEffects()
             }
-            board.record(.ends, by: participant)
+            state.record(.ends, by: participant)
         }
     }
 
     private func begin(_ beginning: @escaping @Sendable () -> Void) {
-        if board.withLock({ $0.phase == .preparing }) {
+        if state.withLock({ $0.phase == .preparing }) {
             script.withLock { $0.beginnings.append(beginning) }
         } else {
             beginning()

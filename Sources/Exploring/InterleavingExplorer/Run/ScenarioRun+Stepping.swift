@@ -1,28 +1,28 @@
 import Synchronization
 
+@available(Executors, *)
 extension ScenarioRun {
     /// Runs a candidate, and what follows it at once.
     func run(_ candidate: Candidate) {
-        board.withLock { $0.isEventful = false }
+        state.withLock { $0.isEventful = false }
         var part = candidate
         var parts = 0
         while true {
             parts += 1
             let current = part
             let isFirst = parts == 1
-            board.withLock { $0.begin(current, isFirst: isFirst) }
+            state.withLock { $0.begin(current, isFirst: isFirst) }
             perform(part)
-            let next = board.withLock { board -> Candidate? in
-                board.isStepping = false
-                let isPure = board.stretch.footprint.isEmpty
-                board.settle()
-                guard isPure, board.stretch.footprint.isEmpty, !entersActorsLater,
-                    !part.isOpaque, board.suspendedQueues.isEmpty, board.fresh.count == 1, let next = board.fresh.first,
-                    next.follows(part), parts <= explorer.maximumSteps,
-                    !board.canBeCancelled(board.stretch.footprint.lineage)
+            let next = state.withLock { state -> Candidate? in
+                state.isStepping = false
+                let isPure = state.segment.footprint.isEmpty
+                state.noteStatuses()
+                guard isPure, state.segment.footprint.isEmpty, !entersActorsLater,
+                    !part.isOpaque, state.candidates.queues.isEmpty, parts <= explorer.maximumSteps,
+                    !state.canBeCancelled(state.segment.footprint.lineage),
+                    let next = state.candidates.takeOnlyOneMadeReady(where: { $0.follows(part) })
                 else { return nil }
-                board.fresh.removeFirst()
-                board.stretch.requests = []
+                state.segment.requests = []
                 return next
             }
             guard let next else { return }
@@ -36,22 +36,18 @@ extension ScenarioRun {
         // Nobody can tell whether blocks are left; after some drains that did nothing there are none.
         var drains = 0
         while steps < limit, !isDone() {
-            let next = board.withLock { board -> Candidate? in
-                if board.ready.isEmpty, drains < SuspendedQueue.longestChain, board.offerDrains() {
-                    drains += 1
-                }
-                if !board.ready.isEmpty {
-                    return board.take(0, of: 1, isAhead: false, number: 0)
-                }
-                return board.timers.isEmpty ? nil : board.takeTimer(0)
+            let next = state.withLock { state -> Candidate? in
+                let isNothingReady = state.candidates.isNothingReady
+                if isNothingReady, drains < SuspendedQueue.longestChain, state.offerDrains() { drains += 1 }
+                return state.take(at: 0)
             }
             guard let next else { return }
             run(next)
             steps += 1
-            surroundings.pulse.beats.add(1, ordering: .relaxed)
-            board.withLock { board in
-                _ = board.endStretch()
-                if board.isEventful { drains = 0 }
+            surroundings.progress.segments.add(1, ordering: .relaxed)
+            state.withLock { state in
+                _ = state.endSegment()
+                if state.isEventful { drains = 0 }
             }
         }
     }
@@ -64,7 +60,7 @@ extension ScenarioRun {
             unsafe job.job.runSynchronously(on: controlledExecutor.asUnownedTaskExecutor())
             if isTask {
                 // A child that has ended may be gone when its parent goes on, so its status is looked at before.
-                board.withLock { $0.settle() }
+                state.withLock { $0.noteStatuses() }
                 TaskReference.release(job.address)
             }
         case .wake(let wake):
@@ -74,17 +70,17 @@ extension ScenarioRun {
         case .block(let queue):
             queue.runHead()
         case .drain(let queue):
-            board.withLock { $0.isDraining = true }
-            surroundings.pulse.waiting { queue.drain() }
-            board.withLock { $0.isDraining = false }
+            state.withLock { $0.isDraining = true }
+            surroundings.progress.waiting { queue.drain() }
+            state.withLock { $0.isDraining = false }
         case .timer(let number):
-            let timer = board.withLock { board in
-                let timer = board.removeTimer(number)
-                board.now = max(board.now, timer?.deadline ?? board.now)
+            let timer = state.withLock { state in
+                let timer = state.removeTimer(number)
+                if let timer { state.candidates.advance(to: timer.deadline) }
                 return timer
             }
             timer?.fire()
-        case .rest:
+        case .heldStep:
             break
         }
     }

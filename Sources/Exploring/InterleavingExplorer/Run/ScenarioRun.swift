@@ -3,6 +3,7 @@
 /// **Concurrency.** Everything happens on one thread, one step at a time. Members may be called in the setup
 /// and at any time during the run, also from inside the subject: a fake loader, for instance, may add the
 /// step that answers it. A call from another thread is an escape, and is reported.
+@available(Executors, *)
 public final class ScenarioRun: Sendable {
     /// Brings the tasks of a subject under control: start them with this preference.
     ///
@@ -21,9 +22,9 @@ public final class ScenarioRun: Sendable {
         let executor = ControlledExecutor()
         let census = TaskCensus()
         let threads = StepThreads()
-        let places = LockedPlaces()
-        let pulse = Pulse()
-        let crumbs: Breadcrumbs
+        let lockSites = LockSites()
+        let progress = Progress()
+        let breadcrumbs: Breadcrumbs
     }
 
     /// What happens when the setup is done, and what is checked.
@@ -34,26 +35,36 @@ public final class ScenarioRun: Sendable {
     }
 
     let explorer: Explorer
-    let board: Protected<Board>
+    let state: Protected<RunState>
     let script = Protected(Script())
     let surroundings: Surroundings
     var escapes: EscapeLog { surroundings.escapes }
     var controlledExecutor: ControlledExecutor { surroundings.executor }
     /// What runs the steps, while they are chosen.
-    let driver = Protected<Driver?>(nil)
+    let scheduler = Protected<Scheduler?>(nil)
 
     /// Whether a task may find itself cancelled by another one, so that no step of it is local.
     let watchesCancellation: Bool
     /// Whether asking for an actor and entering it are two steps.
     var entersActorsLater: Bool { !explorer.reductions.contains(.entersActorsAtOnce) }
 
-    init(_ explorer: Explorer, watchesCancellation: Bool, in surroundings: Surroundings, recording: Bool) {
+    /// How often a step that another one may wait for is looked at before it is let go.
+    let looksBeforeLettingGo: Int
+
+    init(
+        _ explorer: Explorer,
+        watchesCancellation: Bool,
+        in surroundings: Surroundings,
+        recording: Bool,
+        looksBeforeLettingGo: Int
+    ) {
         self.explorer = explorer
+        self.looksBeforeLettingGo = looksBeforeLettingGo
         self.watchesCancellation = watchesCancellation
         self.surroundings = surroundings
-        var board = Board()
-        board.steps = recording ? [] : nil
-        self.board = Protected(board)
+        var state = RunState()
+        state.recording = recording ? Recording() : nil
+        self.state = Protected(state)
         controlledExecutor.serve(self)
     }
 
@@ -69,22 +80,22 @@ public final class ScenarioRun: Sendable {
     @TaskLocal static var participant: Int?
 }
 
+@available(Executors, *)
 extension ScenarioRun {
     /// Shows a remark in the trace, at the present step.
     ///
     /// It is for the reader only and has no influence on the search; an invariant cannot see it. The text is
     /// not even made while nothing is being recorded.
     public func note(_ text: @autoclosure () -> String) {
-        guard isControlling, board.withLock({ $0.isRecording }) else { return }
+        guard isControlling, state.withLock({ $0.recording?.isOn == true }) else { return }
         let text = text()
         record(.note, text)
     }
 
-    /// Marks a stretch of code that touches what others can see without entering an actor, and returns its result.
+    /// Marks a segment of code that touches what others can see without entering an actor, and returns its result.
     ///
     /// State behind a lock, an atomic or an `AsyncStream` is such a thing, and so is whatever is outside of the process: a
-    /// request that is sent, a value that is handed out. Marked stretches are tried in every order; unmarked ones are not,
-    /// see ``Reductions``. Nothing comes between the beginning and the end of the stretch; others may come behind it.
+    /// request that is sent, a value that is handed out. Marked segments are tried in every order; unmarked ones are not. Nothing comes between the beginning and the end of the segment; others may come behind it.
     ///
     /// ```swift
     /// let isFirst = run.effect("take") { lock.withLock { $0.take() } }
@@ -95,13 +106,13 @@ extension ScenarioRun {
             return try body()
         }
         mark(text)
-        board.withLock { $0.stretch.undivided += 1 }
+        state.withLock { $0.segment.openMarks += 1 }
         defer {
-            board.withLock { board in
-                board.stretch.undivided -= 1
-                board.touchEffects()
+            state.withLock { state in
+                state.segment.openMarks -= 1
+                state.touchEffects()
             }
-            point()
+            preemptionPoint()
         }
         return try body()
     }
@@ -114,22 +125,22 @@ extension ScenarioRun {
             reportEscape("the effect “\(text)” happened on another thread")
             return
         }
-        // What came before belongs to another stretch.
-        point()
+        // What came before belongs to another segment.
+        preemptionPoint()
         mark(text)
     }
 
     private func mark(_ text: String) {
-        board.withLock { board in
-            board.touchEffects()
-            board.effects.append(text)
+        state.withLock { state in
+            state.touchEffects()
+            state.effects.append(text)
         }
         record(.effect, text)
     }
 
     /// The effects marked so far, in order: the history that an invariant can judge.
     public var effects: [String] {
-        board.withLock { $0.effects }
+        state.withLock { $0.effects }
     }
 
     /// Suspends the current task until the schedule says to go on: a disk, a server, anything slow.
@@ -140,7 +151,7 @@ extension ScenarioRun {
         // Unchecked, since a run that has failed is left as it is, tasks that wait included.
         await unsafe withUnsafeContinuation { continuation in
             let wake = { @Sendable in unsafe continuation.resume() }
-            board.withLock { $0.stretch.isPausing = true }
+            state.withLock { $0.segment.isPausing = true }
             if !add(.wake(wake), name) {
                 wake()
             }
@@ -149,6 +160,6 @@ extension ScenarioRun {
 
     private func record(_ kind: TraceEvent.Kind, _ text: String) {
         let participant = Self.participant
-        board.withLock { $0.record(kind, by: $0.actor(telling: participant), text) }
+        state.withLock { $0.record(kind, by: $0.actor(telling: participant), text) }
     }
 }

@@ -1,23 +1,14 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// A thread on which steps run while others are held.
 ///
 /// Only one thread of an exploration runs at any time. It hands the right to run to the next one.
+@available(Executors, *)
 final class StepThread: Sendable {
     enum Order: Sendable {
         /// Run this candidate, and what comes after it.
-        case run(Driver, Candidate)
+        case run(Scheduler, Candidate)
         /// Go on behind the point at which you are held, or return from the run.
         case goOn
         /// The exploration is over.
@@ -39,9 +30,9 @@ final class StepThread: Sendable {
         system.withLock { $0 = SystemThread() }
     }
 
-    /// Whether the thread sleeps, or waits for anything but a disk; `false` if that cannot be told.
-    var isAsleep: Bool {
-        system.withLock { $0 }?.isAsleep ?? false
+    /// What the thread does at this moment; `nil` if that cannot be told.
+    var activity: SystemThread.Activity? {
+        system.withLock { $0 }?.activity
     }
 
     func hand(_ order: Order) {
@@ -50,7 +41,7 @@ final class StepThread: Sendable {
     }
 
     func waitForOrder() -> Order {
-        lookForOrder()
+        stayAwakeForOrder()
         signal.wait()
         return takeOrder()
     }
@@ -59,7 +50,7 @@ final class StepThread: Sendable {
     ///
     /// - Returns: Whether there was one, and no order has come.
     func waitForOrder(orUntil isEnough: () -> Bool) -> Bool {
-        lookForOrder()
+        stayAwakeForOrder()
         while signal.wait(timeout: .now() + .milliseconds(5)) == .timedOut {
             if isEnough() { return true }
         }
@@ -70,7 +61,7 @@ final class StepThread: Sendable {
     /// Stays awake for a moment: to wake a thread takes longer than most steps.
     ///
     /// Where others want the processor they get it meanwhile, and keep it for milliseconds. Then it is better to sleep.
-    private func lookForOrder() {
+    private func stayAwakeForOrder() {
         guard Self.waitsAsleep.load(ordering: .relaxed) <= 0 else {
             Self.waitsAsleep.subtract(1, ordering: .relaxed)
             return
@@ -78,70 +69,18 @@ final class StepThread: Sendable {
         let start = ContinuousClock.now
         for _ in 0..<100 {
             if order.withLock({ $0 != nil }) { break }
-            sched_yield()
+            SystemThread.yield()
         }
         if ContinuousClock.now - start > .milliseconds(1) { Self.waitsAsleep.store(1000, ordering: .relaxed) }
     }
 
     private func takeOrder() -> Order {
-        order.withLock { order in
-            defer { order = nil }
-            return order ?? .end
-        }
+        order.withLock { $0.take() } ?? .end
     }
-}
-
-/// A thread as the operating system knows it.
-private struct SystemThread: Sendable {
-    #if canImport(Darwin)
-    private let port: mach_port_t
-
-    init() {
-        port = pthread_mach_thread_np(pthread_self())
-    }
-
-    var isAsleep: Bool {
-        var info = thread_basic_info()
-        var count = mach_msg_type_number_t(MemoryLayout<thread_basic_info>.size / MemoryLayout<natural_t>.size)
-        let status = unsafe withUnsafeMutablePointer(to: &info) { pointer in
-            unsafe pointer.withMemoryRebound(to: integer_t.self, capacity: Int(count)) { words in
-                unsafe thread_info(port, thread_flavor_t(THREAD_BASIC_INFO), words, &count)
-            }
-        }
-        return status == KERN_SUCCESS && info.run_state == TH_STATE_WAITING
-    }
-    #else
-    /// Of the thread's file in `/proc`, such as `123/task/456`.
-    private let path: String
-
-    init() {
-        var buffer = [UInt8](repeating: 0, count: 64)
-        let length = unsafe buffer.withUnsafeMutableBytes { bytes in
-            guard let base = bytes.baseAddress else { return 0 }
-            return unsafe readlink("/proc/thread-self", base, bytes.count)
-        }
-        path = length > 0 ? "/proc/" + String(decoding: buffer.prefix(length), as: UTF8.self) + "/stat" : ""
-    }
-
-    var isAsleep: Bool {
-        let file = unsafe open(path, O_RDONLY)
-        guard file >= 0 else { return false }
-        defer { close(file) }
-        var buffer = [UInt8](repeating: 0, count: 128)
-        let length = unsafe buffer.withUnsafeMutableBytes { bytes in
-            unsafe read(file, bytes.baseAddress, bytes.count)
-        }
-        // "456 (the name, which may hold anything) S …"
-        guard length > 0, let end = buffer.prefix(length).lastIndex(of: UInt8(ascii: ")")), end + 2 < length else {
-            return false
-        }
-        // Not in a wait for the disk ("D"), which ends by itself.
-        return buffer[end + 2] == UInt8(ascii: "S")
-    }
-    #endif
 }
 
 /// The threads of an exploration: its own, and those on which no step is held.
+@available(Executors, *)
 final class StepThreads: Sendable {
     private let idle = Protected<[StepThread]>([])
     private let own = Protected<SystemThread?>(nil)
@@ -157,19 +96,19 @@ final class StepThreads: Sendable {
     }
 
     /// Lets an idle thread, or a new one, run a candidate.
-    func run(_ candidate: Candidate, for driver: Driver) {
+    func run(_ candidate: Candidate, for scheduler: Scheduler) {
         let known = idle.withLock { $0.popLast() }
         let thread = known ?? StepThread()
-        driver.willRun(on: thread)
-        thread.hand(.run(driver, candidate))
+        scheduler.willRun(on: thread)
+        thread.hand(.run(scheduler, candidate))
         guard known == nil else { return }
         // A serial queue has a thread even if the subjects keep all those of the global queues busy.
         DispatchQueue(label: "InterleavingExplorer step").async {
             thread.bindToCallingThread()
-            while case .run(let driver, let candidate) = thread.waitForOrder() {
-                ActiveRuns.joining(driver.run) {
-                    driver.execute(candidate)
-                    driver.loop(on: thread)
+            while case .run(let scheduler, let candidate) = thread.waitForOrder() {
+                ActiveRuns.joining(scheduler.run) {
+                    scheduler.execute(candidate)
+                    scheduler.loop(on: thread)
                 }
             }
         }
@@ -190,9 +129,10 @@ final class StepThreads: Sendable {
 }
 
 /// What the threads of an exploration tell each other while one of them runs.
-final class Pulse: Sendable {
-    /// Counts stretches: whether anything goes on can be seen from any thread.
-    let beats = Atomic<Int>(0)
+@available(Executors, *)
+final class Progress: Sendable {
+    /// How many segments have ended: whether anything goes on can be seen from any thread.
+    let segments = Atomic<Int>(0)
     /// Whether the running thread waits for something by the explorer's own will.
     let isWaiting = Atomic<Bool>(false)
     /// Whether the caller has been told something else already, so that the search is to end.
@@ -206,29 +146,24 @@ final class Pulse: Sendable {
 }
 
 /// The places in a subject's code at which a step must not be held, since it has a lock there that others need.
-final class LockedPlaces: Sendable {
+@available(Executors, *)
+final class LockSites: Sendable {
     /// `nil` until a step has met a lock: it is dear to ask at each point where it is.
-    private let places = Protected<Set<Int>?>(nil)
+    private let sites = Protected<Set<Int>?>(nil)
 
     /// Whether it counts where a step is.
-    var areWatched: Bool {
-        places.withLock { $0 != nil }
-    }
+    var areWatched: Bool { sites.withLock { $0 != nil } }
 
     /// Grows with all that is found out.
-    var knowledge: Int {
-        places.withLock { $0.map { 1 + $0.count } ?? 0 }
+    var knowledge: Int { sites.withLock { $0.map { 1 + $0.count } ?? 0 } }
+
+    /// Adds a site; without one, they are watched from now on.
+    func add(_ site: Int?) {
+        sites.withLock { $0 = ($0 ?? []).union(site.map { [$0] } ?? []) }
     }
 
-    /// Adds a place; without one, they are watched from now on.
-    func add(_ place: Int?) {
-        places.withLock { places in
-            places = (places ?? []).union(place.map { [$0] } ?? [])
-        }
-    }
-
-    func contains(_ place: Int) -> Bool {
-        places.withLock { $0?.contains(place) ?? false }
+    func contains(_ site: Int) -> Bool {
+        sites.withLock { $0?.contains(site) ?? false }
     }
 
     /// The code that calls this function, by its return addresses.
@@ -246,7 +181,7 @@ final class LockedPlaces: Sendable {
 
     private typealias Backtrace = @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32
 
-    /// The C library's; without it all points are one place.
+    /// The C library's; without it all points are one site.
     private static let backtrace: Backtrace? = {
         guard let symbol = unsafe RuntimeSymbol.address(of: "backtrace") else { return nil }
         return unsafe unsafeBitCast(symbol, to: Backtrace.self)

@@ -13,6 +13,7 @@
 /// ```
 ///
 /// Small scenarios beat one big one: two or three operations find most bugs, and can be exhausted.
+@available(Executors, *)
 public struct Scenario: Sendable {
     /// The name in the report.
     public let name: String
@@ -31,6 +32,7 @@ public struct Scenario: Sendable {
 }
 
 /// One of the concurrent operations of a run.
+@available(Executors, *)
 public final class ScenarioOperation<Value: Sendable>: Sendable {
     /// The name in the trace.
     public let name: String

@@ -1,17 +1,5 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// The schedule that runs now, which can be read from outside: from a file after a crash, by the watchdog when a step hangs.
-///
-/// The file is mapped into memory, so that every choice is in it as soon as it is made, and stays there when the process
-/// does not.
+@available(Executors, *)
 final class Breadcrumbs: Sendable {
     private struct State: Sendable {
         var digits: [UInt8] = []
@@ -20,13 +8,15 @@ final class Breadcrumbs: Sendable {
         weak var run: ScenarioRun?
     }
 
-    private static let capacity = 16_384
     private let state = Protected(State())
-    private let file: MappedFile?
+    private let header: String
+    private let file: OutputFile?
 
     /// Breadcrumbs of a scenario, which go to a file as well if there is one to be written.
     init(_ scenario: String, file path: String?) {
-        file = path.flatMap { MappedFile(path: $0, size: Self.capacity, header: "\(scenario)\n") }
+        header = "\(scenario)\n"
+        file = path.flatMap { OutputFile(path: $0) }
+        file?.append(header)
     }
 
     /// Whether they can be read after a crash.
@@ -40,17 +30,14 @@ final class Breadcrumbs: Sendable {
             state.schedules = schedules
             state.run = run
         }
-        file?.clear()
-        if run.entersActorsLater { file?.write(Schedule.mark, at: 0) }
+        file?.cut(to: header.utf8.count)
+        if run.entersActorsLater { file?.append(String(Schedule.mark)) }
     }
 
     /// Notes a choice.
     func add(_ digit: UInt8) {
-        let index = state.withLock { state in
-            state.digits.append(digit)
-            return state.digits.count - (state.entersActorsLater ? 0 : 1)
-        }
-        file?.write(String(digit, radix: Schedule.radix).first ?? "?", at: index)
+        state.withLock { $0.digits.append(digit) }
+        file?.append(String(digit, radix: Schedule.radix))
     }
 
     /// The choices so far, the schedules before, and who runs.
@@ -58,55 +45,7 @@ final class Breadcrumbs: Sendable {
         let (schedule, schedules, run) = state.withLock { state in
             (Schedule(digits: state.digits, entersActorsLater: state.entersActorsLater), state.schedules, state.run)
         }
-        let participant = run?.board.withLock { $0.name(of: $0.stretch.participant) }
+        let participant = run?.state.withLock { $0.name(of: $0.segment.participant) }
         return (schedule, schedules, participant)
-    }
-}
-
-/// A file of fixed size: a header, then a schedule, then blanks.
-private final class MappedFile: Sendable {
-    private let address: UInt
-    private let size: Int
-    private let start: Int
-    private let used = Protected(0)
-
-    init?(path: String, size: Int, header: String) {
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        guard ftruncate(descriptor, off_t(size)) == 0,
-            let base = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
-            unsafe base != MAP_FAILED
-        else { return nil }
-        let bytes = Array(header.utf8.prefix(size / 2))
-        unsafe base.initializeMemory(as: UInt8.self, repeating: UInt8(ascii: " "), count: size)
-        for (index, byte) in bytes.enumerated() {
-            unsafe base.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
-        }
-        address = UInt(bitPattern: base)
-        start = bytes.count
-        self.size = size
-    }
-
-    func write(_ character: Character, at index: Int) {
-        guard start + index < size - 1, let base = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
-        let byte = character.asciiValue ?? UInt8(ascii: "?")
-        unsafe base.storeBytes(of: byte, toByteOffset: start + index, as: UInt8.self)
-        used.withLock { $0 = max($0, index + 1) }
-    }
-
-    func clear() {
-        guard let base = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
-        let count = used.withLock { used in
-            defer { used = 0 }
-            return used
-        }
-        for index in start..<start + count {
-            unsafe base.storeBytes(of: UInt8(ascii: " "), toByteOffset: index, as: UInt8.self)
-        }
-    }
-
-    deinit {
-        unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), size)
     }
 }

@@ -1,4 +1,5 @@
 /// Decides which candidate runs.
+@available(Executors, *)
 protocol Chooser {
     /// The position of the one to run among all candidates, which may be a single one.
     ///
@@ -8,8 +9,8 @@ protocol Chooser {
     /// What can show nothing new until a step has made a difference to it.
     var asleep: [Asleep] { get }
 
-    /// Hears what the stretch has touched that was chosen last.
-    mutating func stepEnded(_ footprint: Footprint, known: Footprint.Known)
+    /// Hears what the segment has touched that was chosen last.
+    mutating func segmentEnded(_ footprint: Footprint, known: Footprint.Known)
 
     /// Whether digits of a schedule are left: the run has ended too early.
     var isIncomplete: Bool { get }
@@ -18,16 +19,18 @@ protocol Chooser {
     var isFree: Bool { get }
 }
 
-/// A candidate of a sleep set: its next stretch was tried from an equivalent state already.
+/// A candidate of a sleep set: its next segment was tried from an equivalent state already.
+@available(Executors, *)
 struct Asleep: Sendable {
     let arrival: Int
-    /// What the stretch touched when it was tried.
+    /// What the segment touched when it was tried.
     let footprint: Footprint
     /// What the run knew at that moment, and this one as well.
     let known: Footprint.Known
 }
 
 /// What a chooser has decided.
+@available(Executors, *)
 enum Decision: Sendable {
     case take(Int)
     /// The schedule does not fit.
@@ -37,6 +40,7 @@ enum Decision: Sendable {
 }
 
 /// Follows the beginning of a schedule, then first-in-first-out order but for what is asleep.
+@available(Executors, *)
 struct PrefixChooser: Chooser {
     let digits: [UInt8]
     /// What had happened before the last digit when it was first tried.
@@ -78,7 +82,7 @@ struct PrefixChooser: Chooser {
         return digit < keys.count ? .take(digit) : .diverge
     }
 
-    mutating func stepEnded(_ footprint: Footprint, known: Footprint.Known) {
+    mutating func segmentEnded(_ footprint: Footprint, known: Footprint.Known) {
         guard !isIncomplete, !asleep.isEmpty else { return }
         asleep.removeAll {
             racing
@@ -89,6 +93,7 @@ struct PrefixChooser: Chooser {
 }
 
 /// Always takes the task of the highest priority; at a few steps that task falls to the lowest.
+@available(Executors, *)
 struct PriorityChooser: Chooser {
     private var random: SplitMix64
     private var priorities: [Int: Int] = [:]
@@ -119,7 +124,7 @@ struct PriorityChooser: Chooser {
         return .take(best(of: keys))
     }
 
-    mutating func stepEnded(_ footprint: Footprint, known: Footprint.Known) {}
+    mutating func segmentEnded(_ footprint: Footprint, known: Footprint.Known) {}
 
     private func best(of keys: [Candidate.Key]) -> Int {
         let best = keys.indices.max {
@@ -130,6 +135,7 @@ struct PriorityChooser: Chooser {
 }
 
 /// A small generator whose numbers depend on its seed only.
+@available(Executors, *)
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

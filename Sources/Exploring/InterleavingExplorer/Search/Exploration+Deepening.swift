@@ -1,37 +1,59 @@
+/// The search through every schedule.
+@available(Executors, *)
 extension Exploration {
+    /// A scenario that so many runs do not exhaust is tried at random before the search goes on.
+    private static let runsBeforeDrawing = 1_000
+    private static let randomSchedules = 2_000
+
+    /// What the search has found out that decides which schedules it may leave out.
+    private struct Knowledge: Equatable {
+        let reductions: Reductions
+        let watchesCancellation: Bool
+        let lockSites: Int
+    }
+
+    private var knowledge: Knowledge {
+        Knowledge(
+            reductions: explorer.reductions,
+            watchesCancellation: watchesCancellation,
+            lockSites: surroundings.lockSites.knowledge
+        )
+    }
+
     /// Tries schedules with no delay, then with one, and so on, until nothing is left to be tried.
     ///
-    /// - Parameter maximum: how many runs there are at most.
-    mutating func deepen(to bound: Int, maximum: Int) {
+    /// - Parameter limit: how many runs there are at most.
+    /// - Parameter draws: whether a search that takes long tries some schedules at random.
+    mutating func deepen(atMost limit: Int, drawing draws: Bool = false) {
+        var draws = draws
         var frontier = Frontier()
         var branch: Frontier.Branch?
         var isCut = false
         repeat {
-            guard report.schedules + report.redundantRuns < maximum, !isAbandoned else { return }
-            var chooser = chooser(for: branch, isBounded: bound != .max)
-            let knownPlaces = surroundings.places.knowledge
-            let drive = attempt(by: &chooser)
-            isCut = isCut || drive.isTruncated || drive.hasCollided
-            if report.failure != nil, explorer.stopsAtFirstFailure {
-                return
+            guard report.schedules + report.redundantRuns < limit, !isAbandoned else { return }
+            let before = knowledge
+            if draws, report.schedules + report.redundantRuns >= Self.runsBeforeDrawing {
+                draws = false
+                drawMeanwhile(atMost: limit)
+            } else {
+                var chooser = chooser(for: branch)
+                let execution = attempt(by: &chooser)
+                isCut = isCut || execution.isTruncated || execution.hasMetLock
+                if execution.mustEnterActorsLater { entersActorsLater() }
+                watchesCancellation = watchesCancellation || execution.findings.hasSubjectCancelled
+                if knowledge == before {
+                    for node in nodesToContinue(after: execution, from: branch) { frontier.add(node) }
+                    branch = frontier.next()
+                }
             }
-            let isToEnterLater = drive.isToEnterActorsLater && entersActorsLater()
-            let isToWatch = drive.hasSubjectCancelled && !watchesCancellation
-            if isToEnterLater || isToWatch || surroundings.places.knowledge != knownPlaces {
-                watchesCancellation = watchesCancellation || drive.hasSubjectCancelled
-                return deepenAnew(to: bound, maximum: maximum)
-            }
-            for node in nodesToContinue(after: drive, from: branch, isBounded: bound != .max)
-            where frontier.add(node, atMost: bound) {
-                isCut = true
-            }
-            branch = frontier.next()
+            if !report.holds, explorer.stopsAtFirstFailure { return }
+            if knowledge != before { return deepenAnew(atMost: limit, drawing: draws) }
         } while branch != nil
         report.isComplete = !isCut
     }
 
     /// Begins anew, since what was left out so far was left out for a reason that does not hold here.
-    mutating func deepenAnew(to bound: Int, maximum: Int) {
+    mutating func deepenAnew(atMost limit: Int, drawing draws: Bool = false) {
         report.schedules = 0
         report.redundantRuns = 0
         report.failures = 0
@@ -39,58 +61,62 @@ extension Exploration {
         report.isComplete = false
         missed = []
         isCutByLock = false
-        deepen(to: bound, maximum: maximum)
+        deepen(atMost: limit, drawing: draws)
     }
 
-    private func chooser(for branch: Frontier.Branch?, isBounded: Bool) -> any Chooser {
+    private mutating func drawMeanwhile(atMost limit: Int) {
+        let runs = report.schedules + report.redundantRuns
+        let count = min(Self.randomSchedules, limit - runs)
+        draw(count, from: 0)
+        let drawn = report.schedules + report.redundantRuns - runs
+        report.remarks.append(
+            """
+            Not exhausted after \(runs) runs, so \(drawn) random schedule\(drawn == 1 ? "" : "s") came next (seed 0)\
+            \(report.holds ? "; then the search went on" : ", which failed").
+            """
+        )
+    }
+
+    private func chooser(for branch: Frontier.Branch?) -> any Chooser {
         guard let branch else { return PrefixChooser(digits: []) }
-        // With a bound, what is asleep might have been tried with more delays than it needs.
-        let sleeps = explorer.reductions.contains(.sleepSets) && !isBounded
         return PrefixChooser(
             digits: branch.node.digits(endingWith: branch.digit),
             expected: branch.node.fingerprint,
-            asleep: sleeps ? branch.node.asleep : [],
+            asleep: explorer.reductions.contains(.sleepSets) ? branch.node.asleep : [],
             racing: explorer.reductions.contains(.sourceSets)
         )
     }
 
     /// Notes what else a run calls for, and returns the choices at which that is to be tried.
-    private func nodesToContinue(
-        after drive: Driver.Drive,
-        from branch: Frontier.Branch?,
-        isBounded: Bool
-    ) -> [SearchNode] {
+    private func nodesToContinue(after execution: Execution, from branch: Frontier.Branch?) -> [SearchNode] {
+        let choices = execution.choices
         var path = branch?.node.path ?? []
         // The choices of the branch's own prefix are known, and so are the races in there.
         let first = max(0, path.count - 1)
         if let branch {
-            branch.node.end(branch.digit, drive.frames.count > first ? drive.frames[first].footprint : nil)
+            branch.node.end(branch.digit, choices.count > first ? choices[first].footprint : nil)
         }
-        for frame in drive.frames.dropFirst(path.count) {
-            path.append(SearchNode(frame, below: path.last, by: drive.frames[max(0, path.count - 1)].digit))
+        for choice in choices.dropFirst(path.count) {
+            path.append(SearchNode(choice, below: path.last, by: choices[max(0, path.count - 1)].digit))
         }
         let reduces = explorer.reductions.contains(.sleepSets)
-        let showsRaces = explorer.reductions.contains(.sourceSets) && !isBounded && showsItsRaces(drive)
+        // A run that ends early does not tell all its races. And where a task was cancelled already, nothing tells that
+        // somebody else cancels it.
+        let showsRaces =
+            explorer.reductions.contains(.sourceSets) && !execution.hasEndedEarly && !watchesCancellation
         var nodes = Set(path.indices.dropFirst(first))
-        for (index, frame) in drive.frames.enumerated().dropFirst(first)
-        where (!showsRaces || frame.hasTimers) && !(reduces && frame.isLocal) {
+        for (index, choice) in choices.enumerated().dropFirst(first)
+        where (!showsRaces || choice.hasTimers) && !(reduces && choice.isLocal) {
             path[index].wantAll()
         }
         if showsRaces {
-            let start = drive.events.firstIndex { $0.frame == first } ?? 0
-            for race in Races.find(in: drive.events, from: start)
-            where !(reduces && drive.frames[race.frame].isLocal) {
-                path[race.frame].wantOne(of: race.initials)
-                nodes.insert(race.frame)
+            let start = execution.events.firstIndex { $0.choice == first } ?? 0
+            for race in Races.find(in: execution.events, from: start)
+            where !(reduces && choices[race.choice].isLocal) {
+                path[race.choice].wantOne(of: race.initials)
+                nodes.insert(race.choice)
             }
         }
         return nodes.sorted().map { path[$0] }
-    }
-
-    /// Whether a run tells all the races that it has.
-    ///
-    /// A run that ends early does not. And where a task was cancelled already, nothing tells that somebody else cancels it.
-    private func showsItsRaces(_ drive: Driver.Drive) -> Bool {
-        !drive.hasEndedEarly && !watchesCancellation
     }
 }

@@ -1,15 +1,16 @@
 import Dispatch
 
 /// What a search has left out although it was not cut.
+@available(Executors, *)
 extension Exploration {
     /// How long a search for orders before hidden starts may take, however short the first one was.
     private static let fewestRunsInLine = 5000
 
     /// Says so if orders were left out that the explorer cannot bring about.
-    mutating func lookForOmissions(ofSearchTo bound: Int) {
+    mutating func lookForOmissions() {
         guard !isCutByLock else { return tellOfLocks() }
         guard startsTasksOutOfSight() else { return }
-        letOthersBeInLine(bound)
+        letOthersBeInLine()
         tellOfHiddenStarts()
     }
 
@@ -17,17 +18,17 @@ extension Exploration {
     ///
     /// Where asking for an actor and entering it are one step, nobody can be. With two steps there may be many times as many
     /// schedules, so that this search ends when it has taken as long as the first one. The fewest delays come first.
-    private mutating func letOthersBeInLine(_ bound: Int) {
+    private mutating func letOthersBeInLine() {
         let runs = report.schedules + report.redundantRuns
         guard report.holds, entersActorsLater() else { return }
-        deepenAnew(to: bound, maximum: min(explorer.maximumSchedules, max(Self.fewestRunsInLine, runs)))
+        deepenAnew(atMost: min(explorer.maximumSchedules, max(Self.fewestRunsInLine, runs)))
     }
 
     /// Says that orders were left out at a lock.
     private mutating func tellOfLocks() {
         report.omission = """
             a step could not be held where its code has a lock that others need, and went on to what they can notice; \
-            mark the code that has the lock: run.effect("name") { … }
+            mark the code that has the lock: run.effect("name") { … }; where locks nest, mark lock() and unlock() each
             """
         report.isComplete = false
     }
@@ -47,11 +48,9 @@ extension Exploration {
                     guard noise <= 1000 else { return false }
                 }
                 let start = ContinuousClock.now
-                let run = newRun(recording: false)
-                var chooser: any Chooser = PrefixChooser(digits: digits)
-                let drive = drive(run, by: &chooser)
+                let (execution, _, _) = runOnce(under: digits)
                 duration = max(duration, ContinuousClock.now - start)
-                return drive.missed.contains {
+                return execution.missed.contains {
                     $0.step == tasks.step && $0.ids.contains(where: surroundings.census.misses)
                 }
             }
@@ -72,7 +71,7 @@ extension Exploration {
     private func isQuiet(for duration: Duration) -> Bool {
         _ = surroundings.census.missedTasks()
         let seconds = duration / .seconds(1)
-        surroundings.pulse.waiting { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + seconds) }
+        surroundings.progress.waiting { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + seconds) }
         let missed = surroundings.census.missedTasks()
         return !missed.contains(where: surroundings.census.misses)
     }

@@ -1,9 +1,12 @@
 import Synchronization
 
 /// One search through the schedules of a scenario.
+@available(Executors, *)
 struct Exploration {
     /// A worker thread that is awake can win against the task that asks it, many times in a row.
     private static let fewestRuns = 32
+    /// How many schedules are kept for each number of a step at which a task may have begun out of sight.
+    private static let schedulesForEachStep = 4
 
     private let scenario: Scenario
     private(set) var explorer: Explorer
@@ -11,23 +14,23 @@ struct Exploration {
     private var escapes: EscapeLog { surroundings.escapes }
     var report: ExplorationReport
     /// Tasks that may have begun out of sight, each with its schedule.
-    var missed: [(tasks: Driver.MissedTasks, digits: [UInt8])] = []
-    /// How many schedules are kept for each number of a step.
-    private static let schedulesForEachStep = 4
+    var missed: [(tasks: Execution.MissedTasks, digits: [UInt8])] = []
     /// Whether a run has shown that the subject cancels tasks itself.
     var watchesCancellation = false
     /// Whether a lock of the subject has kept others from going on before something that they can notice.
     var isCutByLock = false
+    private var operations = 0
+    private var givenUp = 0
 
     /// - Parameter isLayoutKnown: whether the runtime lays its jobs out as this package expects.
     init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
         self.scenario = scenario
         self.explorer = explorer
-        surroundings = ScenarioRun.Surroundings(crumbs: Breadcrumbs(scenario.name, file: explorer.breadcrumbs))
+        surroundings = ScenarioRun.Surroundings(breadcrumbs: Breadcrumbs(scenario.name, file: explorer.breadcrumbs))
         report = ExplorationReport(scenario: scenario.name, mode: explorer.mode)
         // A hook that another library has set is an escape, and is looked for before each run.
-        if explorer.capturesPlainTasks, !GlobalHook.isInPlace(), !GlobalHook.isTaken {
-            report.limitations.append(
+        if !GlobalHook.isInPlace(), !GlobalHook.isTaken {
+            report.remarks.append(
                 """
                 Plain tasks are not captured, since this program does not show the runtime's hook: give each task the \
                 run's executor.
@@ -35,45 +38,62 @@ struct Exploration {
             )
         }
         if !isLayoutKnown {
-            self.explorer.reductions = .none
-            report.limitations.append(
+            self.explorer.reductions = []
+            report.remarks.append(
                 """
                 No schedule is left out that can show nothing new, since the runtime of this toolchain lays out its jobs \
                 in a way that is not known: the search is longer.
                 """
             )
         }
-        if let path = explorer.breadcrumbs, !surroundings.crumbs.hasFile {
-            report.limitations.append("No breadcrumbs are left: \(path) cannot be written.")
+        if let path = explorer.breadcrumbs, !surroundings.breadcrumbs.hasFile {
+            report.remarks.append("No breadcrumbs are left: \(path) cannot be written.")
         }
         surroundings.executor.findPreference()
     }
 
+    // MARK: A whole search
+
     /// Searches in the explorer's mode.
     consuming func search() -> ExplorationReport {
-        var bound = Int.max
         switch explorer.mode {
-        case .exhaustive: deepen(to: bound, maximum: explorer.maximumSchedules)
-        case .bounded(let delays):
-            bound = delays
-            deepen(to: bound, maximum: explorer.maximumSchedules)
-        case .random(let seed, let schedules): draw(schedules, from: seed)
+        case .automatic: deepen(atMost: explorer.maximumSchedules, drawing: true)
+        case .exhaustive: deepen(atMost: explorer.maximumSchedules)
+        case .random(let seed, let schedules): draw(min(schedules, explorer.maximumSchedules), from: seed)
         }
-        if report.failure == nil {
-            lookAgain()
-        }
-        if report.isComplete { lookForOmissions(ofSearchTo: bound) }
-        if let escape = escapes.close(scenario.name), report.failure == nil {
+        if report.holds { lookAgain() }
+        if report.isComplete { lookForOmissions() }
+        if let escape = escapes.close(scenario.name), report.holds {
             fail((.escape, escape), under: [])
         }
         report.isComplete = report.isComplete && report.failure?.kind != .escape
+        addRemarks()
         surroundings.threads.end()
         return report
     }
 
+    private mutating func addRemarks() {
+        if report.isComplete, report.holds, report.schedules == 1, operations > 1 {
+            report.remarks.append(
+                """
+                Nothing shared was seen, so one schedule stands for all: is state behind a lock, a stream or an executor \
+                unmarked? Mark it: run.effect("name") { … }
+                """
+            )
+        }
+        if givenUp > 0 {
+            report.remarks.append(
+                """
+                \(givenUp) run\(givenUp == 1 ? " was" : "s were") given up, since a step seemed to wait for a lock of a \
+                step that was held. From then on nothing was held at that line.
+                """
+            )
+        }
+    }
+
     /// What there is to say when a step does not end, and so the search does not either.
     func stuckReport() -> ExplorationReport {
-        let (schedule, schedules, participant) = surroundings.crumbs.present
+        let (schedule, schedules, participant) = surroundings.breadcrumbs.present
         var report = report
         report.schedules = schedules + 1
         report.failures = 1
@@ -94,51 +114,23 @@ struct Exploration {
         Replay(trace: Trace(steps: []), failure: stuckReport().failure)
     }
 
-    /// Runs one schedule and records it.
-    func replay(_ schedule: Schedule) -> Replay {
-        // Tried before the run, so that nothing of it gets in between.
-        _ = ActorIdentity.isKnown
-        let run = newRun(recording: true, replaying: schedule)
-        var chooser: any Chooser = PrefixChooser(digits: schedule.digits)
-        let drive = drive(run, by: &chooser)
-        let (steps, ended) = run.board.withLock { ($0.steps ?? [], $0.failure) }
-        var failure = ended
-        if chooser.isIncomplete, failure?.kind != .escape, failure?.kind != .divergedReplay {
-            // Whatever came of it, it is not what the schedule was written down for.
-            let end = failure.map { "\($0.kind) (\($0.message))" } ?? "its end"
-            failure = (.divergedReplay, "the run came to \(end) when digits of the schedule were left")
-        }
-        surroundings.threads.end()
-        let trace = Trace(steps: steps)
-        return Replay(
-            trace: trace,
-            failure: failure.map {
-                let digits = drive.frames.map { $0.digit }
-                let schedule = Schedule(digits: digits, entersActorsLater: run.entersActorsLater)
-                return ScenarioFailure(kind: $0.kind, message: $0.message, schedule: schedule, trace: trace)
-            }
-        )
-    }
-
     var isAbandoned: Bool {
-        surroundings.pulse.isAbandoned.load(ordering: .sequentiallyConsistent)
+        surroundings.progress.isAbandoned.load(ordering: .sequentiallyConsistent)
     }
 
     /// Tries schedules by random priorities.
-    private mutating func draw(_ schedules: Int, from seed: UInt64) {
+    mutating func draw(_ schedules: Int, from seed: UInt64) {
         var choices = 20
-        for index in 0..<max(0, min(schedules, explorer.maximumSchedules)) where !isAbandoned {
+        for index in 0..<max(0, schedules) where !isAbandoned {
             var chooser: any Chooser = PriorityChooser(
                 seed: seed &+ UInt64(index) &* 0x2545_f491_4f6c_dd1d,
                 demotions: index % 4,
                 choices: choices
             )
-            let drive = attempt(by: &chooser)
-            choices = max(choices, drive.frames.count)
-            if drive.isToEnterActorsLater { entersActorsLater() }
-            if report.failure != nil, explorer.stopsAtFirstFailure {
-                return
-            }
+            let execution = attempt(by: &chooser)
+            choices = max(choices, execution.choices.count)
+            if execution.mustEnterActorsLater { entersActorsLater() }
+            if !report.holds, explorer.stopsAtFirstFailure { return }
         }
     }
 
@@ -148,20 +140,6 @@ struct Exploration {
         explorer.reductions.remove(.entersActorsAtOnce) != nil
     }
 
-    func newRun(recording: Bool, replaying schedule: Schedule? = nil) -> ScenarioRun {
-        var explorer = explorer
-        // The schedule says of which kind its steps are, whatever the explorer would do in a search.
-        if let schedule, schedule.entersActorsLater { explorer.reductions.remove(.entersActorsAtOnce) }
-        if let schedule, !schedule.entersActorsLater { explorer.reductions.insert(.entersActorsAtOnce) }
-        return ScenarioRun(explorer, watchesCancellation: watchesCancellation, in: surroundings, recording: recording)
-    }
-
-    /// Runs one schedule.
-    func drive(_ run: ScenarioRun, by chooser: inout any Chooser) -> Driver.Drive {
-        surroundings.crumbs.begin(run, after: report.schedules)
-        return run.drive(scenario, by: &chooser)
-    }
-
     /// Runs first-in-first-out order some times more, where there were few schedules.
     ///
     /// What happens outside of control can be so early that nothing is seen of it, but hardly every time. And a
@@ -169,49 +147,91 @@ struct Exploration {
     private mutating func lookAgain() {
         var fingerprint: UInt64?
         for _ in 0..<max(0, Self.fewestRuns - report.schedules) {
-            let run = newRun(recording: false)
-            var chooser: any Chooser = PrefixChooser(digits: [])
-            let drive = drive(run, by: &chooser)
-            if let failure = run.board.withLock({ $0.failure }) {
+            let (execution, _, failure) = runOnce(under: [])
+            if let failure {
                 return fail(failure, under: [])
             }
-            if let fingerprint, fingerprint != drive.fingerprint {
+            if let fingerprint, fingerprint != execution.fingerprint {
                 return fail((.divergedReplay, "the same schedule led elsewhere when it was run again"), under: [])
             }
-            fingerprint = drive.fingerprint
+            fingerprint = execution.fingerprint
         }
+    }
+
+    // MARK: One run
+
+    func newRun(recording: Bool = false, replaying schedule: Schedule? = nil, patiently: Bool = false) -> ScenarioRun {
+        var explorer = explorer
+        // The schedule says of which kind its steps are, whatever the explorer would do in a search.
+        if let schedule, schedule.entersActorsLater { explorer.reductions.remove(.entersActorsAtOnce) }
+        if let schedule, !schedule.entersActorsLater { explorer.reductions.insert(.entersActorsAtOnce) }
+        return ScenarioRun(
+            explorer,
+            watchesCancellation: watchesCancellation,
+            in: surroundings,
+            recording: recording,
+            // A schedule that is shown again met no lock before.
+            looksBeforeLettingGo: recording ? 200 : patiently ? 60 : 20
+        )
+    }
+
+    /// Runs one schedule.
+    func execute(_ run: ScenarioRun, by chooser: inout any Chooser) -> Execution {
+        surroundings.breadcrumbs.begin(run, after: report.schedules)
+        return run.execute(scenario, by: &chooser)
+    }
+
+    /// Runs the schedule with these digits, and says whether it had all of them.
+    func runOnce(under digits: [UInt8]) -> (Execution, hasAllDigits: Bool, failure: RunState.Failure?) {
+        let run = newRun()
+        var chooser: any Chooser = PrefixChooser(digits: digits)
+        let execution = execute(run, by: &chooser)
+        return (execution, !chooser.isIncomplete, run.state.withLock { $0.failure })
     }
 
     /// Runs one schedule; if it fails, runs it once more to see it step by step.
-    mutating func attempt(by chooser: inout any Chooser) -> Driver.Drive {
-        if explorer.capturesPlainTasks, GlobalHook.isTaken {
+    mutating func attempt(by chooser: inout any Chooser) -> Execution {
+        if GlobalHook.isTaken {
             escapes.report("another library has taken the hook that captures “Task {}” and “Task.detached {}”")
         }
-        let run = newRun(recording: false)
-        let drive = drive(run, by: &chooser)
-        noteMissedTasks(of: drive)
-        isCutByLock = isCutByLock || drive.isCutByLock
-        if drive.isPruned {
+        let first = chooser
+        var run = newRun()
+        var execution = execute(run, by: &chooser)
+        if execution.hasMetLock {
+            // A busy machine can look like a lock, but hardly twice, and to somebody with more patience.
+            chooser = first
+            run = newRun(patiently: true)
+            execution = execute(run, by: &chooser)
+        }
+        if execution.hasMetLock {
+            givenUp += 1
+            for site in execution.lockSites { surroundings.lockSites.add(site) }
+        }
+        noteMissedTasks(of: execution)
+        isCutByLock = isCutByLock || execution.findings.isCutByLock
+        if execution.isPruned {
             report.redundantRuns += 1
-            return drive
+            return execution
         }
         report.schedules += 1
-        report.longestSchedule = max(report.longestSchedule, drive.steps)
-        guard let failure = run.board.withLock({ $0.failure }) else { return drive }
-        fail(failure, under: drive.frames.map { $0.digit })
-        return drive
+        report.longestSchedule = max(report.longestSchedule, execution.steps)
+        let (failure, participants) = run.state.withLock { ($0.failure, $0.participants) }
+        operations = participants.operations
+        if let failure { fail(failure, under: execution.digits) }
+        return execution
     }
 
-    private mutating func noteMissedTasks(of drive: Driver.Drive) {
-        let digits = drive.frames.map { $0.digit }
-        for tasks in drive.missed where missed.count(where: { $0.tasks.step == tasks.step }) < Self.schedulesForEachStep
-        {
-            missed.append((tasks, digits))
+    private mutating func noteMissedTasks(of execution: Execution) {
+        for tasks in execution.missed
+        where missed.count(where: { $0.tasks.step == tasks.step }) < Self.schedulesForEachStep {
+            missed.append((tasks, execution.digits))
         }
     }
 
+    // MARK: A failure
+
     /// Counts a failure; the first one is run once more.
-    private mutating func fail(_ failure: (kind: ScenarioFailure.Kind, message: String), under digits: [UInt8]) {
+    private mutating func fail(_ failure: RunState.Failure, under digits: [UInt8]) {
         report.failures += 1
         if failure.kind == .lostWaiter || failure.kind == .unfinishedTask {
             // Nothing came from outside the first time; more of them need not be waited for.
@@ -230,20 +250,13 @@ struct Exploration {
         for index in digits.indices.reversed() where digits[index] != 0 {
             var shorter = digits
             shorter[index] = 0
-            let run = newRun(recording: false)
-            var chooser: any Chooser = PrefixChooser(digits: Schedule(digits: shorter).digits)
-            _ = drive(run, by: &chooser)
-            if run.board.withLock({ $0.failure?.kind }) == kind, !chooser.isIncomplete {
-                digits = shorter
-            }
+            let (_, hasAllDigits, failure) = runOnce(under: Schedule(digits: shorter).digits)
+            if failure?.kind == kind, hasAllDigits { digits = shorter }
         }
         return digits
     }
 
-    private func confirm(
-        _ failure: (kind: ScenarioFailure.Kind, message: String),
-        under schedule: Schedule
-    ) -> ScenarioFailure {
+    private func confirm(_ failure: RunState.Failure, under schedule: Schedule) -> ScenarioFailure {
         let replay = replay(schedule)
         var (kind, message) = failure
         if let escape = escapes.first {
@@ -258,5 +271,30 @@ struct Exploration {
             message = confirmed.message
         }
         return ScenarioFailure(kind: kind, message: message, schedule: schedule, trace: replay.trace)
+    }
+
+    /// Runs one schedule and records it.
+    func replay(_ schedule: Schedule) -> Replay {
+        // Tried before the run, so that nothing of it gets in between.
+        _ = ActorIdentity.isKnown
+        let run = newRun(recording: true, replaying: schedule)
+        var chooser: any Chooser = PrefixChooser(digits: schedule.digits)
+        let execution = execute(run, by: &chooser)
+        let (steps, ended) = run.state.withLock { ($0.recording?.steps ?? [], $0.failure) }
+        var failure = ended
+        if chooser.isIncomplete, failure?.kind != .escape, failure?.kind != .divergedReplay {
+            // Whatever came of it, it is not what the schedule was written down for.
+            let end = failure.map { "\($0.kind) (\($0.message))" } ?? "its end"
+            failure = (.divergedReplay, "the run came to \(end) when digits of the schedule were left")
+        }
+        surroundings.threads.end()
+        let trace = Trace(steps: steps)
+        return Replay(
+            trace: trace,
+            failure: failure.map {
+                let schedule = Schedule(digits: execution.digits, entersActorsLater: run.entersActorsLater)
+                return ScenarioFailure(kind: $0.kind, message: $0.message, schedule: schedule, trace: trace)
+            }
+        )
     }
 }

@@ -1,4 +1,5 @@
 /// What an exploration has found.
+@available(Executors, *)
 public struct ExplorationReport: Sendable {
     /// The name of the scenario.
     public let scenario: String
@@ -14,13 +15,12 @@ public struct ExplorationReport: Sendable {
     /// orders that cannot differ.
     ///
     /// What the model leaves out is listed in <doc:Soundness>.
-    /// Of a bounded search it says that the bound left nothing out. Of dispatch queues that were taken over it counts the
+    /// Of dispatch queues that were taken over it counts the
     /// drains, which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
     public internal(set) var isComplete = false
-    /// What the explorer could not do here, a sentence each: on this toolchain, in this process, on this disk.
-    ///
-    /// Such a search is slower, or sees less of what escapes; it leaves no schedule out that it counts as tried.
-    public internal(set) var limitations: [String] = []
+    /// What else is to be said of the search, a sentence each: how it went on where the scenario is big, what seems to be
+    /// unmarked, and what could not be done on this toolchain, in this process or on this disk.
+    public internal(set) var remarks: [String] = []
     /// Why the search is not complete although it was not cut, and what to do about it.
     ///
     /// It is set where a task begins out of the explorer's sight: an actor's plain `Task {}` for itself, or a
@@ -40,7 +40,7 @@ public struct ExplorationReport: Sendable {
     /// Throws the first failure, if there is one, or if there are schedules that were not tried.
     ///
     /// For a test that is to end with the schedule and the trace: `try await explorer.explore(scenario).verify()`. A search
-    /// that is bounded, random, or was cut proves nothing of the rest; where that is enough, say `allowIncomplete: true`.
+    /// that is random, or was cut proves nothing of the rest; where that is enough, say `allowIncomplete: true`.
     public func verify(allowIncomplete: Bool = false) throws(ScenarioFailure) {
         if let failure {
             throw failure
@@ -60,10 +60,11 @@ public struct ExplorationReport: Sendable {
     }
 }
 
+@available(Executors, *)
 extension ExplorationReport: CustomStringConvertible {
-    /// A line for the search, a line for each limitation, and the first failure with its trace.
+    /// A line for the search, a line for each remark, and the first failure with its trace.
     public var description: String {
-        let remarks = limitations + (omission.map { ["There are more, since \($0)."] } ?? [])
+        let remarks = self.remarks + (omission.map { ["There are more, since \($0)."] } ?? [])
         return ([verdict] + remarks.map { "  \($0)" }).joined(separator: "\n")
     }
 
@@ -78,6 +79,7 @@ extension ExplorationReport: CustomStringConvertible {
 }
 
 /// What went wrong in a scenario, and under which schedule.
+@available(Executors, *)
 public struct ScenarioFailure: Error, Sendable {
     /// What sort of failure it is.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
@@ -116,15 +118,17 @@ public struct ScenarioFailure: Error, Sendable {
     public let trace: Trace
 }
 
+@available(Executors, *)
 extension ScenarioFailure: CustomStringConvertible {
     /// The kind, the message, the schedule and the trace.
     public var description: String {
         let delays = schedule.delays
+        let advice = trace.advice.map { "\n\($0)" } ?? ""
         return """
             \(kind): \(message)
             schedule \(schedule), \(delays) delay\(delays == 1 ? "" : "s") (steps out of first-in-first-out order, \
             marked with *)
-            \(trace)
+            \(trace)\(advice)
             """
     }
 }

@@ -1,5 +1,3 @@
-import Dispatch
-
 /// Runs scenarios under every schedule of their jobs, deterministically, and replays the one that fails.
 ///
 /// ```swift
@@ -19,11 +17,22 @@ import Dispatch
 /// Explorations run side by side, as many as there are processors, and others come later; what one finds does
 /// not depend on the others unless their subjects share something. Code between two suspensions counts as atomic:
 /// data races of nonisolated code are for the thread sanitizer.
+@available(Executors, *)
 public struct Explorer: Sendable {
     /// Which schedules are tried, and in which order.
     public var mode: SearchMode
-    /// Which schedules are left out because they can show nothing new.
-    public var reductions = Reductions.all
+    /// Whether schedules are left out that can show nothing new.
+    ///
+    /// A schedule can show nothing new if code between two suspensions, that enters no actor and marks no effect, touches
+    /// nothing that another task can see. State behind a lock, an atomic or a queue of its own, and an `AsyncStream`, must be
+    /// marked: ``ScenarioRun/effect(_:_:)``. A search that leaves nothing out does not help there, since it holds no step
+    /// where nothing is marked.
+    public var reduces: Bool {
+        get { !reductions.isEmpty }
+        set { reductions = newValue ? .all : [] }
+    }
+
+    package var reductions = Reductions.all
     /// Whether a step may be held where it starts or wakes a task, marks an effect, or touches a queue or the clock.
     ///
     /// If not, a step runs from one suspension to the next, and orders are left out that real threads can show.
@@ -36,88 +45,39 @@ public struct Explorer: Sendable {
     public var patience = Duration.seconds(1)
     /// How long, in real time, one step may take before it is called stuck; the search ends then, and leaves its thread.
     public var stepLimit = Duration.seconds(30)
-    /// A file that always holds the schedule that runs, one character for each choice, to be read after a crash.
+    /// A file for the schedule that runs, one character for each choice, to be read after a crash.
     ///
     /// The first line is the name of the scenario; the second one is the schedule, for `replay(_:of:)`. If the file cannot be
     /// written, the report says so.
     public var breadcrumbs: String?
     /// Whether the search ends with the first failure; if not, the report counts all of them.
     public var stopsAtFirstFailure = true
-    /// Whether plain `Task {}` and `Task.detached` are captured; if not, they run on the process-wide pool.
-    public var capturesPlainTasks = true
 
     /// An explorer that searches in a mode.
-    public init(_ mode: SearchMode = .exhaustive) {
+    public init(_ mode: SearchMode = .automatic) {
         self.mode = mode
     }
 
     /// Runs a scenario under the schedules of the mode.
     public nonisolated(nonsending) func explore(_ scenario: Scenario) async -> ExplorationReport {
         let exploration = Exploration(scenario, self)
-        return await withCheckedContinuation { continuation in
-            ExploringThread.perform(
-                { exploration.search() },
-                watching: watchdog(of: exploration),
-                orElse: { exploration.stuckReport() },
-                then: { continuation.resume(returning: $0) }
-            )
-        }
-    }
-
-    /// Runs a scenario under the schedules of the mode, and blocks the calling thread meanwhile.
-    public func explore(_ scenario: Scenario) -> ExplorationReport {
-        let exploration = Exploration(scenario, self)
-        return blocking { done in
-            ExploringThread.perform(
-                { exploration.search() },
-                watching: watchdog(of: exploration),
-                orElse: { exploration.stuckReport() },
-                then: done
-            )
-        }
+        return await perform(exploration, { exploration.search() }, orElse: { exploration.stuckReport() })
     }
 
     /// Runs a scenario under one schedule, and records it.
     public nonisolated(nonsending) func replay(_ schedule: Schedule, of scenario: Scenario) async -> Replay {
         let exploration = Exploration(scenario, self)
+        return await perform(exploration, { exploration.replay(schedule) }, orElse: { exploration.stuckReplay() })
+    }
+
+    private nonisolated(nonsending) func perform<Result: Sendable>(
+        _ exploration: Exploration,
+        _ body: @escaping @Sendable () -> Result,
+        orElse stuck: @escaping @Sendable () -> Result
+    ) async -> Result {
+        let watchdog = Watchdog(progress: exploration.surroundings.progress, limit: stepLimit)
         return await withCheckedContinuation { continuation in
-            ExploringThread.perform(
-                { exploration.replay(schedule) },
-                watching: watchdog(of: exploration),
-                orElse: { exploration.stuckReplay() },
-                then: { continuation.resume(returning: $0) }
-            )
+            ExploringThread.perform(body, watching: watchdog, orElse: stuck) { continuation.resume(returning: $0) }
         }
-    }
-
-    /// Runs a scenario under one schedule, records it, and blocks the calling thread meanwhile.
-    public func replay(_ schedule: Schedule, of scenario: Scenario) -> Replay {
-        let exploration = Exploration(scenario, self)
-        return blocking { done in
-            ExploringThread.perform(
-                { exploration.replay(schedule) },
-                watching: watchdog(of: exploration),
-                orElse: { exploration.stuckReplay() },
-                then: done
-            )
-        }
-    }
-
-    private func watchdog(of exploration: Exploration) -> Watchdog {
-        Watchdog(pulse: exploration.surroundings.pulse, limit: stepLimit)
-    }
-
-    private func blocking<Result: Sendable>(_ begin: (@escaping @Sendable (Result) -> Void) -> Void) -> Result {
-        let result = Protected<Result?>(nil)
-        let done = DispatchSemaphore(value: 0)
-        begin { value in
-            result.withLock { $0 = value }
-            done.signal()
-        }
-        done.wait()
-        guard let value = result.withLock({ $0 }) else {
-            preconditionFailure("An exploration ends with a result")
-        }
-        return value
     }
 }

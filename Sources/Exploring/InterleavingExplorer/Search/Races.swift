@@ -1,26 +1,29 @@
-/// A stretch of a run, as the search looks at it afterwards.
+/// A segment of a run, as the search looks at it afterwards.
+@available(Executors, *)
 struct Event: Sendable {
     /// What a candidate is known by, see ``Candidate/Key``.
     let arrival: Int
-    /// How many had become ready in the run when the stretch began.
+    /// How many had become ready in the run when the segment began.
     let start: Int
     /// The choice that it followed from; `nil` if nothing else could run.
-    let frame: Int?
+    let choice: Int?
     let footprint: Footprint
 }
 
-/// Two stretches of a run that happened in one order, and could have happened in the other one.
+/// Two segments of a run that happened in one order, and could have happened in the other one.
+@available(Executors, *)
 struct Race {
     /// The choice before the first of the two.
-    let frame: Int
+    let choice: Int
     /// What could run there on the way to the other order; one of it is enough.
     let initials: [Int]
 }
 
 /// The races of a run: dynamic partial-order reduction with source sets (Abdulla, Aronis, Jonsson, Sagonas, 2014).
 ///
-/// A stretch happens before another one if it has made the other one ready, or if it comes first and conflicts with the other
+/// A segment happens before another one if it has made the other one ready, or if it comes first and conflicts with the other
 /// one. A race is a conflict without anything in between. Only a race shows that another choice can matter.
+@available(Executors, *)
 struct Races {
     private var happenedBefore: [[UInt64]] = []
     private var masks: [Mask] = []
@@ -33,19 +36,19 @@ struct Races {
         var touches: UInt64 = 0
         var isOpaque = false
         var isEmpty = true
-        var isRest = false
+        var followsPoint = false
         var isLateSuspension = false
         var endsSharedTask = false
         var wakesFromOutside = false
 
-        /// Whether the order counts of this stretch and a later one of the same run.
+        /// Whether the order counts of this segment and a later one of the same run.
         ///
         /// Whoever awaits a task that has ended leaves no trace of that. So the end of a task that others know conflicts with
         /// all that follows, also with what seems to have touched nothing; before the end, an `await` is seen.
         func conflicts(withLater other: Mask) -> Bool {
             if isOpaque && !other.isEmpty || other.isOpaque && !isEmpty { return true }
             if wakesFromOutside || endsSharedTask { return true }
-            if isLateSuspension && other.isRest || isRest && other.isLateSuspension { return true }
+            if isLateSuspension && other.followsPoint || followsPoint && other.isLateSuspension { return true }
             return writes & other.touches != 0 || other.writes & touches != 0
         }
     }
@@ -61,7 +64,7 @@ struct Races {
         }
     }
 
-    /// The races whose second stretch is not among the first ones.
+    /// The races whose second segment is not among the first ones.
     static func find(in events: [Event], from first: Int) -> [Race] {
         var races = Races(events)
         return races.find(from: first)
@@ -84,8 +87,8 @@ struct Races {
             happenedBefore.append(before)
             guard later >= first else { continue }
             for earlier in racing {
-                guard let frame = events[earlier].frame else { continue }
-                races.append(Race(frame: frame, initials: initials(between: earlier, and: later)))
+                guard let choice = events[earlier].choice else { continue }
+                races.append(Race(choice: choice, initials: initials(between: earlier, and: later)))
             }
         }
         return races
@@ -126,10 +129,10 @@ struct Races {
         mask.wakesFromOutside = footprint.wakesFromOutside
         mask.isEmpty = footprint.isEmpty
         if !mask.isEmpty {
-            // Nothing tells either whether the stretch asks for a child that has ended.
+            // Nothing tells either whether the segment asks for a child that has ended.
             mask.touches |= bits(footprint.lineage.map { Footprint.Object(kind: .children, ordinal: $0.ordinal) })
         }
-        mask.isRest = footprint.isRest
+        mask.followsPoint = footprint.followsPoint
         mask.isLateSuspension = footprint.isLateSuspension
         mask.endsSharedTask = footprint.endsSharedTask
         return mask

@@ -3,8 +3,9 @@
 /// One base-36 digit for each step at which more than one thing could run: `0` for the one that had waited
 /// longest. What follows the last digit is `0`, so zeros at the end are left out, and the schedule in
 /// first-in-first-out order is plain `0`. A `+` comes first where asking for an actor and entering it are two steps, as in
-/// a search without ``Reductions/entersActorsAtOnce``. A schedule belongs to one scenario and one build configuration,
+/// a search that leaves nothing out. A schedule belongs to one scenario and one build configuration,
 /// since the optimizer removes steps.
+@available(Executors, *)
 public struct Schedule: Sendable, Hashable {
     /// The greatest number of candidates that a digit can tell apart.
     static let radix = 36
@@ -43,6 +44,7 @@ public struct Schedule: Sendable, Hashable {
     }
 }
 
+@available(Executors, *)
 extension Schedule: CustomStringConvertible {
     /// The digits; `0` if there are none.
     public var description: String {
@@ -51,6 +53,7 @@ extension Schedule: CustomStringConvertible {
     }
 }
 
+@available(Executors, *)
 extension Schedule: ExpressibleByStringLiteral {
     /// The schedule that a literal describes, which must consist of base-36 digits.
     public init(stringLiteral value: String) {
@@ -61,6 +64,7 @@ extension Schedule: ExpressibleByStringLiteral {
     }
 }
 
+@available(Executors, *)
 extension Character {
     fileprivate var hexOrLetterValue: UInt8? {
         Int(String(self), radix: Schedule.radix).flatMap { UInt8(exactly: $0) }
@@ -68,6 +72,7 @@ extension Character {
 }
 
 /// What one schedule has led to.
+@available(Executors, *)
 public struct Replay: Sendable {
     /// The steps, by name.
     public let trace: Trace
@@ -75,6 +80,7 @@ public struct Replay: Sendable {
     public let failure: ScenarioFailure?
 }
 
+@available(Executors, *)
 extension Replay: CustomStringConvertible {
     /// The failure, with the steps that led to it; the steps alone if all holds.
     public var description: String {

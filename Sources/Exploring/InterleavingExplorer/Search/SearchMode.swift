@@ -1,15 +1,17 @@
 /// In which order, and how far, schedules are tried.
 ///
-/// A **delay** is a choice at which a step other than the one that had waited longest was taken. The first two modes
-/// go from few delays to many, so that a failure is found with the fewest of them; among schedules with equally
-/// many delays they go depth first.
+/// A **delay** is a choice at which a step other than the one that had waited longest was taken.
+@available(Executors, *)
 public enum SearchMode: Sendable, Hashable {
-    /// Every schedule.
-    case exhaustive
-    /// Every schedule with at most so many delays (delay-bounded search).
+    /// Every schedule, and some at random first if there are many.
     ///
-    /// For what is too big to exhaust: most bugs need no more than two or three.
-    case bounded(delays: Int)
+    /// What is not exhausted after 1,000 runs is tried under 2,000 random schedules, which find most bugs of a big scenario
+    /// sooner. Then the search goes on. The random schedules are the same each time.
+    case automatic
+    /// Every schedule, from few delays to many, and depth first among those with equally many delays.
+    ///
+    /// A failure is found with the fewest delays.
+    case exhaustive
     /// So many schedules by task priorities drawn from the seed, which change now and then.
     ///
     /// The same seed gives the same schedules; delays that a failure does not need are taken back.
@@ -23,41 +25,33 @@ public enum SearchMode: Sendable, Hashable {
     }
 }
 
+@available(Executors, *)
 extension SearchMode: CustomStringConvertible {
     /// The mode in words, with the seed if there is one.
     public var description: String {
         switch self {
+        case .automatic: "automatic"
         case .exhaustive: "exhaustive"
-        case .bounded(let delays): "at most \(delays) delay\(delays == 1 ? "" : "s")"
         case .random(let seed, _): "random, seed \(seed)"
         }
     }
 }
 
-/// Ways to leave out schedules that cannot differ from one that is tried.
-///
-/// They rest on this: code between two suspensions that enters no actor and marks no effect touches nothing
-/// that another task can see. Where a subject keeps state behind a lock, an atomic or a queue of its own, or uses
-/// an `AsyncStream`, mark that with ``ScenarioRun/effect(_:)``, or turn the reductions off. What goes through the run
-/// itself is known: the clock, controlled queues, `step(cancelling:)`.
-public struct Reductions: OptionSet, Sendable, Hashable {
-    /// One bit for each reduction.
-    public let rawValue: Int
+/// Ways to leave out schedules that cannot differ from one that is tried; see ``Explorer/reduces``.
+@available(Executors, *)
+package struct Reductions: OptionSet, Sendable {
+    package let rawValue: Int
 
-    /// The set with these bits.
-    public init(rawValue: Int) {
+    package init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
     /// A task enters an actor in the step that asks for it, if that has touched nothing yet.
-    public static let entersActorsAtOnce = Reductions(rawValue: 1)
+    package static let entersActorsAtOnce = Reductions(rawValue: 1)
     /// Of orders that differ only in the order of independent steps, one is tried: sleep sets, and persistent sets of one.
-    public static let sleepSets = Reductions(rawValue: 2)
+    package static let sleepSets = Reductions(rawValue: 2)
     /// Another choice is tried only where a run has shown a race: dynamic partial-order reduction with source sets.
-    public static let sourceSets = Reductions(rawValue: 4)
+    package static let sourceSets = Reductions(rawValue: 4)
 
-    /// All reductions.
-    public static let all: Reductions = [.entersActorsAtOnce, .sleepSets, .sourceSets]
-    /// Every hop a choice, every choice tried.
-    public static let none: Reductions = []
+    package static let all: Reductions = [.entersActorsAtOnce, .sleepSets, .sourceSets]
 }

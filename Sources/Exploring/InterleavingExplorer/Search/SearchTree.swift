@@ -1,5 +1,6 @@
 /// A moment of a run at which more than one thing could happen.
-struct Frame: Sendable {
+@available(Executors, *)
+struct Choice: Sendable {
     let digit: UInt8
     /// All that could be chosen.
     let arrivals: [Int]
@@ -13,15 +14,16 @@ struct Frame: Sendable {
     let hasTimers: Bool
     /// Whether the step has a lock that others need, and must go on.
     let isLocked: Bool
-    /// What the stretch has touched that was chosen; `nil` if it has not come to its end.
+    /// What the segment has touched that was chosen; `nil` if it has not come to its end.
     var footprint: Footprint?
-    /// Whether nothing that others do can ever depend on the stretch: it is a persistent set by itself.
+    /// Whether nothing that others do can ever depend on the segment: it is a persistent set by itself.
     var isLocal = false
 }
 
-/// A choice that runs have come to: what was tried there, and what is to be tried yet.
+/// A choice that runs have come to, as the search knows it: what was tried there, and what is to be tried yet.
 ///
 /// A node lives as long as something below it is to be tried.
+@available(Executors, *)
 final class SearchNode {
     private let parent: SearchNode?
     /// What was chosen at the parent on the way here.
@@ -30,7 +32,7 @@ final class SearchNode {
     private let delays: Int
     /// Its index among the choices of a run.
     let index: Int
-    private let frame: Frame
+    private let choice: Choice
     /// One bit for each digit: what is to be tried or was tried, and what was tried.
     private var wanted: UInt64
     private var tried: UInt64 = 0
@@ -39,14 +41,14 @@ final class SearchNode {
     private var isBusy = false
 
     /// A choice that a run has met for the first time, below another one, where the run took a digit.
-    init(_ frame: Frame, below parent: SearchNode?, by digit: UInt8) {
-        self.frame = frame
+    init(_ choice: Choice, below parent: SearchNode?, by digit: UInt8) {
+        self.choice = choice
         self.parent = parent
         self.digit = digit
         index = (parent?.index ?? -1) + 1
         delays = (parent?.delays ?? 0) + (digit == 0 ? 0 : 1)
-        wanted = 1 << frame.digit
-        end(frame.digit, frame.footprint)
+        wanted = 1 << choice.digit
+        end(choice.digit, choice.footprint)
     }
 
     /// The digits of a schedule that ends with one of this node.
@@ -67,34 +69,34 @@ final class SearchNode {
         return path.reversed()
     }
 
-    var fingerprint: UInt64 { frame.fingerprint }
+    var fingerprint: UInt64 { choice.fingerprint }
 
     /// What cannot bring anything new in the place of what has been tried here.
-    var asleep: [Asleep] { frame.asleep + sleepers }
+    var asleep: [Asleep] { choice.asleep + sleepers }
 
     /// Wants everything to be tried that can be chosen.
     func wantAll() {
-        guard !frame.isLocked else { return }
-        wanted = frame.arrivals.count >= 64 ? .max : (1 << UInt64(frame.arrivals.count)) - 1
+        guard !choice.isLocked else { return }
+        wanted = choice.arrivals.count >= 64 ? .max : (1 << UInt64(choice.arrivals.count)) - 1
     }
 
     /// Wants one of these to be tried; everything, if none of them can be chosen.
     func wantOne(of arrivals: [Int]) {
         var candidate: Int?
-        for (digit, arrival) in frame.arrivals.enumerated() where arrivals.contains(arrival) {
+        for (digit, arrival) in choice.arrivals.enumerated() where arrivals.contains(arrival) {
             // What is asleep was tried already, from a state that makes no difference.
-            if wanted & 1 << UInt64(digit) != 0 || frame.asleep.contains(where: { $0.arrival == arrival }) { return }
+            if wanted & 1 << UInt64(digit) != 0 || choice.asleep.contains(where: { $0.arrival == arrival }) { return }
             candidate = candidate ?? digit
         }
         guard let candidate else { return wantAll() }
-        if !frame.isLocked { wanted |= 1 << UInt64(candidate) }
+        if !choice.isLocked { wanted |= 1 << UInt64(candidate) }
     }
 
     /// The next branch, and the delays on the way to its end; `nil` if there is none now.
     func nextBranch() -> (digit: UInt8, delays: Int)? {
         guard !isBusy else { return nil }
-        for digit in frame.arrivals.indices where (wanted & ~tried) & 1 << UInt64(digit) != 0 {
-            let arrival = frame.arrivals[digit]
+        for digit in choice.arrivals.indices where (wanted & ~tried) & 1 << UInt64(digit) != 0 {
+            let arrival = choice.arrivals[digit]
             guard !asleep.contains(where: { $0.arrival == arrival }) else { continue }
             isBusy = true
             tried |= 1 << UInt64(digit)
@@ -103,17 +105,18 @@ final class SearchNode {
         return nil
     }
 
-    /// Hears what a stretch has touched that was chosen here.
+    /// Hears what a segment has touched that was chosen here.
     func end(_ digit: UInt8, _ footprint: Footprint?) {
         isBusy = false
         tried |= 1 << UInt64(digit)
         // What did not come to its end may have been about to touch anything.
         guard let footprint else { return }
-        sleepers.append(Asleep(arrival: frame.arrivals[Int(digit)], footprint: footprint, known: frame.known))
+        sleepers.append(Asleep(arrival: choice.arrivals[Int(digit)], footprint: footprint, known: choice.known))
     }
 }
 
 /// What is to be tried, from few delays to many.
+@available(Executors, *)
 struct Frontier {
     struct Branch {
         let node: SearchNode
@@ -123,14 +126,12 @@ struct Frontier {
     private var levels: [[Branch]] = []
     private var lowest = 0
 
-    /// Adds the next branch of a node, if it has no more delays than permitted; returns whether it has more.
-    mutating func add(_ node: SearchNode, atMost bound: Int) -> Bool {
-        guard let (digit, delays) = node.nextBranch() else { return false }
-        guard delays <= bound else { return true }
+    /// Adds the next branch of a node, if it has one.
+    mutating func add(_ node: SearchNode) {
+        guard let (digit, delays) = node.nextBranch() else { return }
         while levels.count <= delays { levels.append([]) }
         levels[delays].append(Branch(node: node, digit: digit))
         lowest = min(lowest, delays)
-        return false
     }
 
     mutating func next() -> Branch? {

@@ -3,6 +3,7 @@
 /// A timer that is due next is a candidate like any other; in first-in-first-out order it comes last, so that
 /// time passes only when nothing else can happen. When all operations have ended, timers that are left do not
 /// fire any more.
+@available(Executors, *)
 public struct VirtualClock: Clock, Sendable {
     /// A moment in virtual time, which begins at zero with every run.
     public struct Instant: InstantProtocol {
@@ -34,11 +35,11 @@ public struct VirtualClock: Clock, Sendable {
 
     /// The present moment.
     public var now: Instant {
-        defer { run.point() }
-        return run.board.withLock { board in
+        defer { run.preemptionPoint() }
+        return run.state.withLock { state in
             // The time tells whether a timer has fired before.
-            board.touchEffects()
-            return Instant(offset: board.now)
+            state.touchEffects()
+            return Instant(offset: state.candidates.now)
         }
     }
 
@@ -49,11 +50,11 @@ public struct VirtualClock: Clock, Sendable {
 
     /// Lets time pass at once; timers that are due by then can fire from now on.
     public func advance(by duration: Duration) {
-        run.board.withLock { board in
-            board.now += duration
-            board.touchEffects()
+        run.state.withLock { state in
+            state.candidates.advance(to: state.candidates.now + duration)
+            state.touchEffects()
         }
-        run.point()
+        run.preemptionPoint()
     }
 
     /// Calls back once, so much later, unless the timer is cancelled.
@@ -92,15 +93,16 @@ public struct VirtualClock: Clock, Sendable {
             run.reportEscape("the timer “\(name)” was set by another thread")
             return VirtualTimer(run: run, number: 0)
         }
-        let number = run.board.withLock { board in
-            board.addTimer(at: deadline, name, fire)
+        let number = run.state.withLock { state in
+            state.addTimer(at: deadline, name, fire)
         }
-        run.point()
+        run.preemptionPoint()
         return VirtualTimer(run: run, number: number)
     }
 }
 
 /// A one-shot timer of a virtual clock.
+@available(Executors, *)
 public struct VirtualTimer: Sendable {
     let run: ScenarioRun
     let number: Int
@@ -108,9 +110,9 @@ public struct VirtualTimer: Sendable {
     /// Makes sure that the timer does not fire from now on.
     public func cancel() {
         // The timer's closure goes behind the lock: with it an object may go that calls the run at its end.
-        let (timer, isExploring) = run.board.withLock { ($0.removeTimer(number), $0.phase == .exploring) }
+        let (timer, isExploring) = run.state.withLock { ($0.removeTimer(number), $0.phase == .exploring) }
         if run.isControlling {
-            run.point()
+            run.preemptionPoint()
         } else if let timer, isExploring {
             run.reportEscape("the timer “\(timer.label)” was cancelled by another thread")
         }
@@ -118,6 +120,7 @@ public struct VirtualTimer: Sendable {
 }
 
 /// A sleep that ends once: by its timer or by cancellation, whichever comes first.
+@available(Executors, *)
 final class Sleeper: Sendable {
     private enum State: Sendable {
         case idle

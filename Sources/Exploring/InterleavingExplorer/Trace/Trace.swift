@@ -1,6 +1,5 @@
 /// The recorded history of one schedule, by name.
-///
-/// ``description`` draws it as text; ``mermaid`` as a sequence diagram with the operations as participants.
+@available(Executors, *)
 public struct Trace: Sendable, Hashable {
     /// The steps in the order in which they ran.
     public let steps: [TraceStep]
@@ -8,19 +7,6 @@ public struct Trace: Sendable, Hashable {
     /// The marked effects in the order in which they happened.
     public var effects: [String] {
         steps.flatMap(\.events).filter { $0.kind == .effect }.map(\.text)
-    }
-
-    /// The actors that ran, in order of appearance: the name of the type, with a number from the second of a type on.
-    public var actors: [String] {
-        var names: [String] = []
-        for step in steps {
-            for name in [step.actor] + step.events.map({ $0.kind == .enters ? $0.text : nil }) {
-                if let name, !names.contains(name) {
-                    names.append(name)
-                }
-            }
-        }
-        return names
     }
 
     /// Everyone who took part, in order of appearance.
@@ -40,6 +26,7 @@ public struct Trace: Sendable, Hashable {
 }
 
 /// One step of a schedule: what ran from one choice to the next.
+@available(Executors, *)
 public struct TraceStep: Sendable, Hashable {
     /// The position in the trace, from 1.
     public let number: Int
@@ -65,6 +52,7 @@ public struct TraceStep: Sendable, Hashable {
 }
 
 /// Something that happened during a step.
+@available(Executors, *)
 public struct TraceEvent: Sendable, Hashable {
     /// What sort of event it is.
     public enum Kind: String, Sendable, Hashable {
@@ -88,4 +76,52 @@ public struct TraceEvent: Sendable, Hashable {
     public let participant: String
     /// Whom it concerns, for `enters`, `starts` and `wakes`; the text, for `note` and `effect`; else empty.
     public let text: String
+}
+
+@available(Executors, *)
+extension Trace: CustomStringConvertible {
+    /// One line for each step; a `*` marks a step out of first-in-first-out order.
+    public var description: String {
+        let width = steps.map(\.participant.count).max() ?? 0
+        let digits = String(steps.count).count
+        return steps.map { step in
+            let number = padding(String(step.number), to: digits) + String(step.number)
+            let name = step.participant + padding(step.participant, to: width)
+            let line = ([step.action] + step.events.map { text(of: $0, in: step) }).joined(separator: "; ")
+            return "\(step.isDeparture ? "*" : " ")\(number)  \(name)  \(line)"
+        }
+        .joined(separator: "\n")
+    }
+
+    private func text(of event: TraceEvent, in step: TraceStep) -> String {
+        let subject = event.participant == step.participant ? "" : "\(event.participant) "
+        return switch event.kind {
+        case .enters: "\(event.text) runs"
+        case .starts: "\(subject)starts \(event.text)"
+        case .wakes: "\(subject)wakes \(event.text)"
+        case .note: "\(subject)“\(event.text)”"
+        case .effect: "\(subject)“\(event.text)” (effect)"
+        case .ends: "\(subject)ends"
+        }
+    }
+
+    private func padding(_ text: String, to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+@available(Executors, *)
+extension Trace {
+    /// What to add to a subject of which the trace says again and again only that it runs; `nil` if nothing.
+    var advice: String? {
+        let entries = steps.filter { step in !step.events.contains { $0.kind == .note || $0.kind == .effect } }
+            .flatMap { step in [step.actor] + step.events.map { $0.kind == .enters ? $0.text : nil } }
+            .compactMap { name in name?.split(separator: " ").first.map { String($0) } }
+        let silent = Dictionary(grouping: entries) { $0 }.filter { $0.value.count > 10 }.keys.sorted()
+        guard !silent.isEmpty else { return nil }
+        return silent.map { name in
+            "To see which method of \(name) runs, begin each with: ScenarioRun.current?.note(\"\(name).\\(#function)\")"
+        }
+        .joined(separator: "\n")
+    }
 }

@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// Mutual exclusion across an await: only one withdrawal at a time is between its check and its payment.
+@available(Executors, *)
 enum AsyncMutex {
     private static let title = "Three withdrawals of 80, one at a time, and the bank refuses the first"
 
@@ -88,8 +89,10 @@ enum AsyncMutex {
     }
 }
 
+@available(Executors, *)
 private typealias NamedApproval = @Sendable (_ name: String) async throws -> Void
 
+@available(Executors, *)
 private struct RefusedByBank: Error, CustomStringConvertible {
     let name: String
 
@@ -97,12 +100,14 @@ private struct RefusedByBank: Error, CustomStringConvertible {
 }
 
 /// An account that starts with 100 and lets one withdrawal at a time run.
+@available(Executors, *)
 private protocol ExclusiveAccount: Actor {
     var balance: Int { get set }
     var approve: NamedApproval { get }
     func withdraw(_ amount: Int, for name: String) async throws
 }
 
+@available(Executors, *)
 extension ExclusiveAccount {
     /// Right as long as only one of these runs at a time.
     fileprivate func pay(_ amount: Int, for name: String) async throws {
@@ -117,6 +122,7 @@ extension ExclusiveAccount {
     }
 }
 
+@available(Executors, *)
 private actor WaitsOnce: ExclusiveAccount {
     var balance = 100
     let approve: NamedApproval
@@ -137,6 +143,7 @@ private actor WaitsOnce: ExclusiveAccount {
     }
 }
 
+@available(Executors, *)
 private actor WaitsAgain: ExclusiveAccount {
     var balance = 100
     let approve: NamedApproval
@@ -161,6 +168,7 @@ private actor WaitsAgain: ExclusiveAccount {
     }
 }
 
+@available(Executors, *)
 private actor TaskChain: ExclusiveAccount {
     var balance = 100
     let approve: NamedApproval
@@ -186,6 +194,7 @@ private actor TaskChain: ExclusiveAccount {
     }
 }
 
+@available(Executors, *)
 private actor ContinuationLock: ExclusiveAccount {
     enum Release: Sendable {
         case setsFree

@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// A withdrawal that must wait for an approval between the look at the balance and the payment.
+@available(Executors, *)
 enum BankAccount {
     private static let title = "Two withdrawals of 80 from an account of 100"
 
@@ -67,14 +68,17 @@ enum BankAccount {
 }
 
 /// An account that starts with 100.
+@available(Executors, *)
 protocol Account: Actor {
     var balance: Int { get }
     func withdraw(_ amount: Int) async throws
 }
 
 /// The bank's answer to a withdrawal, which takes time.
+@available(Executors, *)
 typealias Approval = @Sendable () async throws -> Void
 
+@available(Executors, *)
 enum Refusal: Error, CustomStringConvertible {
     case insufficientFunds
     case busy
@@ -88,6 +92,7 @@ enum Refusal: Error, CustomStringConvertible {
 }
 
 /// Checks the balance, awaits, and takes the money without another check.
+@available(Executors, *)
 actor CheckThenAct: Account {
     private(set) var balance = 100
     private let approve: Approval
@@ -108,6 +113,7 @@ actor CheckThenAct: Account {
 /// Refuses other callers during a withdrawal: for actions that a user can simply repeat.
 ///
 /// The flag is checked and set in one step, before the first await.
+@available(Executors, *)
 actor Bounce: Account {
     private(set) var balance = 100
     private var isBusy = false
@@ -130,6 +136,7 @@ actor Bounce: Account {
 /// Lets each withdrawal wait for the one before it: for callers that must be served.
 ///
 /// A withdrawal awaits the result of the one before, not its value: an error of that one belongs to another caller.
+@available(Executors, *)
 actor QueueAndAwait: Account {
     private(set) var balance = 100
     private var last: Task<Void, any Error>?
@@ -159,6 +166,7 @@ actor QueueAndAwait: Account {
 /// Takes the money before the await, and gives it back if the approval is refused: for actions that rarely fail.
 ///
 /// It gives back the amount. Restoring the balance from before the await would undo what others did meanwhile.
+@available(Executors, *)
 actor Optimistic: Account {
     private(set) var balance = 100
     private let approve: Approval
@@ -182,6 +190,7 @@ actor Optimistic: Account {
 /// Checks again after the await: for callers that accept a late refusal.
 ///
 /// There is no await between the second check and the payment.
+@available(Executors, *)
 actor Revalidate: Account {
     private(set) var balance = 100
     private let approve: Approval
@@ -199,6 +208,7 @@ actor Revalidate: Account {
 }
 
 /// Counts the changes, and starts again after a change: for results that depend on the whole state.
+@available(Executors, *)
 actor CompareAndSwap: Account {
     private(set) var balance = 100 {
         didSet { version += 1 }
@@ -226,6 +236,7 @@ actor CompareAndSwap: Account {
 /// Enters the withdrawal into a log before the await, and removes the entry if the check after the await fails.
 ///
 /// Others see the change at once, and each change can be undone by itself.
+@available(Executors, *)
 actor TransactionLog: Account {
     private struct Transaction {
         let id: Int
@@ -267,6 +278,7 @@ actor TransactionLog: Account {
 /// Keeps the immutable state that it saw, and answers `.stateChanged` if the present state is not equal to it.
 ///
 /// Equality misses a state that has changed and changed back; see the exhibit `state-changed`.
+@available(Executors, *)
 actor ComparesStates: Account {
     struct State: Equatable, Sendable {
         let balance: Int

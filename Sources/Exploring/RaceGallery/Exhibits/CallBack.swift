@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// Re-entrancy's good side: two actors that call each other cannot deadlock.
+@available(Executors, *)
 enum CallBack {
     private static let title = "A session calls a store, which calls the session back"
 
@@ -37,6 +38,7 @@ enum CallBack {
     }
 }
 
+@available(Executors, *)
 private actor Session {
     nonisolated let name: String
     private let door: Door?
@@ -62,6 +64,7 @@ private actor Session {
     }
 }
 
+@available(Executors, *)
 private actor Store {
     private(set) var saved: [String] = []
     private let door: Door?
@@ -79,6 +82,7 @@ private actor Store {
 }
 
 /// A serial queue, as far as it matters here: whoever enters is alone until it leaves.
+@available(Executors, *)
 private actor Door {
     private var isOccupied = false
     private var waiters: [CheckedContinuation<Void, Never>] = []

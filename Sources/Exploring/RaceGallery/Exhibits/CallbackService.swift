@@ -2,6 +2,7 @@ import Dispatch
 import InterleavingExplorer
 
 /// The callback service: an array of pending handlers, and the queue that protects it.
+@available(Executors, *)
 enum CallbackService {
     private static let title = "Two callers with callbacks need a token at the same time"
 
@@ -74,6 +75,7 @@ enum CallbackService {
     }
 }
 
+@available(Executors, *)
 private struct NetworkLoader: TokenLoader {
     static let effect = "sends a request"
 

@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// Two callers share a load, and the first of them is cancelled.
+@available(Executors, *)
 enum CancelledWaiter {
     private static let title = "Two callers wait for one load, and one of them is cancelled"
 
@@ -48,6 +49,7 @@ enum CancelledWaiter {
     }
 }
 
+@available(Executors, *)
 private actor LeaderService {
     enum Style: Sendable {
         case leaderLoads

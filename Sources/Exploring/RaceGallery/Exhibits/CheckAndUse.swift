@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// What can happen between a check and the use of what was checked, step by step.
+@available(Executors, *)
 enum CheckAndUse {
     private static let title = "Two callers, and an await between a check and a use"
 
@@ -46,6 +47,7 @@ enum CheckAndUse {
     }
 }
 
+@available(Executors, *)
 private actor LoggingService {
     enum Style: Sendable {
         case awaitsBeforeLoad

@@ -2,6 +2,7 @@ import Foundation
 import InterleavingExplorer
 
 /// A cache of downloads whose entries are in progress or loaded, and a download that fails.
+@available(Executors, *)
 enum DataCache {
     private static let title = "Callers share a download that fails, and try once more"
 
@@ -67,8 +68,10 @@ enum DataCache {
     }
 }
 
+@available(Executors, *)
 private struct DownloadFailed: Error {}
 
+@available(Executors, *)
 private actor DataRegistry {
     enum Style: Sendable {
         case unshared

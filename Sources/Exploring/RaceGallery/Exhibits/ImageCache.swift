@@ -2,6 +2,7 @@ import Foundation
 import InterleavingExplorer
 
 /// A cache that is empty when two callers ask for the same picture, and one for another.
+@available(Executors, *)
 enum ImageCache {
     private static let title = "Two views show the picture of one URL, and a third shows another"
 
@@ -106,9 +107,11 @@ enum ImageCache {
     }
 }
 
+@available(Executors, *)
 private struct DownloadFailed: Error {}
 
 /// Holds tasks up until it is opened.
+@available(Executors, *)
 actor Latch {
     private var isOpen = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -126,6 +129,7 @@ actor Latch {
 }
 
 /// The pictures on disk.
+@available(Executors, *)
 private actor ImageStore {
     private var images: [String: Int] = [:]
     private let disk: @Sendable () async -> Void
@@ -144,6 +148,7 @@ private actor ImageStore {
 }
 
 /// The cache of all versions; a URL is its last component, and a picture is the number of its download.
+@available(Executors, *)
 actor Images {
     enum Style: Sendable {
         case storesAlways

@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// One processor sends the requests of several sessions, and a rotating server answers them.
+@available(Executors, *)
 enum OAuthProcessor {
     private static let title = "Two requests meet an expired access token"
 
@@ -66,6 +67,7 @@ enum OAuthProcessor {
 }
 
 /// Access token 1 has expired; the refresh token of the same number is good once.
+@available(Executors, *)
 private actor Server {
     private(set) var refreshes = 0
     private(set) var reuses = 0
@@ -96,8 +98,10 @@ private actor Server {
     }
 }
 
+@available(Executors, *)
 private struct NotReachable: Error {}
 
+@available(Executors, *)
 private actor Processor {
     enum Style: Sendable {
         case each

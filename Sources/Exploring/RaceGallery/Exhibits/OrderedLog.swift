@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// The order at the call site against the order on disk.
+@available(Executors, *)
 enum OrderedLog {
     private static let title = "Three lines of one caller on their way to the disk"
 
@@ -86,6 +87,7 @@ enum OrderedLog {
     }
 }
 
+@available(Executors, *)
 private actor Disk {
     private(set) var lines: [String] = []
     private let ready: @Sendable (_ line: String) async -> Void

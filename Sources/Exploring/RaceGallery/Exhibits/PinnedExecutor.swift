@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// An actor with a custom serial executor.
+@available(Executors, *)
 enum PinnedExecutor {
     private static let title = "Two withdrawals of 80 from an actor on a serial queue"
 
@@ -57,6 +58,7 @@ enum PinnedExecutor {
 }
 
 /// An account on a queue; in an app that would be a `DispatchSerialQueue`.
+@available(Executors, *)
 private actor PinnedAccount {
     nonisolated let queue: ControlledQueue
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }

@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// An optimistic withdrawal that is refused while a deposit comes in.
+@available(Executors, *)
 enum Rollback {
     private static let title = "A withdrawal that is refused while a deposit comes in"
 
@@ -52,8 +53,10 @@ enum Rollback {
     }
 }
 
+@available(Executors, *)
 private struct Refused: Error {}
 
+@available(Executors, *)
 private actor RefundingAccount {
     enum Rollback: Sendable {
         case restoresSnapshot

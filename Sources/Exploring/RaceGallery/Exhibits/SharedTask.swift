@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// The authentication service: one task for all callers that need a token.
+@available(Executors, *)
 enum SharedTask {
     private static let title = "Two callers share a load that fails, ask again, and one rejects the token"
 
@@ -73,8 +74,10 @@ enum SharedTask {
     }
 }
 
+@available(Executors, *)
 private struct LoadFailed: Error {}
 
+@available(Executors, *)
 private actor AuthenticationService {
     enum Style: Sendable {
         case unguarded

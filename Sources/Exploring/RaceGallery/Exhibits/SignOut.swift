@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// The user signs out while a token is being loaded.
+@available(Executors, *)
 enum SignOut {
     private static let title = "A user signs out during a load"
 
@@ -40,6 +41,7 @@ enum SignOut {
     }
 }
 
+@available(Executors, *)
 private actor Session {
     enum Style: Sendable {
         case storesAlways

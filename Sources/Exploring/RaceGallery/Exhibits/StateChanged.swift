@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// A withdrawal that is told when the state has changed during its await, and how it finds that out.
+@available(Executors, *)
 enum StateChanged {
     private static let title = "A withdrawal that waits for an approval while 50 come in and go out again"
 
@@ -51,6 +52,7 @@ enum StateChanged {
     }
 }
 
+@available(Executors, *)
 private actor SnapshotAccount {
     enum Comparison: Sendable {
         case none

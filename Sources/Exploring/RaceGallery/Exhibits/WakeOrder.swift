@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// The order in which the waiters of one load go on.
+@available(Executors, *)
 enum WakeOrder {
     private static let title = "Three callers wait for one load, and are to be served as they came"
 
@@ -38,6 +39,7 @@ enum WakeOrder {
     }
 }
 
+@available(Executors, *)
 private actor Counter {
     enum Style: Sendable {
         case sharedTask

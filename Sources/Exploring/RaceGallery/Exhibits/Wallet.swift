@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// Read, await, write back: the lost update.
+@available(Executors, *)
 enum Wallet {
     private static let title = "Two payments of 50 into one wallet"
 
@@ -65,8 +66,10 @@ enum Wallet {
     }
 }
 
+@available(Executors, *)
 private typealias Rate = @Sendable () async -> Int
 
+@available(Executors, *)
 private actor WalletActor {
     private(set) var balance = 0
 

@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// The asynchronous work is moved out of the actor, so that no method of it awaits.
+@available(Executors, *)
 enum WorkOutside {
     private static let title = "Two callers, and an actor whose methods are all synchronous"
 
@@ -81,6 +82,7 @@ enum WorkOutside {
     }
 }
 
+@available(Executors, *)
 private actor Results {
     /// What a caller is to do.
     enum Claim: Sendable {

@@ -1,6 +1,7 @@
 import InterleavingExplorer
 
 /// What the explorer has found out about a version.
+@available(Executors, *)
 struct Finding: Sendable {
     let version: Version
     let report: ExplorationReport
@@ -34,10 +35,11 @@ struct Finding: Sendable {
     }
 }
 
+@available(Executors, *)
 extension Version {
     /// Runs the version under every schedule, or under the first ones.
     func explore(atMost limit: Int = 100_000) async -> Finding {
-        var explorer = Explorer()
+        var explorer = Explorer(.exhaustive)
         explorer.maximumSchedules = limit
         if breaks != nil {
             // How many fail says how rarely a test by luck would see it; for that it need not be all of them.

@@ -2,6 +2,7 @@ import Foundation
 import InterleavingExplorer
 
 /// All exhibits, in the order in which they are shown.
+@available(Executors, *)
 enum Gallery {
     static let exhibits = [
         CallbackService.exhibit,
@@ -26,6 +27,7 @@ enum Gallery {
 }
 
 /// One system of the articles: a scenario, and the versions of the system that are put to it.
+@available(Executors, *)
 struct Exhibit: Sendable {
     /// The name on the command line.
     let name: String
@@ -57,6 +59,7 @@ struct Exhibit: Sendable {
 }
 
 /// One way to write the system of an exhibit.
+@available(Executors, *)
 struct Version: Sendable {
     enum Origin: String, Sendable {
         case faulty
@@ -97,10 +100,14 @@ struct Version: Sendable {
 ///
 /// Outside an exploration it does nothing.
 func note(_ text: @autoclosure () -> String) {
-    ScenarioRun.current?.note(text())
+    if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+        ScenarioRun.current?.note(text())
+    }
 }
 
 /// Marks something that is visible without entering an actor, so that an invariant can judge it.
 func effect(_ text: String) {
-    ScenarioRun.current?.effect(text)
+    if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+        ScenarioRun.current?.effect(text)
+    }
 }

@@ -2,6 +2,7 @@ import ConsoleSupport
 import InterleavingExplorer
 
 /// The text that is printed for one exhibit.
+@available(Executors, *)
 struct ExhibitReport: Sendable {
     static let width = 90
 
@@ -75,6 +76,7 @@ struct ExhibitReport: Sendable {
     }
 }
 
+@available(Executors, *)
 extension ScenarioFailure {
     /// The message without the explorer's warning about what it does not control: it controls all of an exhibit.
     var summary: String {
@@ -83,6 +85,7 @@ extension ScenarioFailure {
 }
 
 /// The text that is printed for one schedule.
+@available(Executors, *)
 struct ReplayReport: Sendable {
     let exhibit: Exhibit
     let version: Version
@@ -114,6 +117,7 @@ struct ReplayReport: Sendable {
 }
 
 /// The last lines of a run.
+@available(Executors, *)
 struct Summary: Sendable {
     var findings: [(exhibit: Exhibit, findings: [Finding])]
 

@@ -1,6 +1,7 @@
 import ConsoleSupport
 import InterleavingExplorer
 
+@available(Executors, *)
 extension SequenceDiagram {
     /// The lane of everything outside the subject: the server, the disk, the clock, a cancellation.
     private static let outside = "outside"

@@ -39,34 +39,6 @@ struct ControlTests {
         #expect(Set(journal.all) == ["task detached", "detached task"])
     }
 
-    @Test("reports a plain task that gets away, if it is told not to capture it")
-    func notCaptured() async {
-        var explorer = patient
-        explorer.capturesPlainTasks = false
-        let report = await explorer.explore(loading(.loadClears, callers: 2, plainTasks: true))
-        #expect(report.failure?.kind == .escape)
-    }
-
-    @Test("reports a resumption from another thread, and by whom")
-    func foreignThread() async {
-        let report = await patient.explore(
-            Scenario("a foreign thread") { run in
-                let isSuspended = DispatchSemaphore(value: 0)
-                run.operation("traveller") {
-                    await withCheckedContinuation { continuation in
-                        DispatchQueue.global().async {
-                            isSuspended.wait()
-                            continuation.resume()
-                        }
-                    }
-                }
-                run.operation("other") { isSuspended.signal() }
-            }
-        )
-        #expect(report.failure?.kind == .escape)
-        #expect(report.failure?.message.contains("traveller") == true)
-    }
-
     @Test("reports a sleep in real time")
     func realSleep() async {
         let report = await patient.explore(
@@ -97,8 +69,8 @@ struct ControlTests {
             Scenario("a foreign effect") { run in
                 run.operation("first") {
                     DispatchQueue.global().sync {
-                        Thread.run { run.effect("elsewhere") }
-                        Thread.run { run.effect("again") }
+                        elsewhere { run.effect("elsewhere") }
+                        elsewhere { run.effect("again") }
                     }
                 }
             }
@@ -113,7 +85,7 @@ struct ControlTests {
             Scenario("a foreign request") { run in
                 run.operation("first") {
                     let timer = kind == "cancellation" ? run.clock.schedule(after: .seconds(1), "elsewhere") {} : nil
-                    Thread.run {
+                    elsewhere {
                         switch kind {
                         case "step": run.step("elsewhere") {}
                         case "timer": run.clock.schedule(after: .seconds(1), "elsewhere") {}
@@ -136,16 +108,16 @@ struct ControlTests {
 
         mutating func choose(among keys: [Candidate.Key], fingerprint: UInt64) -> Decision {
             let timer = timer
-            if keys.count == 2 { Thread.run { timer.withLock { $0.take() }?.cancel() } }
+            if keys.count == 2 { elsewhere { timer.withLock { $0.take() }?.cancel() } }
             return .take(0)
         }
 
-        mutating func stepEnded(_ footprint: Footprint, known: Footprint.Known) {}
+        mutating func segmentEnded(_ footprint: Footprint, known: Footprint.Known) {}
     }
 
     @Test("gives up a run in which another thread has taken away what was chosen")
     func vanishedCandidate() async {
-        let drive = await onThreadOfItsOwn {
+        let execution = await onThreadOfItsOwn {
             let timer = Shared<VirtualTimer?>(nil)
             let scenario = Scenario("two timers") { run in
                 run.operation("first") {
@@ -160,7 +132,7 @@ struct ControlTests {
             var chooser: any Chooser = LateChooser(timer: timer)
             return exploration.attempt(by: &chooser)
         }
-        #expect(drive.isPruned && drive.isTruncated)
+        #expect(execution.isPruned && execution.isTruncated)
     }
 
     @Test("leaves other tasks of the process alone while it explores")
@@ -208,17 +180,5 @@ struct ControlTests {
         )
         #expect(report.holds && report.isComplete)
         #expect(report.schedules == 1)
-    }
-}
-
-/// A thread that is waited for.
-private enum Thread {
-    static func run(_ body: @escaping @Sendable () -> Void) {
-        let done = DispatchSemaphore(value: 0)
-        DispatchQueue(label: "elsewhere").async {
-            body()
-            done.signal()
-        }
-        done.wait()
     }
 }

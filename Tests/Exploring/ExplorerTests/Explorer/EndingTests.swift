@@ -5,16 +5,6 @@ import Testing
 
 @Suite("The end of a schedule", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct EndingTests {
-    /// Does something on a thread that is not under control, and waits until it is done.
-    private static func elsewhere(_ body: @escaping @Sendable () -> Void) {
-        let done = DispatchSemaphore(value: 0)
-        DispatchQueue(label: "elsewhere").async {
-            body()
-            done.signal()
-        }
-        done.wait()
-    }
-
     /// Calls the run when its last reference goes.
     private final class Farewell: Sendable {
         private let run: ScenarioRun
@@ -80,7 +70,7 @@ struct EndingTests {
                 }
                 // The only schedule, and then the same one until there are 32.
                 if number == 32 {
-                    Self.elsewhere { run.effect("elsewhere") }
+                    elsewhere { run.effect("elsewhere") }
                 }
                 return true
             }
@@ -100,7 +90,7 @@ struct EndingTests {
                     defer { former = run }
                     return former
                 }
-                Self.elsewhere { last?.effect("too late") }
+                elsewhere { last?.effect("too late") }
                 run.operation("caller") {}
             }
         )
@@ -116,7 +106,7 @@ struct EndingTests {
         let report = await Explorer().explore(
             Scenario("what is left") { run in
                 if let last = former.withLock({ $0 }) {
-                    Self.elsewhere {
+                    elsewhere {
                         last.run.effect("too late")
                         last.answer()
                     }
@@ -167,7 +157,7 @@ struct EndingTests {
     @Test("is an escape before it is anything else that follows from it, under the search and in a replay")
     func precedence() async {
         let broken = Scenario("broken by an escape") { run in
-            run.operation("first") { Self.elsewhere { run.effect("elsewhere") } }
+            run.operation("first") { elsewhere { run.effect("elsewhere") } }
             run.invariant("is broken") { false }
         }
         #expect(await Explorer().explore(broken).failure?.kind == .escape)
@@ -175,7 +165,7 @@ struct EndingTests {
         let atOnce = Scenario("broken in the same step") { run in
             let isTouched = Shared(false)
             run.operation("first") {
-                Self.elsewhere { run.effect("elsewhere") }
+                elsewhere { run.effect("elsewhere") }
                 isTouched.withLock { $0 = true }
             }
             run.always("is broken") { !isTouched.withLock { $0 } }
@@ -184,7 +174,7 @@ struct EndingTests {
         let late = Scenario("an escape of a check") { run in
             run.operation("first") {}
             run.invariant("comes last") {
-                Self.elsewhere { run.effect("elsewhere") }
+                elsewhere { run.effect("elsewhere") }
                 return true
             }
         }

@@ -77,6 +77,6 @@ struct JobLayoutTests {
 extension TaskExecutor {
     fileprivate func run(_ job: UnownedJob) {
         let executor = unsafe asUnownedTaskExecutor()
-        Shared<Void>.queue.async { unsafe job.runSynchronously(on: executor) }
+        DispatchQueue.global().async { unsafe job.runSynchronously(on: executor) }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import InterleavingExplorer
 import Synchronization
@@ -35,126 +36,61 @@ struct LockTests {
     }
 
     /// A visitor, one that opens the gate, and one that looks at it; each then writes into a cell.
-    private func gate(
+    @Sendable private static func gate(
+        _ run: ScenarioRun,
         isMarked: Bool = false,
-        opensOnly: Bool = false,
-        _ isPermitted: @escaping @Sendable (_ order: String) -> Bool
-    ) -> Scenario {
-        Scenario("a gate") { run in
-            let cell = Cell()
-            let gate = Gate()
-            let atGate: @Sendable (() -> Void) -> Void = { body in
-                if isMarked { run.effect("gate", body) } else { body() }
-            }
-            run.operation("visitor") {
-                await gate.pass()
-                _ = await cell.add("v")
-            }
-            run.operation("opener") {
-                atGate { gate.open() }
-                if !opensOnly { _ = await cell.add("o") }
-            }
-            run.operation("looker") {
-                atGate { gate.look() }
-                _ = await cell.add("l")
-            }
-            run.invariant("the order is permitted") { await isPermitted(cell.text) }
+        opensOnly: Bool = false
+    ) -> @Sendable () async -> String {
+        let (cell, gate) = (Cell(), Gate())
+        let atGate: @Sendable (() -> Void) -> Void = { body in
+            if isMarked { run.effect("gate", body) } else { body() }
         }
-    }
-
-    private func explore(
-        isMarked: Bool = false,
-        opensOnly: Bool = false,
-        by explorer: Explorer = Explorer()
-    ) async -> (ExplorationReport, orders: Set<String>) {
-        let seen = Shared<Set<String>>([])
-        let report = await explorer.explore(
-            gate(isMarked: isMarked, opensOnly: opensOnly) { order in
-                seen.withLock { _ = $0.insert(order) }
-                return true
-            }
-        )
-        return (report, seen.withLock { $0 })
+        run.operation("visitor") {
+            await gate.pass()
+            _ = await cell.add("v")
+        }
+        run.operation("opener") {
+            atGate { gate.open() }
+            if !opensOnly { _ = await cell.add("o") }
+        }
+        run.operation("looker") {
+            atGate { gate.look() }
+            _ = await cell.add("l")
+        }
+        return { await cell.text }
     }
 
     @Test("is not held there, and the report says so where that leaves orders out")
     func unmarked() async {
-        let (report, orders) = await explore()
+        let (orders, report) = await outcomes { Self.gate($0) }
         #expect(report.holds && !report.isComplete, "\(report)")
         #expect(report.omission?.contains("lock") == true, "\(report)")
+        #expect(report.remarks.contains { $0.contains("given up") }, "\(report)")
         #expect(orders.isSuperset(of: ["olv", "ovl", "lov"]))
     }
 
     @Test("is held right behind it, if the code that has the lock is marked")
     func marked() async {
-        let (report, orders) = await explore(isMarked: true)
-        #expect(report.holds && report.isComplete, "\(report)")
+        let orders = await allOutcomes { Self.gate($0, isMarked: true) }
         #expect(orders == ["olv", "ovl", "lov", "lvo", "vlo", "vol"])
     }
 
     @Test("leads to a failure that is shown again by its schedule", arguments: ["olv", "ovl", "lov"])
     func replay(order: String) async throws {
-        let scenario = gate { $0 != order }
+        let scenario = Scenario("a gate") { run in
+            let outcome = Self.gate(run)
+            run.invariant("another order") { await outcome() != order }
+        }
         let failure = try #require(await Explorer().explore(scenario).failure)
         #expect(failure.kind == .brokenInvariant)
         #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
     }
 
-    @Test("leaves nothing out where nothing follows that others can notice", arguments: [Reductions.all, .none])
-    func nothingFollows(reductions: Reductions) async {
+    @Test("leaves nothing out where nothing follows that others can notice", arguments: [true, false])
+    func nothingFollows(reduces: Bool) async {
         var explorer = Explorer()
-        explorer.reductions = reductions
-        let (report, orders) = await explore(opensOnly: true, by: explorer)
-        #expect(report.holds && report.isComplete, "\(report)")
-        #expect(orders == ["lv", "vl"])
-    }
-
-    @Test("is not held there: that schedule is given up, and the search goes on", arguments: [Reductions.all, .none])
-    func service(reductions: Reductions) async {
-        final class Service: Sendable {
-            private let state = Shared<(isBusy: Bool, handlers: [@Sendable () -> Void])>((false, []))
-            private let enqueue: @Sendable (@escaping @Sendable () -> Void) -> Void
-
-            init(_ enqueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
-                self.enqueue = enqueue
-            }
-
-            func ask(then handler: @escaping @Sendable () -> Void) {
-                state.withLock { state in
-                    state.handlers.append(handler)
-                    guard !state.isBusy else { return }
-                    state.isBusy = true
-                    // A queue is a preemption point, and here the lock is held.
-                    enqueue { self.answer() }
-                }
-            }
-
-            private func answer() {
-                let handlers = state.withLock { state in
-                    defer { state = (false, []) }
-                    return state.handlers
-                }
-                for handler in handlers { handler() }
-            }
-        }
-        var explorer = Explorer()
-        explorer.reductions = reductions
-        let report = await explorer.explore(
-            Scenario("a service with a lock") { run in
-                let queue = run.queue("queue")
-                let service = Service { block in queue.async { block() } }
-                for name in ["first", "second"] {
-                    run.operation(name) {
-                        await withCheckedContinuation { continuation in
-                            run.effect("\(name) asks")
-                            service.ask { continuation.resume() }
-                        }
-                    }
-                }
-            }
-        )
-        #expect(report.holds && report.isComplete, "\(report)")
-        #expect(report.schedules > 1)
+        explorer.reduces = reduces
+        #expect(await allOutcomes(by: explorer) { Self.gate($0, opensOnly: true) } == ["lv", "vl"])
     }
 
     @Test("is let go as well where others do not sleep, but spin")
@@ -172,8 +108,7 @@ struct LockTests {
         }
         let report = await Explorer().explore(
             Scenario("a spin lock") { run in
-                let lock = SpinLock()
-                let cell = Cell()
+                let (lock, cell) = (SpinLock(), Cell())
                 for name in ["first", "second"] {
                     run.operation(name) {
                         lock.withLock { _ = Task { _ = await cell.add("t") } }
@@ -192,37 +127,121 @@ struct LockTests {
 
     @Test("is not taken for one because another step once slept while it was held")
     func nap() async {
-        let seen = Shared<Set<String>>([])
         let hasSlept = Shared(false)
-        let report = await Explorer().explore(
-            Scenario("a nap") { run in
-                let cell = Cell()
-                let hasGoneOn = Shared(false)
-                let goesOn = DispatchSemaphore(value: 0)
-                run.operation("parent") {
-                    let child = Task {
-                        // In the first schedule in which the parent is held, until it is let go.
-                        let sleeps = hasSlept.withLock { hasSlept in
-                            defer { hasSlept = hasSlept || !hasGoneOn.withLock { $0 } }
-                            return !hasSlept && !hasGoneOn.withLock { $0 }
-                        }
-                        if sleeps { block(on: goesOn) }
-                        _ = await cell.add("c")
+        let (orders, report) = await outcomes { run in
+            let cell = Cell()
+            let hasGoneOn = Shared(false)
+            let goesOn = DispatchSemaphore(value: 0)
+            run.operation("parent") {
+                let child = Task {
+                    // In the first schedule in which the parent is held, until it is let go.
+                    let sleeps = hasSlept.withLock { hasSlept in
+                        defer { hasSlept = hasSlept || !hasGoneOn.withLock { $0 } }
+                        return !hasSlept && !hasGoneOn.withLock { $0 }
                     }
-                    hasGoneOn.withLock { $0 = true }
-                    goesOn.signal()
-                    _ = await cell.add("p")
-                    await child.value
+                    if sleeps { block(on: goesOn) }
+                    _ = await cell.add("c")
                 }
-                run.invariant("is collected") {
-                    let order = await cell.text
-                    seen.withLock { _ = $0.insert(order) }
-                    return true
+                hasGoneOn.withLock { $0 = true }
+                goesOn.signal()
+                _ = await cell.add("p")
+                await child.value
+            }
+            return { await cell.text }
+        }
+        #expect(report.holds && report.isComplete, "\(report)")
+        #expect(report.remarks == [], "the judgement was taken back")
+        #expect(orders == ["cp", "pc"])
+        #expect(hasSlept.withLock { $0 })
+    }
+}
+
+/// What a lock hides from the explorer, and which mark shows it.
+extension LockTests {
+    /// A lock that is given up in the end, so that no thread of the tests waits for ever.
+    private final class TimedLock: Sendable {
+        private let semaphore = DispatchSemaphore(value: 1)
+
+        func lock() { _ = semaphore.wait(timeout: .now() + 20) }
+        func unlock() { semaphore.signal() }
+    }
+
+    @Test("is found to deadlock with another one, if locking and unlocking are marked each", arguments: [true, false])
+    func twoLocks(areMarkedEach: Bool) async {
+        var explorer = Explorer(.exhaustive)
+        explorer.stepLimit = .seconds(3)
+        let report = await explorer.explore(
+            Scenario("two locks in two orders") { run in
+                let (left, right) = (TimedLock(), TimedLock())
+                for (name, first, second) in [("moves", left, right), ("moves back", right, left)] {
+                    run.operation(name) {
+                        if areMarkedEach {
+                            run.effect("locks") { first.lock() }
+                            run.effect("locks the other") { second.lock() }
+                            run.effect("unlocks the other") { second.unlock() }
+                            run.effect("unlocks") { first.unlock() }
+                        } else {
+                            run.effect(name) {
+                                first.lock()
+                                second.lock()
+                                second.unlock()
+                                first.unlock()
+                            }
+                        }
+                    }
                 }
             }
         )
-        #expect(report.holds && report.isComplete, "\(report)")
-        #expect(seen.withLock { $0 } == ["cp", "pc"])
-        #expect(hasSlept.withLock { $0 })
+        // One mark around both locks makes one segment of them, so that they never meet: real threads do.
+        #expect(report.failure?.kind == (areMarkedEach ? .stuckStep : nil), "\(report)")
+        #expect(report.isComplete == !areMarkedEach, "\(report)")
+    }
+
+    @Test("leaves orders out, and says so, where all that is marked stands on one line")
+    func oneLine() async {
+        let report = await Explorer().explore(
+            Scenario("one line") { run in
+                let lock = TimedLock()
+                for name in ["first", "second"] {
+                    run.operation(name) {
+                        for step in [lock.lock, lock.unlock, lock.lock, lock.unlock] { run.effect(name, step) }
+                    }
+                }
+            }
+        )
+        #expect(report.holds && !report.isComplete, "\(report)")
+        #expect(report.omission?.contains("where locks nest") == true, "\(report)")
+    }
+
+    @Test("hides a race between two of its uses, unless they are marked; to leave nothing out does not help")
+    func checkThenAct() async {
+        func report(isMarked: Bool, reduces: Bool) async -> ExplorationReport {
+            var explorer = Explorer()
+            explorer.reduces = reduces
+            return await explorer.explore(
+                Scenario("two loads") { run in
+                    let loads = Shared(0)
+                    let use: @Sendable (@Sendable (inout Int) -> Bool) -> Bool = { body in
+                        isMarked ? run.effect("lock") { loads.withLock(body) } : loads.withLock(body)
+                    }
+                    for name in ["first", "second"] {
+                        run.operation(name) {
+                            guard use({ $0 == 0 }) else { return }
+                            _ = use { loads in
+                                loads += 1
+                                return true
+                            }
+                        }
+                    }
+                    run.invariant("one load") { loads.withLock { $0 } == 1 }
+                }
+            )
+        }
+        #expect(await report(isMarked: true, reduces: true).failure?.kind == .brokenInvariant)
+        let reduced = await report(isMarked: false, reduces: true)
+        #expect(reduced.isComplete && reduced.schedules == 1)
+        #expect(reduced.description.contains("is state behind a lock"), "\(reduced)")
+        let unreduced = await report(isMarked: false, reduces: false)
+        #expect(unreduced.holds && unreduced.isComplete && unreduced.schedules == 2, "\(unreduced)")
     }
 }

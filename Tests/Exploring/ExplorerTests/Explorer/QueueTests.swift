@@ -139,7 +139,9 @@ struct QueueTests {
 
     @Test("of Dispatch is drained as long as blocks add blocks, also for a preparation, and beside another one")
     func silentChains() async {
-        let report = await Explorer(.bounded(delays: 1)).explore(
+        var explorer = Explorer()
+        explorer.maximumSchedules = 40
+        let report = await explorer.explore(
             Scenario("silent chains") { run in
                 let (first, second) = (DispatchQueue(label: "first"), DispatchQueue(label: "second"))
                 run.control(first, "first")

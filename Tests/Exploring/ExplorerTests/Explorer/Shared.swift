@@ -1,5 +1,7 @@
 import Dispatch
 import Foundation
+import InterleavingExplorer
+import Testing
 
 /// State behind a lock; an `NSLock`, since the thread sanitizer understands it.
 final class Shared<State: Sendable>: @unchecked Sendable {  // The state is touched under the lock only.
@@ -17,7 +19,54 @@ final class Shared<State: Sendable>: @unchecked Sendable {  // The state is touc
     }
 }
 
-extension Shared where State == Void {
-    /// Where jobs of the layout tests run.
-    static let queue = DispatchQueue(label: "jobs")
+/// Values in the order in which they came, for closures that must be sendable.
+final class Journal: Sendable {
+    private let entries = Shared<[String]>([])
+
+    var all: [String] {
+        entries.withLock { $0 }
+    }
+
+    func add(_ entry: String) {
+        entries.withLock { $0.append(entry) }
+    }
+}
+
+/// Does something on a thread that is not under control, and waits until it is done.
+func elsewhere(_ body: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    DispatchQueue(label: "elsewhere").async {
+        body()
+        done.signal()
+    }
+    done.wait()
+}
+
+/// What comes of a scenario: each run says so in the end, in the closure that its setup returns.
+func outcomes(
+    by explorer: Explorer = Explorer(.exhaustive),
+    _ setUp: @escaping @Sendable (ScenarioRun) -> @Sendable () async -> String
+) async -> (seen: Set<String>, report: ExplorationReport) {
+    let seen = Shared<Set<String>>([])
+    let report = await explorer.explore(
+        Scenario("outcomes") { run in
+            let outcome = setUp(run)
+            run.invariant("is collected") {
+                let outcome = await outcome()
+                seen.withLock { _ = $0.insert(outcome) }
+                return true
+            }
+        }
+    )
+    return (seen.withLock { $0 }, report)
+}
+
+/// The same of a scenario that can be exhausted.
+func allOutcomes(
+    by explorer: Explorer = Explorer(.exhaustive),
+    _ setUp: @escaping @Sendable (ScenarioRun) -> @Sendable () async -> String
+) async -> Set<String> {
+    let (seen, report) = await outcomes(by: explorer, setUp)
+    #expect(report.holds && report.isComplete, "\(report)")
+    return seen
 }

@@ -40,8 +40,9 @@ struct SideBySideTests {
     private func explored(_ name: String, meeting others: Meeting? = nil) async -> (
         report: String, effects: Set<String>
     ) {
-        var explorer = Explorer(.bounded(delays: 2))
+        var explorer = Explorer(.exhaustive)
         explorer.preempts = false
+        explorer.maximumSchedules = 60
         explorer.stopsAtFirstFailure = false
         let journal = Journal()
         let report = await explorer.explore(withdrawals(of: name, meeting: others, journal: journal))

@@ -146,16 +146,3 @@ actor Cell {
         return text
     }
 }
-
-/// Values in the order in which they came, for closures that must be sendable.
-final class Journal: Sendable {
-    private let entries = Shared<[String]>([])
-
-    var all: [String] {
-        entries.withLock { $0 }
-    }
-
-    func add(_ entry: String) {
-        entries.withLock { $0.append(entry) }
-    }
-}

@@ -84,7 +84,7 @@ struct LinearizabilityTests {
         _ falsify: @escaping @Sendable (Answer) -> Answer
     ) -> Scenario {
         Scenario("calls") { run in
-            let history = run.history(of: OneCallerAtATime())
+            let history = CallHistory(of: run, OneCallerAtATime())
             let service = isActor ? Service.actor(run) : Service.queue(run)
             for (index, calls) in program.enumerated() {
                 run.operation("caller \(index + 1)") {

@@ -29,7 +29,6 @@ struct PlantedBugTests {
     @Test(arguments: Set(PlantedBug.small.map(\.scenario.name)).sorted())
     func `are not found where nothing is planted`(_ scenario: String) async {
         var explorer = explorer
-        explorer.mode = .bounded(delays: 2)
         explorer.maximumSchedules = 300
         let report = await explorer.explore(Scenario(.named(scenario), with: PlantedBug.withoutBug))
         #expect(report.holds, "\(report)")

@@ -272,15 +272,3 @@ enum Failures {
         nonisolated var logCode: String { "main_actor" }
     }
 }
-
-/// A specification is copied for each order of the calls that is tried, so it is a value.
-enum Specifications {
-    nonisolated struct Value: SequentialSpecification {
-        private var count = 0
-
-        mutating func permits(_ call: Bool, answering answer: Int) -> Bool {
-            if call { count += 1 }
-            return answer == count
-        }
-    }
-}

@@ -7,6 +7,7 @@ struct CompiledCode {
             .flatMap(Repository.swiftFiles)
         let others = [
             "Tests/Exploring/ExplorerTests/Explorer/ReadmeExample.swift",
+            "Tests/Exploring/ExplorerTests/Explorer/FindARaceExample.swift",
             "Tests/OAuth/AccessTokenOAuthTests/Loaders/DocumentedExampleTests.swift",
         ]
         files = try (examples + Host.files + others).map { try Repository.text(of: $0).lines }

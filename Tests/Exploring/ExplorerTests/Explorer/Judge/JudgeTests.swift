@@ -38,24 +38,18 @@ struct JudgeTests {
         let isComplete: Bool
     }
 
-    static func verdict(on program: Program, _ reductions: Reductions, atMost limit: Int) -> Verdict? {
-        guard let expected = ReferenceModel.outcomes(of: program, atMost: states) else { return nil }
-        let seen = Shared<Set<String>>([])
-        var explorer = Explorer()
-        explorer.reductions = reductions
+    static func verdict(on program: Program, reduces: Bool = true, atMost limit: Int) async -> Verdict? {
+        // On a thread of its own, since the model computes for long.
+        let model = await onThreadOfItsOwn { ReferenceModel.outcomes(of: program, atMost: states) }
+        guard let expected = model else { return nil }
+        var explorer = Explorer(.exhaustive)
+        explorer.reduces = reduces
         explorer.maximumSchedules = limit
-        let report = explorer.explore(
-            Scenario("a program") { run in
-                let runner = ProgramRunner(program, run)
-                runner.begin()
-                run.invariant("is collected") {
-                    let outcome = await runner.outcome
-                    seen.withLock { _ = $0.insert(outcome) }
-                    return true
-                }
-            }
-        )
-        let found = seen.withLock { $0 }
+        let (found, report) = await outcomes(by: explorer) { run in
+            let runner = ProgramRunner(program, run)
+            runner.begin()
+            return { await runner.outcome }
+        }
         return Verdict(
             missing: expected.subtracting(found),
             excess: found.subtracting(expected),
@@ -83,16 +77,13 @@ struct JudgeTests {
 
     @Test("finds exactly the outcomes of programs drawn at random")
     func randomPrograms() async {
-        let judgement = await onThreadOfItsOwn {
-            var judgement = Judgement()
-            var seed = seedBefore
-            while judgement.exhausted < Self.count, judgement.cut < Self.count / 2 {
-                seed += 1
-                let program = Program(seed: seed)
-                guard let verdict = Self.verdict(on: program, .all, atMost: Self.limit) else { continue }
-                judgement.add(verdict, on: program, named: "seed \(seed)")
-            }
-            return judgement
+        var judgement = Judgement()
+        var seed = seedBefore
+        while judgement.exhausted < Self.count, judgement.cut < Self.count / 2 {
+            seed += 1
+            let program = Program(seed: seed)
+            guard let verdict = await Self.verdict(on: program, atMost: Self.limit) else { continue }
+            judgement.add(verdict, on: program, named: "seed \(seed)")
         }
         print("judged: \(judgement.exhausted) exhausted, \(judgement.cut) cut, \(judgement.runs) runs")
         #expect(judgement.exhausted == Self.count, "too many were cut to say anything")
@@ -101,15 +92,12 @@ struct JudgeTests {
 
     @Test("finds exactly the outcomes of small programs")
     func smallPrograms() async {
-        let judgement = await onThreadOfItsOwn {
-            var judgement = Judgement()
-            let step = (programsOfStep == nil ? Program.smallCount / programs : 1) * (half == nil ? 1 : 2)
-            for index in stride(from: half ?? 0, to: Program.smallCount, by: step) {
-                let program = Program.small(index)
-                guard let verdict = Self.verdict(on: program, .all, atMost: Self.limit / 2) else { continue }
-                judgement.add(verdict, on: program, named: "small program \(index)")
-            }
-            return judgement
+        var judgement = Judgement()
+        let step = (programsOfStep == nil ? Program.smallCount / programs : 1) * (half == nil ? 1 : 2)
+        for index in stride(from: half ?? 0, to: Program.smallCount, by: step) {
+            let program = Program.small(index)
+            guard let verdict = await Self.verdict(on: program, atMost: Self.limit / 2) else { continue }
+            judgement.add(verdict, on: program, named: "small program \(index)")
         }
         print("judged small ones: \(judgement.exhausted) exhausted, \(judgement.cut) cut, \(judgement.runs) runs")
         #expect(judgement.exhausted > judgement.cut, "too many were cut to say anything")
@@ -174,7 +162,7 @@ struct JudgeTests {
     @Test("finds what it once missed", arguments: missedPrograms.indices)
     func onceMissed(_ index: Int) async {
         let program = Self.missedPrograms[index].program
-        let verdict = await onThreadOfItsOwn { Self.verdict(on: program, .all, atMost: Self.limit) }
+        let verdict = await Self.verdict(on: program, atMost: Self.limit)
         #expect(verdict?.isComplete == true)
         #expect(verdict?.missing == [])
         #expect(verdict?.excess == [])
@@ -185,17 +173,13 @@ struct JudgeTests {
         .enabled(if: programsOfStep != nil, "it takes long: .ci/deep judge")
     )
     func withoutReductions() async {
-        let judgement = await onThreadOfItsOwn {
-            var judgement = Judgement()
-            for seed in (seedBefore + 1)...(seedBefore + 10_000) where judgement.exhausted < Self.countWithoutReductions
-            {
-                let program = Program(seed: seed)
-                guard let reduced = Self.verdict(on: program, .all, atMost: 10), reduced.isComplete,
-                    let verdict = Self.verdict(on: program, .none, atMost: 500)
-                else { continue }
-                judgement.add(verdict, on: program, named: "seed \(seed)")
-            }
-            return judgement
+        var judgement = Judgement()
+        for seed in (seedBefore + 1)...(seedBefore + 10_000) where judgement.exhausted < Self.countWithoutReductions {
+            let program = Program(seed: seed)
+            guard let reduced = await Self.verdict(on: program, atMost: 10), reduced.isComplete,
+                let verdict = await Self.verdict(on: program, reduces: false, atMost: 500)
+            else { continue }
+            judgement.add(verdict, on: program, named: "seed \(seed)")
         }
         #expect(judgement.exhausted == Self.countWithoutReductions, "too many were cut to say anything")
         for objection in judgement.objections { Issue.record("\(objection)") }

@@ -1,0 +1,42 @@
+/// What a run was like, as far as the search must know.
+@available(Executors, *)
+struct Execution: Sendable {
+    /// The moments at which more than one thing could happen.
+    var choices: [Choice] = []
+    /// The segments that ran, in order.
+    var events: [Event] = []
+    var steps = 0
+    /// Whether there were more candidates at some moment than a digit can tell apart.
+    var isTruncated = false
+    var findings = RunState.Findings()
+    /// The steps in which tasks have begun that did not come by.
+    var missed: [MissedTasks] = []
+    /// Whether the run was given up, mostly because it can show nothing new.
+    var isPruned = false
+    /// Whether the run was given up because a thread seemed to wait for a lock that a held step has.
+    var hasMetLock = false
+    /// Where the step was held; `nil` if that is not known.
+    var lockSites: [Int?] = []
+    /// Whether the run has failed before everything had happened.
+    var hasEndedEarly = false
+    /// Stands for everything that has happened.
+    var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    /// Tasks that have begun out of sight in a step, or meanwhile on another thread.
+    struct MissedTasks: Sendable {
+        let step: Int
+        let ids: [UInt64]
+    }
+
+    var digits: [UInt8] { choices.map { $0.digit } }
+
+    /// Whether this run shows code for which asking for an actor and entering it have to be two steps.
+    ///
+    /// Where code in an actor asks for another one, the request itself can be too early or too late. Where the subject
+    /// cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a footprint tells.
+    var mustEnterActorsLater: Bool { findings.asksInsideActors || findings.hasSubjectCancelled }
+
+    mutating func mix(_ value: Int) {
+        fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3
+    }
+}

@@ -1,0 +1,109 @@
+/// Who takes part in a run: the scenario, the clock, queues, operations, and the tasks that they start.
+@available(Executors, *)
+struct Participants: Sendable {
+    struct Participant: Sendable {
+        let name: String?
+        /// The participant that started this one, and this one's index among the tasks that it started.
+        let parent: Int
+        let ordinal: Int
+        /// What the scenario or the clock did when it was started.
+        var cause: String?
+        var started = 0
+        var hasRun = false
+        /// Whether it is an operation, whose task nobody but the scenario has.
+        var isOperation = false
+        var isChild = false
+        /// Where its task is, and the task's id; zero if it has none.
+        var task: UInt = 0
+        var taskID: UInt64 = 0
+        /// Where its task is that has ended, if the run still holds it.
+        var endedTask: UInt = 0
+        /// What its task was last seen to do.
+        var status = TaskStatus.isReady
+        var isCancelled = false
+    }
+
+    static let scenario = 0
+    static let clock = 1
+
+    private var all = [
+        Participant(name: "scenario", parent: 0, ordinal: 0), Participant(name: "clock", parent: 0, ordinal: 0),
+    ]
+    private var ofTasks: [UInt64: Int] = [:]
+    /// Whom the next new task belongs to.
+    var nextOwner: Int?
+
+    /// How many operations there are.
+    var operations: Int { all.count { $0.isOperation } }
+    var indices: Range<Int> { all.indices }
+
+    subscript(index: Int) -> Participant {
+        get { all[index] }
+        _modify { yield &all[index] }
+    }
+
+    /// Adds a participant that has a name of its own.
+    mutating func add(_ name: String, isOperation: Bool = false) -> Int {
+        all.append(Participant(name: name, parent: 0, ordinal: 0, isOperation: isOperation))
+        return all.count - 1
+    }
+
+    func knowsTask(_ id: UInt64) -> Bool {
+        ofTasks[id] != nil
+    }
+
+    /// Whose task this is: a task that is not known yet was started by `parent`, and zero, which is no task, belongs to it too.
+    mutating func owner(ofTask id: UInt64, startedBy parent: Int, for cause: String?) -> Int {
+        if id == 0 { return parent }
+        if let known = ofTasks[id] { return known }
+        if let nextOwner {
+            ofTasks[id] = nextOwner
+            return nextOwner
+        }
+        all[parent].started += 1
+        var participant = Participant(name: nil, parent: parent, ordinal: all[parent].started)
+        participant.cause = parent <= Self.clock ? cause : nil
+        all.append(participant)
+        ofTasks[id] = all.count - 1
+        return all.count - 1
+    }
+
+    /// The name of a participant: its own, or that of the one that started it and a number, such as `first/1`.
+    ///
+    /// What the scenario has started is told apart by the step: `scenario: user taps/1`.
+    func name(of participant: Int) -> String {
+        let entry = all[participant]
+        let cause = entry.cause.map { ": \($0)" } ?? ""
+        return entry.name ?? "\(name(of: entry.parent))\(cause)/\(entry.ordinal)"
+    }
+
+    /// The participant whose task is at an address.
+    func index(ofTaskAt address: UInt) -> Int? {
+        address == 0 ? nil : all.lastIndex { $0.task == address }
+    }
+
+    /// Whether a participant has a child that has ended.
+    func hasEndedChild(_ parent: Int) -> Bool {
+        all.contains { $0.isChild && $0.parent == parent && $0.status == .ended }
+    }
+
+    /// The participant, and those that started it, up to the scenario's own.
+    func ancestry(of participant: Int) -> some Sequence<Int> {
+        sequence(first: participant) { all[$0].parent }.lazy.prefix { $0 > Self.clock }
+    }
+
+    /// Whether a participant is another one, or a child of its children.
+    func isStructured(_ participant: Int, below ancestor: Int?) -> Bool {
+        var participant = participant
+        while participant != ancestor {
+            guard all[participant].isChild else { return false }
+            participant = all[participant].parent
+        }
+        return true
+    }
+
+    /// Whether the runtime holds its lock of a task, so that whoever needs the lock would wait for a held step for ever.
+    var isAnyTaskLocked: Bool {
+        all.contains { $0.task != 0 && TaskStatus.isLocked(taskAt: $0.task) }
+    }
+}

@@ -1,0 +1,201 @@
+/// How the footprint of the segment that runs comes about.
+@available(Executors, *)
+extension RunState {
+    /// How many objects are known by their ordinals now.
+    var known: Footprint.Known {
+        Footprint.Known(actors: knownActors.count, participants: participants.indices.count)
+    }
+
+    /// The ordinal of an actor, by which footprints know it.
+    mutating func ordinal(ofActorAt address: UInt) -> Int {
+        // A loop over indices, since a copy of a weak reference is dear.
+        var index = knownActors.count - 1
+        while index >= 0, knownActors[index].address != address { index -= 1 }
+        if index >= 0, unsafe knownActors[index].actor != nil {
+            return index
+        }
+        let actor = unsafe UnsafeRawPointer(bitPattern: address).map {
+            unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+        }
+        knownActors.append(KnownActor(address: address, actor: actor))
+        return knownActors.count - 1
+    }
+
+    /// Begins a step, or a part of it that follows at once.
+    mutating func begin(_ part: Candidate, isFirst: Bool) {
+        isStepping = true
+        segment = Segment(of: part, after: segment)
+        segment.actorOrdinal = segment.actor.map { ordinal(ofActorAt: $0) }
+        touchActor()
+        guard !isFirst, part.entersActor, recording?.isOn == true else { return }
+        let actor = recording?.nameOfActor(enteredBy: part)
+        record(.enters, by: part.participant, actor ?? ActorIdentity.unknown)
+    }
+
+    // MARK: What is touched
+
+    /// Notes that something is touched that others can see without entering an actor.
+    mutating func touchEffects() {
+        segment.footprint.write(.effects)
+    }
+
+    /// Notes that code has run in the actor of the present step.
+    private mutating func touchActor() {
+        if let actor = segment.actorOrdinal { segment.footprint.write(.init(kind: .actor, ordinal: actor)) }
+    }
+
+    private mutating func request(actorAt address: UInt) {
+        let actor = ordinal(ofActorAt: address)
+        if !segment.requests.contains(actor) { segment.requests.append(actor) }
+    }
+
+    /// Notes a job that has become ready to run, and who is told by that.
+    mutating func note(_ job: ControlledJob, of participant: Int, preference: TaskStatus.Preference?) {
+        switch job.kind {
+        case .task where job.isNew:
+            participants[participant].task = job.address
+            participants[participant].taskID = job.taskID
+            participants[participant].isChild = job.isChild
+            participants[participant].status = .isReady
+            if job.origin == .hook { preference?.attach(toTaskAt: job.address) }
+        case .task:
+            noteResumption(of: participant)
+        case .actor:
+            if let address = ActorIdentity.address(servedBy: job) {
+                request(actorAt: address)
+            } else {
+                segment.footprint.isOpaque = true
+            }
+        case .hop: segment.isPausing = true
+        case .other: segment.footprint.isOpaque = true
+        }
+    }
+
+    private mutating func noteResumption(of participant: Int) {
+        let before = participants[participant].status
+        // A step that only wakes it is the run's own, and nobody else could have done that.
+        if before.isWait, !segment.isWake {
+            segment.footprint.write(.init(kind: .task, ordinal: participant))
+            if before == .waitsForContinuation, segment.actor == nil { segment.footprint.wakesFromOutside = true }
+        }
+        if segment.actor != nil { noteStatus(of: participant) }
+        participants[participant].status = .isReady
+    }
+
+    // MARK: What has become of tasks
+
+    /// Notes what has become of the tasks that ran since the last point.
+    mutating func noteStatuses() {
+        guard TaskStatus.isKnown else {
+            segment.footprint.isOpaque = true
+            return
+        }
+        if let job = segment.job, job.kind == .task {
+            noteStatus(of: segment.participant)
+        }
+        if let actor = segment.actor {
+            for index in participants.indices where participants[index].status == .waitsForActor(actor) {
+                noteStatus(of: index)
+            }
+        }
+        noteCancellations()
+    }
+
+    private mutating func noteStatus(of index: Int) {
+        guard participants[index].task != 0 else { return }
+        let status = TaskStatus(ofTaskAt: participants[index].task)
+        if segment.actor != nil {
+            // Those that still wait for the actor have not run.
+            guard status != participants[index].status else { return }
+            touchActor()
+        }
+        for ancestor in participants.ancestry(of: index) { segment.footprint.addLineage(ancestor) }
+        // Nothing tells whether the segment leaves the scope of a child that has ended, and would have cancelled it before.
+        if participants.hasEndedChild(index) {
+            segment.footprint.read(.init(kind: .children, ordinal: index))
+        }
+        segment.isPrivate = segment.isPrivate && participants[index].isOperation
+        if status != .running || segment.actor == nil {
+            participants[index].status = status
+        }
+        switch status {
+        case .running, .isReady: break
+        case .ended: noteEnd(of: index)
+        case .waitsForTask(let address):
+            if let other = participants.indices.first(where: { participants[$0].task == address }) {
+                segment.footprint.read(.init(kind: .task, ordinal: other))
+            } else {
+                segment.footprint.isOpaque = true
+            }
+        case .waitsForContinuation:
+            // The continuation may have been resumed already where the step was held.
+            if segment.followsPoint, !segment.isPausing { segment.footprint.isLateSuspension = true }
+            // Outside of an actor a suspension may as well come first: whatever follows can still come at once.
+            if segment.actor != nil { segment.footprint.write(.init(kind: .task, ordinal: index)) }
+        case .waitsForGroup: segment.footprint.read(.init(kind: .children, ordinal: index))
+        case .waitsForActor(let address): request(actorAt: address)
+        }
+    }
+
+    private mutating func noteEnd(of index: Int) {
+        let task = participants[index].taskID
+        let reference = references.first { $0.id == task }
+        if reference != nil { participants[index].endedTask = participants[index].task }
+        participants[index].task = 0
+        // Where nobody else has the task, nobody can await it.
+        guard !participants[index].isOperation, reference?.isForgotten != true else { return }
+        segment.footprint.write(.init(kind: .task, ordinal: index))
+        if participants[index].isChild {
+            segment.footprint.write(.init(kind: .children, ordinal: participants[index].parent))
+        } else {
+            segment.footprint.endsSharedTask = true
+        }
+    }
+
+    /// Finds out whose tasks the present segment has cancelled.
+    private mutating func noteCancellations() {
+        for index in participants.indices where !participants[index].isCancelled {
+            // A task that has ended can be cancelled as well: another schedule may do so before the end.
+            let task = participants[index].task | participants[index].endedTask
+            guard task != 0, TaskStatus.isCancelled(taskAt: task) else { continue }
+            participants[index].isCancelled = true
+            if !participants.isStructured(index, below: segment.cancelled) { findings.hasSubjectCancelled = true }
+            segment.footprint.write(.init(kind: .cancellation, ordinal: index))
+        }
+    }
+
+    // MARK: The end of a segment
+
+    /// Ends a segment: what it has made ready can run from now on, and its footprint is complete.
+    mutating func endSegment() -> (footprint: Footprint, isPrivate: Bool) {
+        for actor in segment.requests { segment.footprint.write(.init(kind: .actor, ordinal: actor)) }
+        if segment.actor != nil, !segment.requests.isEmpty { findings.asksInsideActors = true }
+        segment.requests = []
+        isEventful = isEventful || !segment.footprint.isUntouched || !candidates.madeReady.isEmpty
+        candidates.endSegment()
+        if let before = segment.footprintBeforeLock {
+            if segment.isCutByLock || !segment.footprint.isEmpty { findings.isCutByLock = true }
+            segment.footprint.merge(before)
+            segment.footprintBeforeLock = nil
+            segment.isCutByLock = false
+        }
+        segment.footprint.followsPoint = segment.followsPoint
+        // What has come to a dispatch queue cannot be seen.
+        if !candidates.queues.isEmpty { segment.footprint.isOpaque = true }
+        defer {
+            segment.footprint = Footprint()
+            segment.isPrivate = true
+        }
+        return (segment.footprint, segment.isPrivate && isNobodyHeld)
+    }
+
+    /// Whether there is no held step, and no dispatch queue that blocks may have come to.
+    var isNobodyHeld: Bool {
+        candidates.queues.isEmpty && candidates.lastHeld == nil
+    }
+
+    /// Whether a cancellation is waiting that would reach one of these tasks.
+    func canBeCancelled(_ lineage: [Footprint.Object]) -> Bool {
+        lineage.contains { candidates.canBeCancelled($0.ordinal, in: participants) }
+    }
+}

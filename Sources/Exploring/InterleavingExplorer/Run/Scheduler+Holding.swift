@@ -1,0 +1,126 @@
+import Synchronization
+
+/// How a step is held in its middle, and let go where it has a lock that others need.
+@available(Executors, *)
+extension Scheduler {
+    /// Hands the right to run to a held step; returns whether it has come back to this thread.
+    func hand(over held: HeldStep, from thread: StepThread) -> Bool {
+        if thread !== main { threads.add(thread) }
+        resume(held)
+        guard thread === main else { return false }
+        _ = thread.waitForOrder()
+        return true
+    }
+
+    /// Ends the run on the exploration's own thread.
+    func endRun(on thread: StepThread) {
+        guard thread !== main else { return }
+        threads.add(thread)
+        willRun(on: main)
+        main.hand(.goOn)
+    }
+
+    /// Notes who runs from now on.
+    func willRun(on thread: StepThread) {
+        threadState.withLock { $0.running = thread }
+    }
+
+    private func resume(_ held: HeldStep) {
+        run.state.withLock { state in
+            state.isStepping = true
+            state.segment = held.segment
+        }
+        willRun(on: held.thread)
+        held.thread.hand(.goOn)
+    }
+
+    /// Holds the running step while others go on.
+    ///
+    /// - Returns: Whether the step was let go, and not told to go on.
+    func hold(_ key: Candidate.Key, for candidate: Candidate) -> Bool {
+        let thread = threadState.withLock { $0.running }
+        run.state.withLock { state in
+            state.candidates.hold(
+                Candidate(
+                    work: .heldStep(HeldStep(thread: thread, segment: state.segment)),
+                    participant: state.segment.participant,
+                    label: nil,
+                    key: key
+                )
+            )
+            state.isStepping = false
+        }
+        if let other = candidate.heldStep {
+            resume(other)
+        } else {
+            threads.run(candidate, for: self)
+        }
+        var suspicion = LockSuspicion(looks: run.looksBeforeLettingGo)
+        return thread.waitForOrder {
+            let activity = threadState.withLock { $0.running }.activity
+            let segments = progress.segments.load(ordering: .relaxed)
+            let isWaitingOnPurpose = progress.isWaiting.load(ordering: .sequentiallyConsistent)
+            return suspicion.isConfirmed(by: isWaitingOnPurpose ? nil : activity, after: segments) && letGo(thread)
+        }
+    }
+
+    /// Lets a step go that the running thread seems to wait for, since the step has a lock; the schedule is given up.
+    private func letGo(_ thread: StepThread) -> Bool {
+        let isLast = run.state.withLock { state in
+            guard state.candidates.lastHeld?.thread === thread else { return false }
+            return state.candidates.takeLastHeld() != nil
+        }
+        guard isLast else { return false }
+        threadState.withLock { state in
+            state.loose += state.isGivenUp ? 1 : 2
+            state.isGivenUp = true
+        }
+        run.state.withLock { $0.isAbandoned = true }
+        return true
+    }
+
+    /// Comes back from a step of a schedule that was given up; the last one to do so ends the run.
+    func comeBack(_ thread: StepThread) {
+        let loose = threadState.withLock { state in
+            state.loose -= 1
+            return state.loose
+        }
+        if loose > 0 {
+            if thread === main { _ = thread.waitForOrder() } else { threads.add(thread) }
+        } else if let held = run.state.withLock({ $0.candidates.takeLastHeld() }) {
+            threadState.withLock { $0.loose = 1 }
+            _ = hand(over: held, from: thread)
+        } else {
+            endRun(on: thread)
+        }
+    }
+}
+
+/// The suspicion that the running thread waits for a lock that a held step has.
+///
+/// A thread that only gets no processor does not sleep, and does not use the processor either: that counts for nothing.
+@available(Executors, *)
+private struct LockSuspicion {
+    /// How often the thread must be found asleep with nothing done in between.
+    let looks: Int
+    private var looksAsleep = 0
+    private var segments = -1
+    private var processorTime: Duration?
+
+    init(looks: Int) {
+        self.looks = looks
+    }
+
+    /// Whether that is so after one more look; no activity is no reason to suspect anything.
+    mutating func isConfirmed(by activity: SystemThread.Activity?, after segments: Int) -> Bool {
+        guard let activity, segments == self.segments, let start = processorTime else {
+            looksAsleep = 0
+            self.segments = segments
+            processorTime = activity?.processorTime
+            return false
+        }
+        looksAsleep = activity.isAsleep ? looksAsleep + 1 : 0
+        // Who waits may also spin, which uses the processor.
+        return looksAsleep >= looks || activity.processorTime - start >= .milliseconds(10) * looks
+    }
+}

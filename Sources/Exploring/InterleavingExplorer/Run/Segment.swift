@@ -1,0 +1,67 @@
+/// Code of one step that runs in one piece: from its beginning or a preemption point to its end or the next such point.
+@available(Executors, *)
+struct Segment: Sendable {
+    /// Whose step it is.
+    var participant = Participants.scenario
+    /// The job, if it is one.
+    var job: ControlledJob?
+    /// The actor that the step runs in, if it is an actor's.
+    var actor: UInt?
+    /// The actor's ordinal in footprints, for the actor may be gone when the step is over.
+    var actorOrdinal: Int?
+    var isInsideActor = false
+    /// Whether it only wakes a task, so that no code follows where that task's job is enqueued.
+    var isWake = false
+    /// What the scenario or the clock does.
+    var cause: String?
+    var footprint = Footprint()
+    /// The actors that were asked for; they count as touched at its end.
+    var requests: [Int] = []
+    /// What it had touched up to a preemption point at which the subject has a lock.
+    var footprintBeforeLock: Footprint?
+    /// Whether it has touched something since, up to another such point.
+    var isCutByLock = false
+    /// Whether it goes on behind a preemption point.
+    var followsPoint = false
+    /// Whether it waits for the run to wake it.
+    var isPausing = false
+    /// Whether nobody but the scenario can await or cancel the tasks that ran.
+    var isPrivate = true
+    /// The operation that the scenario cancels, if it does.
+    var cancelled: Int?
+    /// How many marks with a body are open, inside which there is no preemption point.
+    var openMarks = 0
+
+    init() {}
+
+    /// The segment that begins with a candidate, which may be a later part of a step and then keeps the step's footprint.
+    init(of candidate: Candidate, after last: Segment) {
+        participant = candidate.participant
+        job = candidate.job
+        cause = candidate.label
+        isInsideActor = candidate.entersActor
+        if let job { actor = ActorIdentity.address(servedBy: job) }
+        footprint = last.footprint
+        footprintBeforeLock = last.footprintBeforeLock
+        isCutByLock = last.isCutByLock
+        isPrivate = last.isPrivate
+        isWake = candidate.isWake
+        cancelled = candidate.cancelled
+        // Also if the operation has ended, or is cancelled already.
+        if let cancelled { footprint.write(.init(kind: .cancellation, ordinal: cancelled)) }
+        if candidate.isOpaque {
+            footprint.isOpaque = true
+            isPrivate = false
+        }
+    }
+
+    /// Goes on where it cannot be held: others that could have run here would notice only what it touches from now on.
+    mutating func passLockedPoint() {
+        if let before = footprintBeforeLock {
+            isCutByLock = isCutByLock || !footprint.isEmpty
+            footprint.merge(before)
+        }
+        footprintBeforeLock = footprint
+        footprint = Footprint()
+    }
+}

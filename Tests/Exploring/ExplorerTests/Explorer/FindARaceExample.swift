@@ -1,0 +1,142 @@
+import Foundation
+import InterleavingExplorer
+import Testing
+
+enum Faulty {
+    // snippet: the actor
+    actor DownloadCache {
+        private var files: [String: String] = [:]
+        private var downloads: [String: Task<String, Never>] = [:]
+        private let fetch: @Sendable (String) async -> String
+
+        init(fetch: @escaping @Sendable (String) async -> String) {
+            self.fetch = fetch
+        }
+
+        func file(_ name: String) async -> String {
+            if let file = files[name] { return file }
+            if let download = downloads[name] { return await download.value }
+            let download = Task.detached { [fetch] in await fetch(name) }
+            downloads[name] = download
+            let file = await download.value
+            files[name] = file
+            downloads[name] = nil
+            return file
+        }
+
+        func removeAll() {
+            files = [:]
+            downloads = [:]
+        }
+    }
+    // end snippet
+
+    // snippet: the scenario
+    actor Server {
+        private var version = 1
+
+        func update() { version += 1 }
+        func file(_ name: String) -> String { "\(name), version \(version)" }
+    }
+
+    static let emptiedCache = Scenario("a cache that is emptied during a download") { run in
+        let server = Server()
+        let cache = DownloadCache { name in
+            let file = await server.file(name)
+            run.note("the server sends “\(file)”")
+            await run.pause("the answer arrives")
+            return file
+        }
+        run.operation("reader") { await cache.file("logo") }
+        run.operation("update") {
+            await server.update()
+            await cache.removeAll()
+            run.note("the cache is empty")
+        }
+        run.invariant("who reads now gets the new logo") {
+            await cache.file("logo") == "logo, version 2"
+        }
+    }
+    // end snippet
+}
+
+enum Repaired {
+    actor DownloadCache {
+        private var files: [String: String] = [:]
+        private var downloads: [String: Task<String, Never>] = [:]
+        private let fetch: @Sendable (String) async -> String
+
+        init(fetch: @escaping @Sendable (String) async -> String) {
+            self.fetch = fetch
+        }
+
+        // snippet: the repair
+        func file(_ name: String) async -> String {
+            if let file = files[name] { return file }
+            if let download = downloads[name] { return await download.value }
+            let download = Task.detached { [fetch] in await fetch(name) }
+            downloads[name] = download
+            let file = await download.value
+            // The cache was emptied meanwhile: the file may be old, and the download is no longer ours to clear.
+            guard downloads[name] == download else { return file }
+            files[name] = file
+            downloads[name] = nil
+            return file
+        }
+        // end snippet
+
+        func removeAll() {
+            files = [:]
+            downloads = [:]
+        }
+    }
+
+    static let emptiedCache = Scenario("a cache that is emptied during a download") { run in
+        let server = Faulty.Server()
+        let cache = DownloadCache { name in
+            let file = await server.file(name)
+            run.note("the server sends “\(file)”")
+            await run.pause("the answer arrives")
+            return file
+        }
+        run.operation("reader") { await cache.file("logo") }
+        run.operation("update") {
+            await server.update()
+            await cache.removeAll()
+            run.note("the cache is empty")
+        }
+        run.invariant("who reads now gets the new logo") {
+            await cache.file("logo") == "logo, version 2"
+        }
+    }
+}
+
+@Suite("The page “Find a race in your actor”", .timeLimit(.minutes(10)))
+struct FindARaceExample {
+    private let page = Result {
+        let root = URL(filePath: #filePath).appending(path: "../../../../..").standardizedFileURL
+        let catalog = "Sources/Exploring/InterleavingExplorer/InterleavingExplorer.docc"
+        return try String(contentsOf: root.appending(path: "\(catalog)/FindARace.md"), encoding: .utf8)
+    }
+
+    // snippet: the test
+    func theCacheIsEmptied(_ scenario: Scenario) async throws {
+        try await Explorer().explore(scenario).verify()
+    }
+    // end snippet
+
+    @Test("shows the failure that the explorer finds")
+    func finds() async throws {
+        let failure = try #require(
+            await #expect(throws: ScenarioFailure.self) { try await theCacheIsEmptied(Faulty.emptiedCache) }
+        )
+        #expect(try page.get().contains("\(failure)"), "\(failure)")
+    }
+
+    @Test("shows the report of the repaired cache")
+    func holds() async throws {
+        try await theCacheIsEmptied(Repaired.emptiedCache)
+        let report = await Explorer().explore(Repaired.emptiedCache)
+        #expect(try page.get().contains("\(report)"), "\(report)")
+    }
+}
