@@ -20,7 +20,7 @@ struct MainQueueTests {
         }
         let clauses = ServiceContract.clauses.filter { ["L1", "S1", "S2"].contains($0.id) }
         for _ in 1...runs {
-            let report = await ServiceContract.verify(subject, clauses: clauses)
+            let report = await ServiceContract.verify(subject, clauses: clauses, onProgress: nil)
             #expect(report.brokenIDs == ["S1", "S2"], "\(report)")
         }
     }
@@ -33,7 +33,7 @@ struct MainQueueTests {
             }
             return .async(service)
         }
-        let report = await ServiceContract.verify(subject)
+        let report = await ServiceContract.verify(subject, onProgress: nil)
         #expect(report.isKept, "\(report)")
     }
 }

@@ -1,18 +1,19 @@
 import AccessTokenContract
+import Foundation
 import TestSupport
 import Testing
 
 @Suite("Limits of any size end no process", .eightAtATime, .timeLimit(.minutes(10)))
 struct OddLimitTests {
-    static let long: [Duration] = [.seconds(Int64.max), .seconds(1e18)]
-    static let short: [Duration] = [.zero, .nanoseconds(-1), .seconds(Int64.min)]
+    static let long: [TimeInterval] = [.infinity, 1e18]
+    static let short: [TimeInterval] = [0, -1e-9, -.infinity, .nan]
 
     private static let subject = ContractSubject("the actor") { .async(AsyncAccessTokenService(loader: $0.loader)) }
 
     @Test(arguments: long)
-    func `a long time limit of the contract waits for the subject`(limit: Duration) async throws {
+    func `a long time limit of the contract waits for the subject`(limit: TimeInterval) async throws {
         let clause = try #require(ServiceContract.clauses.first { $0.id == "L1" })
-        #expect(await ServiceContract.verify(Self.subject, clauses: [clause], timeLimit: limit).isKept)
+        #expect(await ServiceContract.verify(Self.subject, clauses: [clause], timeLimit: limit, onProgress: nil).isKept)
         guard case .kept = await clause.verify(Self.subject, timeLimit: limit) else {
             Issue.record("L1 must be kept")
             return
@@ -20,14 +21,18 @@ struct OddLimitTests {
     }
 
     @Test(arguments: short)
-    func `a short time limit of the contract ends soon`(limit: Duration) async throws {
+    func `a short time limit of the contract ends soon`(limit: TimeInterval) async throws {
         let clauses = ServiceContract.clauses.filter { $0.id == "L1" }
         let silent = ContractSubject("silent") { _ in .retrieving { _ in } }
-        #expect(await ServiceContract.verify(silent, clauses: clauses, timeLimit: limit).brokenIDs == ["L1"])
+        #expect(
+            await ServiceContract.verify(silent, clauses: clauses, timeLimit: limit, onProgress: nil).brokenIDs == [
+                "L1"
+            ]
+        )
     }
 
     @Test(arguments: long)
-    func `a long time limit of a controlled loader waits for the load`(limit: Duration) async {
+    func `a long time limit of a controlled loader waits for the load`(limit: TimeInterval) async {
         let loader = ControlledLoader()
         async let load = loader.started(1, timeLimit: limit)
         loader.load(replacing: nil) { _ in }
@@ -35,7 +40,7 @@ struct OddLimitTests {
     }
 
     @Test(arguments: short)
-    func `a short time limit of a controlled loader ends soon`(limit: Duration) async {
+    func `a short time limit of a controlled loader ends soon`(limit: TimeInterval) async {
         #expect(await ControlledLoader().started(1, timeLimit: limit) == nil)
         #expect(await ControlledLoader().started(.max, timeLimit: limit) == nil)
     }
@@ -44,6 +49,6 @@ struct OddLimitTests {
     func `there is no load before the first one`(count: Int) async {
         let loader = ControlledLoader()
         loader.load(replacing: nil) { _ in }
-        #expect(await loader.started(count, timeLimit: .seconds(10)) == nil)
+        #expect(await loader.started(count, timeLimit: 10) == nil)
     }
 }

@@ -9,7 +9,7 @@ struct SubjectMistakeTests {
         let subject = ContractSubject("half a subject", features: [.signIn, .currentToken]) { fixture in
             .async(AsyncAccessTokenService(loader: fixture.loader))
         }
-        let report = await ServiceContract.verify(subject)
+        let report = await ServiceContract.verify(subject, onProgress: nil)
         #expect(report.brokenIDs == ["L1"])
         let violation = try #require(report.violations.first)
         #expect(violation.trace == [])
@@ -22,7 +22,7 @@ struct SubjectMistakeTests {
         let subject = ContractSubject("rash", promises: ["D2", "D22"]) { fixture in
             .async(AsyncAccessTokenService(loader: fixture.loader))
         }
-        let report = await ServiceContract.verify(subject)
+        let report = await ServiceContract.verify(subject, onProgress: nil)
         #expect(report.violations.map(\.observed) == ["it promises [\"D22\"]"])
     }
 

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What every service of this package does, clause by clause, as something that can be run on any service.
 ///
 /// ```swift
@@ -16,53 +18,34 @@ public enum ServiceContract {
     /// The ids of the clauses in which good services differ: breaking one is advice, unless the subject promises it.
     public static let conventions: Set<String> = Set(clauses.filter(\.isConvention).map(\.id))
 
-    /// How long a subject may take for one step: a second, and longer on a machine that is busy with other things.
-    public static let defaultTimeLimit = Duration.seconds(1)
+    /// How many seconds a subject may take for one step, and more on a machine that is busy with other things.
+    public static let defaultTimeLimit: TimeInterval = 1
 
     /// Verifies clauses that the subject's features select, one after the other.
     ///
-    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject does
-    /// not even load (L1), nothing else is run. A clause that could not be judged, because a step failed that another clause
-    /// judges, is broken itself if that other clause was kept and no other is broken.
+    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. A subject that
+    /// answers after the time limit is not judged by that. If the subject does not even load (L1), nothing else is run. A
+    /// clause that could not be judged, because a step failed that another clause judges, is broken itself if that other
+    /// clause was kept and no other is broken.
     ///
     /// - Parameters:
     ///   - subject: the kind of service.
     ///   - clauses: those that are verified; all of them by default.
-    ///   - timeLimit: how long a subject may take for one step before it counts as silent; longer on a busy machine.
-    ///   - onProgress: told before and after each clause; after a crash of the subject, it has said which one was running.
+    ///   - timeLimit: how many seconds a subject may take for one step before it counts as silent; more on a busy machine.
+    ///   - onProgress: told before and after each clause; by default what is left of a report if the subject ends the process.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public static func verify(
         _ subject: ContractSubject,
         clauses: [ContractClause] = ServiceContract.clauses,
-        timeLimit: Duration = ServiceContract.defaultTimeLimit,
-        onProgress: (@Sendable (ContractProgress) -> Void)? = nil
+        timeLimit: TimeInterval = ServiceContract.defaultTimeLimit,
+        onProgress: (@Sendable (ContractProgress) -> Void)? = ContractProgress.standardError
     ) async -> ContractReport {
-        // On a thread of its own, so that progress is told also when the subject blocks all those of the pool.
-        let lane = Lane("contract")
-        return await Task(executorPreference: lane) {
-            var rows: [(ContractClause, ContractOutcome)] = []
-            var leftToOthers: [(row: Int, judge: String, violation: ContractViolation)] = []
-            var conditions = ClauseRun.Conditions(timeLimit: timeLimit)
-            for clause in clauses {
-                onProgress?(ContractProgress(subject: subject.name, clause: clause, outcome: nil))
-                let (outcome, left) =
-                    conditions.broken.contains("L1")
-                    ? (.notJudged("L1 is broken"), nil) : await clause.judge(subject, conditions)
-                if case .broken = outcome { conditions.broken.insert(clause.id) }
-                if let left, let violation = left.violation {
-                    leftToOthers.append((rows.count, left.clause, violation))
-                }
-                rows.append((clause, outcome))
-                onProgress?(ContractProgress(subject: subject.name, clause: clause, outcome: outcome))
-            }
-            // What was left to a clause that found nothing itself is broken by nobody else: who saw it judges it.
-            let kept = Set(rows.filter(\.1.isKept).map(\.0.id))
-            for left in leftToOthers where conditions.broken.isEmpty && kept.contains(left.judge) {
-                let clause = rows[left.row].0
-                let outcome = clause.outcome(of: left.violation, by: subject)
-                rows[left.row].1 = outcome
-                onProgress?(ContractProgress(subject: subject.name, clause: clause, outcome: outcome))
-            }
-            return ContractReport(subject: subject.name, rows: rows)
-        }.value
+        await ContractClause.verify(
+            subject,
+            clauses,
+            essential: "L1",
+            timeLimit: timeLimit,
+            onProgress: onProgress
+        )
     }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What every credential store must do, clause by clause, as something that can be run on any store.
 ///
 /// ```swift
@@ -11,10 +13,10 @@ public enum StoreContract {
     public static let clauses: [StoreClause] = keeping + versions + exclusion + failures + reading + waiting + ending
 
     /// The ids of the clauses in which good stores differ: breaking one is advice, unless the subject promises it.
-    public static let conventions: Set<String> = Set(clauses.filter(\.wording.isConvention).map(\.id))
+    public static let conventions: Set<String> = Set(clauses.filter(\.isConvention).map(\.id))
 
-    /// How long a subject may take for one step: five seconds, and longer on a machine that is busy with other things.
-    public static let defaultTimeLimit = Duration.seconds(5)
+    /// How many seconds a subject may take for one step, and more on a machine that is busy with other things.
+    public static let defaultTimeLimit: TimeInterval = 5
 
     /// Verifies clauses that the subject's features select, one after the other, each in a new place.
     ///
@@ -24,28 +26,15 @@ public enum StoreContract {
     /// - Parameters:
     ///   - subject: the kind of store.
     ///   - clauses: those that are verified; all of them by default.
-    ///   - timeLimit: how long a subject may take for one step before it counts as silent; longer on a busy machine.
-    ///   - onProgress: told before and after each clause; after a crash of the subject, it has said which one was running.
+    ///   - timeLimit: how many seconds a subject may take for one step before it counts as silent; more on a busy machine.
+    ///   - onProgress: told before and after each clause; by default what is left of a report if the subject ends the process.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public static func verify(
         _ subject: StoreSubject,
         clauses: [StoreClause] = StoreContract.clauses,
-        timeLimit: Duration = StoreContract.defaultTimeLimit,
-        onProgress: (@Sendable (ContractProgress) -> Void)? = nil
+        timeLimit: TimeInterval = StoreContract.defaultTimeLimit,
+        onProgress: (@Sendable (ContractProgress) -> Void)? = ContractProgress.standardError
     ) async -> ContractReport {
-        // On a thread of its own, so that progress is told also when the subject blocks all those of the pool.
-        let lane = Lane("stores")
-        return await Task(executorPreference: lane) {
-            var rows: [(ContractClause, ContractOutcome)] = []
-            var isUseless = false
-            for clause in clauses {
-                onProgress?(ContractProgress(subject: subject.name, clause: clause.wording, outcome: nil))
-                let outcome: ContractOutcome =
-                    isUseless ? .notJudged("K1 is broken") : await clause.verify(subject, timeLimit: timeLimit)
-                if clause.id == "K1", case .broken = outcome { isUseless = true }
-                rows.append((clause.wording, outcome))
-                onProgress?(ContractProgress(subject: subject.name, clause: clause.wording, outcome: outcome))
-            }
-            return ContractReport(subject: subject.name, rows: rows)
-        }.value
+        await StoreClause.verify(subject, clauses, essential: "K1", timeLimit: timeLimit, onProgress: onProgress)
     }
 }

@@ -1,3 +1,4 @@
+import AccessTokenContract
 public import AccessTokenOAuth
 public import Foundation
 
@@ -46,6 +47,8 @@ public struct StoreSubject: Sendable {
         self.open = open
     }
 }
+
+extension StoreSubject: VerifiedSubject {}
 
 /// Where a store is to be for one scenario.
 public struct StoreFixture: Sendable {

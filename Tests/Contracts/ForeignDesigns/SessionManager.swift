@@ -7,6 +7,8 @@ actor SessionManager {
     /// What becomes of a refresh that was running when the session ended.
     enum LateToken {
         case bringsTheSessionBack, goesToItsWaiters, isDropped
+        /// The refresh is cancelled at sign-out, which many a request ignores.
+        case isCancelled
     }
 
     private let request: @Sendable () async throws -> ForeignToken
@@ -33,6 +35,7 @@ actor SessionManager {
         token = nil
         isSignedOut = true
         session += 1
+        if lateToken == .isCancelled { refreshing?.cancel() }
         refreshing = nil
     }
 
@@ -41,7 +44,7 @@ actor SessionManager {
         defer { if session == self.session { refreshing = nil } }
         let new = try await request()
         switch lateToken {
-        case _ where session == self.session, .bringsTheSessionBack: token = new
+        case _ where session == self.session, .bringsTheSessionBack, .isCancelled: token = new
         case .goesToItsWaiters: break
         case .isDropped: throw NoSession()
         }
@@ -52,6 +55,8 @@ actor SessionManager {
 extension ForeignDesign {
     static let lateSession = session("a session that a late answer brings back", .bringsTheSessionBack)
     static let lateWaiters = session("a session whose waiters get a late answer", .goesToItsWaiters)
+
+    static let cancelledSession = session("a session that cancels its load and trusts in that", .isCancelled)
 
     private static func session(_ name: String, _ lateToken: SessionManager.LateToken) -> ForeignDesign {
         ForeignDesign(name, broken: ["O1", "O4"], repairs: "O1") { isRepaired in

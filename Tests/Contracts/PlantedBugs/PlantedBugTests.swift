@@ -1,5 +1,6 @@
 import AccessTokenContract
 import BuggyServices
+import Foundation
 import TestSupport
 import Testing
 
@@ -10,7 +11,8 @@ struct PlantedBugTests {
     /// Bugs that are a matter of order alone are not here: the explorer finds those.
     static let bugs: [BuggyService.Bug: [String]] = [
         .neverLoads: ["L1"], .neverCaches: ["C1"], .ignoresExpiration: ["C2", "C6"], .ignoresLeeway: ["C2"],
-        .expiresOneInstantLate: ["C7"], .unknownExpirationIsExpired: ["C3"], .leewayTakesAll: ["C4"],
+        .expiresOneInstantLate: ["C7"], .unknownExpirationIsExpired: ["C3"], .expiryEndsTheSession: ["C10"],
+        .leewayTakesAll: ["C4"],
         .neverAnswersInWindow: ["C5"], .refreshesAheadForEachCall: ["C5"], .dropsWhatNobodyAwaits: ["C9", "X2"],
         .joinersLoad: ["S1", "S2"], .clearsNewerLoads: ["S5", "S6", "D7"], .onlyTheFirstWaiterFails: ["F1", "D1"],
         .replacesErrors: ["F3"], .failuresStick: ["F2"], .failureDropsTheToken: ["C8"], .cancelledLoadStays: ["F4"],
@@ -56,7 +58,7 @@ struct PlantedBugTests {
 
     @Test func `a small service without a bug keeps the contract`() async {
         for _ in 1...runs {
-            let report = await ServiceContract.verify(Self.smallSubject(bug: nil))
+            let report = await ServiceContract.verify(Self.smallSubject(bug: nil), onProgress: nil)
             #expect(report.isKept, "\(report)")
         }
     }
@@ -64,7 +66,11 @@ struct PlantedBugTests {
     @Test(arguments: bugs.keys.sorted { $0.rawValue < $1.rawValue })
     func `in a small service`(_ bug: BuggyService.Bug) async {
         for _ in 1...runs {
-            let report = await ServiceContract.verify(Self.smallSubject(bug: bug), timeLimit: Self.timeLimit)
+            let report = await ServiceContract.verify(
+                Self.smallSubject(bug: bug),
+                timeLimit: Self.timeLimit,
+                onProgress: nil
+            )
             #expect(report.brokenIDs == Self.bugs[bug], "\(bug): \(report)")
         }
     }
@@ -73,9 +79,25 @@ struct PlantedBugTests {
     func `as published`(_ index: Int) async {
         let (subject, broken) = Self.published[index]
         for _ in 1...runs {
-            let report = await ServiceContract.verify(subject, timeLimit: Self.timeLimit)
+            let report = await ServiceContract.verify(subject, timeLimit: Self.timeLimit, onProgress: nil)
             #expect(report.brokenIDs == broken, "\(report)")
         }
+    }
+
+    @Test func `a task can be cancelled although its service does not support that`() async {
+        let subject = ContractSubject("a waiter that cancels all", features: .asyncCallers) {
+            .async(CancelForwardingActor(loader: $0.loader))
+        }
+        let report = await ServiceContract.verify(subject, onProgress: nil)
+        #expect(report.brokenIDs == ["F2", "X2", "X4"], "\(report)")
+    }
+
+    @Test func `a service whose tokens always expire is asked about no other`() async {
+        let features = Self.smallFeatures.union(.tokensAlwaysExpire)
+        let subject = Self.smallSubject(bug: .unknownExpirationIsExpired, features)
+        let report = await ServiceContract.verify(subject, onProgress: nil)
+        #expect(report.isKept, "\(report)")
+        #expect("\(report)".contains("C3  skipped     its tokens always expire"))
     }
 
     @Test func `every clause has a planted bug`() {
@@ -86,13 +108,17 @@ struct PlantedBugTests {
     // MARK: Subjects
 
     /// Steps that never come are waited for in vain; those that come are not waited for by time.
-    private static let timeLimit = Duration.seconds(1)
+    private static let timeLimit: TimeInterval = 1
 
-    private static func smallSubject(bug: BuggyService.Bug?) -> ContractSubject {
-        let features: ContractFeatures = [
-            .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
-            .currentToken, .deliveryQueue, .callbackLoader, .forcedRefresh, .events,
-        ]
+    private static let smallFeatures: ContractFeatures = [
+        .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
+        .currentToken, .deliveryQueue, .callbackLoader, .forcedRefresh, .events,
+    ]
+
+    private static func smallSubject(
+        bug: BuggyService.Bug?,
+        _ features: ContractFeatures = smallFeatures
+    ) -> ContractSubject {
         let promises = ServiceContract.conventions
         return ContractSubject("a small service", features: features, promises: promises) { fixture in
             let service = BuggyService(

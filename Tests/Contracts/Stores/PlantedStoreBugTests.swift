@@ -25,13 +25,13 @@ struct PlantedStoreBugTests {
     }
 
     @Test func `a small store without a bug keeps the contract`() async {
-        let report = await StoreContract.verify(Self.subject(nil))
+        let report = await StoreContract.verify(Self.subject(nil), onProgress: nil)
         #expect(report.isKept, "\(report)")
     }
 
     @Test(arguments: BuggyStore.Bug.allCases)
     func `in a small store`(_ bug: BuggyStore.Bug) async {
-        let report = await StoreContract.verify(Self.subject(bug), timeLimit: .seconds(2))
+        let report = await StoreContract.verify(Self.subject(bug), timeLimit: 2, onProgress: nil)
         #expect(report.brokenIDs == Self.bugs[bug], "\(bug): \(report)")
     }
 
@@ -47,13 +47,17 @@ struct PlantedStoreBugTests {
 
     @Test func `a promise of what is no convention is a mistake of the subject`() async throws {
         let subject = StoreSubject("promising", promises: ["K1"]) { _ in MemoryCredentialStore() }
-        let report = await StoreContract.verify(subject, clauses: Array(StoreContract.clauses.prefix(1)))
+        let report = await StoreContract.verify(
+            subject,
+            clauses: Array(StoreContract.clauses.prefix(1)),
+            onProgress: nil
+        )
         #expect(report.brokenIDs == ["K1"])
     }
 
     @Test func `a store that cannot be opened is a violation that says why`() async throws {
         let subject = StoreSubject("closed") { _ in throw CredentialStoreError.unavailable(at: "a host", "no route") }
-        let report = await StoreContract.verify(subject)
+        let report = await StoreContract.verify(subject, onProgress: nil)
         #expect(report.brokenIDs == ["K1"])
         #expect("\(report)".contains("no route"))
         #expect(report.notJudged.count == StoreContract.clauses.count - 1)

@@ -10,7 +10,7 @@ struct TableTests {
         throws
     {
         try check(
-            ServiceContract.clauses.filter { $0.isConvention == isConvention },
+            ServiceContract.clauses.map(\.wording).filter { $0.isConvention == isConvention },
             under: "| id | severity | the subject \(verb) | because |",
             in: "Sources/Contracts/AccessTokenContract/AccessTokenContract.docc/Clauses.md"
         )
@@ -43,7 +43,7 @@ struct TableTests {
         )
     }
 
-    private func check(_ clauses: [ContractClause], under header: String, in document: String) throws {
+    private func check(_ clauses: [ClauseWording], under header: String, in document: String) throws {
         let rows = try tableRows(under: header, in: document)
         let table = clauses.map { "| \($0.id) | \($0.severity) | \($0.must) | \($0.intent) |" }
         #expect(rows == table, "put these rows into \(document):\n\(table.joined(separator: "\n"))")

@@ -31,7 +31,7 @@ struct PostgresCredentialStoreTests {
         ) { fixture in
             PostgresCredentialStore(connection, name: fixture.name, waitLimit: fixture.waitLimit)
         }
-        let report = await StoreContract.verify(subject, timeLimit: .seconds(30))
+        let report = await StoreContract.verify(subject, timeLimit: 30)
         #expect(report.isKept, "\(report)")
         #expect(report.rows.count { if case .skipped = $0.outcome { true } else { false } } == 0)
     }

@@ -7,6 +7,7 @@ extension BuggyService {
         case ignoresExpiration
         case ignoresLeeway
         case expiresOneInstantLate
+        case expiryEndsTheSession
         case unknownExpirationIsExpired
         case leewayTakesAll
         case neverAnswersInWindow

@@ -169,6 +169,7 @@ package final class BuggyService: AccessTokenProviding {
                 }
                 return Answer([waiter], .success(token))
             }
+            if bug == .expiryEndsTheSession, state.load == nil, hasExpired(state) { return Answer([waiter], signedOut) }
             id = waiter.id
             let mustLoad =
                 state.load == nil || bug == .joinersLoad || forced && bug == .eachRefreshLoads || state.rejections >= 8
@@ -276,6 +277,10 @@ package final class BuggyService: AccessTokenProviding {
         let end = expiration.addingTimeInterval(-state.leeway)
         let now = surroundings.clock.now
         return bug == .expiresOneInstantLate ? now <= end : now < end
+    }
+
+    private func hasExpired(_ state: State) -> Bool {
+        state.token?.expiration.map { $0 <= surroundings.clock.now } ?? false
     }
 
     private func isInWindow(_ state: State) -> Bool {

@@ -59,7 +59,8 @@ extension ServiceContract {
             .serious,
             "keep a token without expiration until it is invalidated",
             intent: "expires_in is optional (RFC 6749, section 5.1), and guessing one breaks sessions",
-            remedy: "treat a missing expiration as none, not as one that has passed",
+            remedy: "treat a missing expiration as none, or declare tokensAlwaysExpire if the server never omits it",
+            skips: { $0.features.contains(.tokensAlwaysExpire) ? "its tokens always expire" : nil },
             rounds: roundsByOrigin
         ) { run in
             try run.takeForGranted("C1")
@@ -122,7 +123,7 @@ extension ServiceContract {
             try await run.advance(by: 4000)
             let caller = try await run.call()
             let (loader, loads) = (run.fixture.loader, run.takenLoads)
-            _ = await run.wait { !caller.answers.isEmpty || loader.loads.count > loads }
+            _ = try await run.wait { !caller.answers.isEmpty || loader.loads.count > loads }
             guard case .success(let given) = caller.answers.first else { return }
             try run.expect(
                 given.value != token.value,
@@ -196,6 +197,25 @@ extension ServiceContract {
                 return (try? result.get())?.value == second.value
             }
             try run.expect(hasCome, "later callers to get T2", observed: "they get T1")
+        },
+
+        ContractClause(
+            "C10",
+            .critical,
+            "bring a new token at the next call after the token has expired",
+            intent: "a session whose every call fails after an hour ends there",
+            remedy: "load when the cached token has expired, and give the caller what the load brings",
+            resembles: "OAuthenticator #13: after expiry every call fails",
+            needs: .expiry,
+            rounds: roundsByOrigin
+        ) { run in
+            let (first, second) = (run.token("T1", life: 3600), run.token("T2", life: 9000))
+            try await run.cache(first, from: run.origin)
+            try await run.advance(by: 4000)
+            let caller = try await run.call("caller after expiry")
+            try await run.expectNobody(of: [caller], gets: (first, .expiry))
+            try await run.answer(run.expectLoad(for: caller), .success(second))
+            try await run.expect(caller, gets: second)
         },
     ]
 }

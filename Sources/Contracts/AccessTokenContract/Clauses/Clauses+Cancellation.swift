@@ -1,6 +1,12 @@
 import AccessTokenAdapters
 
 extension ServiceContract {
+    /// A task can be cancelled although its service does not support that.
+    private static let callersCannotBeCancelled: @Sendable (ContractSubject) -> String? = { subject in
+        let features: ContractFeatures = [.cancellation, .asyncCallers]
+        return subject.features.isDisjoint(with: features) ? "not declared: cancellation or asyncCallers" : nil
+    }
+
     static let cancellation = [
         ContractClause(
             "X1",
@@ -28,7 +34,7 @@ extension ServiceContract {
             intent: "the server rotated the refresh token when it answered, whether or not anybody listens",
             remedy: "run the load in a task of its own, which no caller's cancellation reaches",
             resembles: "ktor PR #5193: a cancellation loses the rotated token",
-            needs: .cancellation
+            skips: callersCannotBeCancelled
         ) { run in
             try run.takeForGranted("C1")
             try run.takeForGranted("S1")
@@ -70,7 +76,7 @@ extension ServiceContract {
             intent: "a screen that closes must not fail another screen's request",
             remedy: "run the load in a task of its own, and let a cancellation end one wait",
             resembles: "okta-mobile-swift and soto-core #708: the leader's cancellation fails all waiters",
-            needs: .cancellation
+            skips: callersCannotBeCancelled
         ) { run in
             let token = run.token("T1")
             let leader = try await run.call("leader")

@@ -128,12 +128,12 @@ extension ServiceContract {
         run.fixture.loader.insideLoad { _ in _ = ask() }
         run.fixture.loader.duringLoad { _ in
             let caller = ask()
-            _ = await run.wait { !caller.answers.isEmpty }
+            await run.comes { !caller.answers.isEmpty }
         }
         _ = try await run.call()
         return try await run.given("L1") {
             _ = try await run.nextLoad()
-            _ = await run.wait { asking.withLock { $0 } != nil }
+            await run.comes { asking.withLock { $0 } != nil }
             guard let loader = asking.withLock({ $0 }) else {
                 throw run.violation("the loader to be called", "it was not", #line)
             }

@@ -11,7 +11,9 @@ extension ServiceContract {
             needs: .invalidation,
             rounds: roundsByOrigin
         ) { run in
-            let (first, second) = (run.token("T1", life: nil), run.token("T2"))
+            let (first, second) = (
+                run.token("T1", life: run.features.contains(.tokensAlwaysExpire) ? 3600 : nil), run.token("T2")
+            )
             try await run.cache(first, from: run.origin)
             try await run.invalidate(first)
             let caller = try await run.call()

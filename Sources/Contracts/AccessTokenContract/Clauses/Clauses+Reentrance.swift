@@ -22,7 +22,7 @@ extension ServiceContract {
             let load = try await run.given("L1") { try await run.nextLoad() }
             try await run.answer(load, .success(token))
             try await run.given("L1") {
-                let isThere = await run.wait { !again.callers.isEmpty }
+                let isThere = try await run.wait { !again.callers.isEmpty }
                 try run.expect(isThere, "the first caller to be answered", observed: "no answer")
             }
             _ = try await run.answerLoads(with: .success(token), until: again.callers)
@@ -152,7 +152,7 @@ extension ServiceContract {
             let caller = try await run.call { _ in again.append(run.callInside("the handler")) }
             _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: [caller])
             try await run.given("F1") {
-                let isThere = await run.wait { !again.callers.isEmpty }
+                let isThere = try await run.wait { !again.callers.isEmpty }
                 try run.expect(isThere, "the first caller to be answered", observed: "no answer")
             }
             _ = try await run.answerLoads(with: .success(token), until: again.callers)
@@ -177,7 +177,7 @@ extension ServiceContract {
                 return load
             }
             try await run.given("D7") { try await run.answer(load, .success(token)) }
-            let isReported = await run.wait { run.log.events.contains(.init(.ignoredRepeatedAnswer, load: 1)) }
+            let isReported = try await run.wait { run.log.events.contains(.init(.ignoredRepeatedAnswer, load: 1)) }
             try run.expect(isReported, "an event that says so", observed: "no such event")
         },
     ]
@@ -219,10 +219,10 @@ extension ServiceContract {
         try await run.answer(load, result)
         _ = try await run.answerLoads(with: result, until: [caller])
         try await run.given("L1") {
-            let isThere = await run.wait { isCalled.withLock { $0 } }
+            let isThere = try await run.wait { isCalled.withLock { $0 } }
             try run.expect(isThere, "the first caller to be answered", observed: "no answer")
         }
-        let isBack = await run.wait { hasReturned.withLock { $0 } }
+        let isBack = try await run.wait { hasReturned.withLock { $0 } }
         let call = "\(change.rawValue) to return inside the handler"
         try run.expect(isBack, call, observed: "it blocks the handler's thread")
         let later = try await run.call("later caller")

@@ -25,9 +25,13 @@ extension ServiceContract {
             resembles: "supabase-swift #1371; Auth0 and Alamofire: a sign-out during a refresh is undone",
             needs: .signOut,
             policy: ahead,
-            rounds: { lateAnswers(.success, .failureAndThenSuccess, features: $0).count }
+            rounds: {
+                let count = lateAnswers(.success, .failureAndThenSuccess, features: $0).count
+                return ClauseRun.roundsWithBothLoaders(count, $0)
+            }
         ) { run in
-            let (kind, answer) = lateAnswers(.success, .failureAndThenSuccess, features: run.features)[run.round]
+            let answers = lateAnswers(.success, .failureAndThenSuccess, features: run.features)
+            let (kind, answer) = run.situation(of: answers)
             let (waiters, load, _) = try await run.runningLoad(kind)
             let late = run.token("late T")
             await run.settle()
@@ -96,7 +100,9 @@ extension ServiceContract {
             var waiters: [Caller] = []
             switch run.round {
             case 0: try await run.cache(run.token("T1"))
-            case 1: waiters = try await run.runningLoad(.first).waiters
+            case 1:
+                waiters = try await run.runningLoad(.first).waiters
+                await run.settle()
             // A service may load before it is asked.
             default: await run.settle()
             }
@@ -104,6 +110,8 @@ extension ServiceContract {
             try await run.signOut()
             // It is for O4 to judge that a sign-out waits for the load.
             if waiters.contains(where: \.answers.isEmpty) { return }
+            // What these callers loaded after the sign-out is no load of a caller of after it.
+            if !waiters.isEmpty { run.takenLoads = run.fixture.loader.loads.count }
             for caller in try await run.calls(3) { try await run.expectRefusal(caller) }
         },
 
@@ -113,8 +121,10 @@ extension ServiceContract {
             "at sign-out during a load answer its waiters with an error, without waiting for the load",
             intent: "the screens of a user who is gone wait for a server that owes them nothing",
             remedy: "take the waiters out of the load at sign-out, and answer them",
-            needs: .signOut
+            needs: .signOut,
+            rounds: { ClauseRun.roundsWithBothLoaders(1, $0) }
         ) { run in
+            run.situation(of: [()])
             let callers = try await run.calls(3)
             _ = try await run.given("L1") { try await run.nextLoad() }
             await run.settle()

@@ -83,13 +83,14 @@ extension ServiceContract {
             intent: "a sign-in during a slow load would otherwise run two loads of the new session at once",
             remedy: "give each load a number, and ignore the end of one that is not the current one",
             needs: [.signOut, .signIn],
-            rounds: { max(1, newSessionsLoad($0).count) }
+            skips: { subject in
+                newSessionsLoad(subject.features).isEmpty ? "not declared: expiry, invalidation or forcedRefresh" : nil
+            },
+            rounds: { ClauseRun.roundsWithBothLoaders(newSessionsLoad($0).count, $0) }
         ) { run in
             try run.takeForGranted("F5")
             try run.takeForGranted("S1")
-            guard let reason = newSessionsLoad(run.features).dropFirst(run.round).first else {
-                throw ClauseRun.Skipped(reason: "needs expiry, invalidation or forcedRefresh")
-            }
+            let reason = run.situation(of: newSessionsLoad(run.features))
             _ = try await run.call("caller of the former session")
             let older = try await run.given("L1") { try await run.nextLoad() }
             let newer = try await run.given("O6") {
@@ -144,15 +145,15 @@ extension ServiceContract {
         ClauseRun.TokenEnd.all(features) + (features.contains(.forcedRefresh) ? [nil] : [])
     }
 
-    /// Tasks can be held, each for itself, in half of the rounds; the order of handlers is the subject's alone.
+    /// Tasks can be held, each for itself, in two of three rounds; the order of handlers is the subject's alone.
     private static let roundsOfCallingAgain: @Sendable (ContractFeatures) -> Int = { features in
-        features.contains(.asyncCallers) ? 4 : 2
+        features.contains(.asyncCallers) ? 6 : 2
     }
 
     /// Callers of a load that did not help them call again at once, while others of them are still being answered.
     ///
-    /// In every other round each caller but the first is held when it gets its answer, and goes on when the newer load
-    /// is running: what it clears then is not its own any more.
+    /// In one of three rounds each caller but the first is held when it gets its answer, and in another one the first alone.
+    /// They go on when the newer load is running: what they clear then is not their own any more.
     private static func callersCallAgain(
         _ run: ClauseRun,
         whenGiven result: Result<AccessToken, any Error>,
@@ -161,10 +162,10 @@ extension ServiceContract {
     ) async throws {
         if rejected == nil { try run.takeForGranted("F5") }
         let again = CallerList()
-        let isHeld = run.round % 2 == 1
+        let held = [0..<0, 1..<6, 0..<1][run.features.contains(.asyncCallers) ? run.round % 3 : 0]
         var callers: [Caller] = []
         for number in 0..<6 {
-            let priority: TaskPriority? = isHeld ? (number == 0 ? .high : .low) : nil
+            let priority: TaskPriority? = held.isEmpty ? nil : held.contains(number) ? .low : .high
             let caller = try await run.call(priority: priority) { caller in
                 run.callAgain(rejecting: rejected, for: caller, in: again)
             }
@@ -173,10 +174,10 @@ extension ServiceContract {
         let load = try await run.given("L1") { try await run.nextLoad() }
         await run.settle()
         try await run.given("S1") { try run.expectOneLoadAtOnce() }
-        if isHeld { callers.dropFirst().forEach { $0.lane.hold() } }
+        for caller in callers[held] { caller.lane.hold() }
         try await run.given(rejected == nil ? "D10" : "D5") { try await run.answer(load, result) }
         await run.settle()
-        for caller in callers where isHeld {
+        for caller in callers[held] {
             caller.lane.release()
             await run.settle()
         }
@@ -195,7 +196,7 @@ extension ClauseRun {
         guard let rejected, let invalidate = service.withLock({ $0?.invalidate }) else {
             return again.append(callInside(name, priority: .high))
         }
-        Task(executorPreference: caller.lane, priority: .high) { [self] in
+        caller.lane.start(priority: .high) { [self] in
             log.happened("\(log.name(rejected)) is rejected")
             await invalidate(rejected)
             again.append(callInside(name, priority: .high))

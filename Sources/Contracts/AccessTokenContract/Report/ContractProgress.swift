@@ -6,19 +6,25 @@ public struct ContractProgress: Sendable, CustomStringConvertible {
     public let subject: String
 
     /// The clause.
-    public let clause: ContractClause
+    public let clause: ClauseWording
 
     /// How the clause went; `nil` while it is running.
     public let outcome: ContractOutcome?
 
-    package init(subject: String, clause: ContractClause, outcome: ContractOutcome?) {
+    package init(subject: String, clause: ClauseWording, outcome: ContractOutcome?) {
         self.subject = subject
         self.clause = clause
         self.outcome = outcome
     }
 
-    /// A handler for `onProgress` that writes a line to standard error before and after each clause.
+    /// Writes a line to standard error before each clause that is run, and another one if the clause is not kept.
+    ///
+    /// If the subject ends the process, the last line names the clause, and the lines before are the report.
     public static let standardError: @Sendable (ContractProgress) -> Void = { progress in
+        switch progress.outcome {
+        case .kept, .skipped: return
+        default: break
+        }
         // A standard error that can't be written is no reason to end the suite.
         try? FileHandle.standardError.write(contentsOf: Data("\(progress)\n".utf8))
     }

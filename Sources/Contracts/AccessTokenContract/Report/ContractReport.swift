@@ -4,9 +4,9 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     public let subject: String
 
     /// Each clause with its outcome, in the contract's order.
-    public let rows: [(clause: ContractClause, outcome: ContractOutcome)]
+    public let rows: [(clause: ClauseWording, outcome: ContractOutcome)]
 
-    package init(subject: String, rows: [(ContractClause, ContractOutcome)]) {
+    package init(subject: String, rows: [(ClauseWording, ContractOutcome)]) {
         self.subject = subject
         self.rows = rows.map { (clause: $0, outcome: $1) }
     }
@@ -28,7 +28,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     }
 
     /// The clauses that could not be judged, since the subject breaks what they take for granted.
-    public var notJudged: [ContractClause] {
+    public var notJudged: [ClauseWording] {
         rows.compactMap { row in
             guard case .notJudged = row.outcome else { return nil }
             return row.clause
@@ -87,7 +87,7 @@ public enum ContractOutcome: Sendable {
 /// A subject broke a clause: what was expected, what was observed, and all that happened before.
 public struct ContractViolation: Error, CustomStringConvertible {
     /// The clause.
-    public let clause: ContractClause
+    public let clause: ClauseWording
 
     /// What should have happened.
     public let expected: String
@@ -105,7 +105,7 @@ public struct ContractViolation: Error, CustomStringConvertible {
     public let line: Int
 
     package init(
-        clause: ContractClause,
+        clause: ClauseWording,
         expected: String,
         observed: String,
         round: (Int, of: Int)? = nil,

@@ -56,8 +56,7 @@ final class Caller: Sendable {
         priority: TaskPriority?,
         insideLoad: Bool = false
     ) {
-        let executor = insideLoad ? nil : lane
-        let task = Task(executorPreference: executor, priority: priority) { [self] in
+        let work: @Sendable () async -> Void = { [self] in
             if isCancelled { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
             log.happened("\(name) calls")
             let result: Result<AccessToken, any Error>
@@ -66,6 +65,7 @@ final class Caller: Sendable {
             react?(self)
             log.check()
         }
+        let task = insideLoad ? Task(priority: priority) { await work() } : lane.start(priority: priority, work)
         state.withLock { $0.cancel = { task.cancel() } }
     }
 

@@ -38,7 +38,7 @@ extension ClauseRun {
         let started = Locked(0)
         for caller in callers {
             caller.lane.run { startingLine.wait() }
-            Task(executorPreference: caller.lane) { @Sendable [self] in
+            caller.lane.start { [self] in
                 if let first, let service = service.withLock({ $0 }) {
                     await first(service)
                     secondLine.wait()
@@ -51,7 +51,7 @@ extension ClauseRun {
                 }
             }
         }
-        guard await wait(until: { started.withLock { $0 } == count }) else {
+        guard try await wait(until: { started.withLock { $0 } == count }) else {
             throw violation("\(count) calls from as many threads to return", "some block their threads", line)
         }
         return callers
@@ -88,7 +88,7 @@ extension ClauseRun {
     func callInside(_ what: String, _ body: @escaping @Sendable (ContractService) async -> Void) {
         guard let service = service.withLock({ $0 }) else { return }
         log.happened("\(what) inside a handler")
-        Task(executorPreference: PresentThread()) { await body(service) }
+        Lane.startHere { await body(service) }
     }
 
     private func start(
@@ -113,7 +113,7 @@ extension ClauseRun {
 
     func invalidate(_ token: AccessToken, line: Int = #line) async throws {
         log.happened("\(log.name(token)) is rejected")
-        try await runAsync("invalidate", line) { await $0.invalidate?(token) }
+        _ = try await withService("invalidate", line) { await $0.invalidate?(token) }
     }
 
     /// Signs out; returns when the subject's closure has returned.
@@ -127,7 +127,7 @@ extension ClauseRun {
         let hasReturned = Locked(false)
         let mayWaitForLoad = !openLoads.isEmpty
         try await perform("the closure signOut:", on: lane, line: line) { [log] in
-            Task(executorPreference: lane) { @Sendable in
+            lane.start {
                 await signOut()
                 hasReturned.withLock { $0 = true }
                 log.check()
@@ -135,10 +135,10 @@ extension ClauseRun {
         }
         let loader = fixture.loader
         if !mayWaitForLoad,
-            await !wait(until: { hasReturned.withLock { $0 } || loader.loads.contains(where: \.isOpen) })
+            try await !wait(until: { hasReturned.withLock { $0 } || loader.loads.contains(where: \.isOpen) })
         {
             let violation = violation("the closure signOut: to return", "it does not; \(situation)", line)
-            throw clause.id == "O3" ? violation : NotJudged(clause: "O3", violation: violation)
+            throw clause.id == "O3" ? violation : NotJudged(judge: "O3", violation: violation)
         }
         await settle()
         if !hasReturned.withLock({ $0 }) { log.happened("sign-out has not returned yet") }
@@ -146,16 +146,11 @@ extension ClauseRun {
 
     func signIn(_ token: AccessToken, line: Int = #line) async throws {
         log.happened("sign-in with \(log.name(token))")
-        try await runAsync("signIn", line) { await $0.signIn?(token) }
+        _ = try await withService("signIn", line) { await $0.signIn?(token) }
     }
 
     func currentToken(line: Int = #line) async throws -> AccessToken? {
-        let token = Locked<AccessToken?>(nil)
-        try await runAsync("currentToken", line) { service in
-            let current = await service.currentToken?()
-            token.withLock { $0 = current }
-        }
-        return token.withLock { $0 }
+        try await withService("currentToken", line) { await $0.currentToken?() }
     }
 
     /// Lets a load answer; returns when the subject has returned from its callback.
@@ -197,25 +192,17 @@ extension ClauseRun {
                 log.check()
             }
         }
-        guard await wait(until: { isDone.withLock { $0 } }) else {
+        guard try await wait(until: { isDone.withLock { $0 } }) else {
             throw violation("\(what) to return", "the call blocks its thread; \(situation)", line)
         }
     }
 
-    private func runAsync(
+    private func withService<Value: Sendable>(
         _ closure: String,
         _ line: Int,
-        _ body: @escaping @Sendable (ContractService) async -> Void
-    ) async throws {
-        guard let service = service.withLock({ $0 }) else { return }
-        let isDone = Locked(false)
-        Task(executorPreference: lane) { [log] in
-            await body(service)
-            isDone.withLock { $0 = true }
-            log.check()
-        }
-        guard await wait(until: { isDone.withLock { $0 } }) else {
-            throw violation("the closure \(closure): to return", "it does not; \(situation)", line)
-        }
+        _ body: @escaping @Sendable (ContractService) async -> Value?
+    ) async throws -> Value? {
+        guard let service = service.withLock({ $0 }) else { return nil }
+        return try await value(of: "the closure \(closure):", on: lane, line) { await body(service) }
     }
 }

@@ -7,7 +7,7 @@ extension ClauseRun {
     func nextLoad(line: Int = #line) async throws -> ControlledLoad {
         let number = takenLoads + 1
         let loader = fixture.loader
-        guard await wait(until: { loader.loads.count >= number }) else {
+        guard try await wait(until: { loader.loads.count >= number }) else {
             throw violation("load \(number) to be started", "it was not; \(situation)", line)
         }
         takenLoads = number
@@ -24,7 +24,7 @@ extension ClauseRun {
     /// A token without a load: as soon as one is started, the wait is over.
     func expect(_ caller: Caller, getsCached token: AccessToken, line: Int = #line) async throws {
         let (loader, taken) = (fixture.loader, takenLoads)
-        _ = await wait { !caller.answers.isEmpty || loader.loads.count > taken }
+        _ = try await wait { !caller.answers.isEmpty || loader.loads.count > taken }
         try expectLoads(taken, line: line)
         try await expect(caller, gets: token, line: line)
     }
@@ -32,7 +32,7 @@ extension ClauseRun {
     /// A load for the caller: as soon as the caller has an answer without one, the wait is over.
     func expectLoad(for caller: Caller, line: Int = #line) async throws -> ControlledLoad {
         let (loader, taken) = (fixture.loader, takenLoads)
-        _ = await wait { !caller.answers.isEmpty || loader.loads.count > taken }
+        _ = try await wait { !caller.answers.isEmpty || loader.loads.count > taken }
         if loader.loads.count == taken, let answer = caller.answers.first {
             throw violation("load \(taken + 1) to be started", "\(caller.name) gets \(text(answer)) without it", line)
         }
@@ -42,7 +42,7 @@ extension ClauseRun {
     /// An error without a load: as soon as one is started, the wait is over.
     func expectRefusal(_ caller: Caller, line: Int = #line) async throws {
         let (loader, taken) = (fixture.loader, takenLoads)
-        _ = await wait { !caller.answers.isEmpty || loader.loads.count > taken }
+        _ = try await wait { !caller.answers.isEmpty || loader.loads.count > taken }
         try expectLoads(taken, line: line)
         try await expectFailure(caller, line: line)
     }
@@ -77,8 +77,9 @@ extension ClauseRun {
 
     /// No load was started while another one was running.
     func expectOneLoadAtOnce(line: Int = #line) throws {
-        guard let load = fixture.loader.loads.first(where: { !$0.beside.isEmpty }), let other = load.beside.first
-        else { return }
+        guard let load = fixture.loader.loads.first(where: { $0.beside != nil }), let other = load.beside else {
+            return
+        }
         throw violation("one load at a time", "load \(load.number) was started while load \(other) was running", line)
     }
 
@@ -89,16 +90,12 @@ extension ClauseRun {
         throw violation(count == 0 ? "no load" : "no load after load \(count)", "load \(loads) was started", line)
     }
 
-    func expect(_ holds: Bool, _ expected: String, observed: String, line: Int = #line) throws {
-        if !holds { throw violation(expected, observed, line) }
-    }
-
     func answer(
         of caller: Caller,
         expecting expected: String,
         line: Int = #line
     ) async throws -> Result<AccessToken, any Error> {
-        if !wasSilent { _ = await wait { !caller.answers.isEmpty } }
+        if !wasSilent { _ = try await wait { !caller.answers.isEmpty } }
         guard let answer = caller.answers.first else {
             throw violation("\(caller.name) to get \(expected)", "no answer; \(situation)", line)
         }
@@ -115,7 +112,7 @@ extension ClauseRun {
         let loader = fixture.loader
         // A subject that loads again after each error, for ever, is stopped by the count.
         for _ in 0..<(callers.count + 20) {
-            let isGoingOn = await wait {
+            let isGoingOn = try await wait {
                 callers.allSatisfy { !$0.answers.isEmpty } || loader.loads.contains(where: \.isOpen)
             }
             guard isGoingOn else {
@@ -141,17 +138,14 @@ extension ClauseRun {
 
     // MARK: Waiting
 
-    /// Waits for what can be seen; says whether it came.
-    func wait(until condition: @escaping @Sendable () -> Bool) async -> Bool {
-        await log.wait(conditions.timeLimit, until: condition)
-    }
-
     /// Waits for what leaves no trace, and looks at it less and less often; says whether it came.
     func poll(until condition: () async throws -> Bool) async rethrows -> Bool {
-        let start = ContinuousClock.now
+        let start = DispatchTime.now().uptimeNanoseconds
         var pause = 0
         while try await !condition() {
-            guard start.duration(to: .now) < conditions.timeLimit else { return false }
+            guard Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 < conditions.timeLimit else {
+                return false
+            }
             await settle()
             if pause > 0 {
                 await withCheckedContinuation { done in TimeLimit.after(milliseconds: pause) { done.resume() } }
@@ -172,17 +166,6 @@ extension ClauseRun {
     }
 
     // MARK: Words
-
-    func violation(_ expected: String, _ observed: String, _ line: Int) -> ContractViolation {
-        ContractViolation(
-            clause: clause,
-            expected: expected,
-            observed: observed,
-            round: clause.rounds(features) > 1 ? (round + 1, clause.rounds(features)) : nil,
-            trace: log.trace,
-            line: line
-        )
-    }
 
     /// What the loads are about, for a wait that was in vain.
     var situation: String {

@@ -43,6 +43,17 @@ extension ClauseRun {
         }
     }
 
+    /// So many rounds, and as many again if the loader may be async: real loaders often ignore their task's cancellation.
+    static func roundsWithBothLoaders(_ count: Int, _ features: ContractFeatures) -> Int {
+        features.contains(.callbackLoader) ? count : 2 * count
+    }
+
+    /// The situation of this round; in the second half of the rounds the loader ignores cancellation.
+    func situation<Situation>(of all: [Situation]) -> Situation {
+        if round >= all.count { fixture.loader.ignoreCancellation() }
+        return all[round % all.count]
+    }
+
     /// A round that another clause, which is known to be broken, leaves nothing to see in.
     struct RoundSkipped: Error {}
 

@@ -5,25 +5,7 @@ import Foundation
 /// One run of one clause: a new service, what surrounds it, and the words in which scenarios are written.
 ///
 /// Code of the subject runs on lanes, never where the scenario runs.
-final class ClauseRun: Sendable {
-    /// What the suite found out before this clause is run.
-    struct Conditions: Sendable {
-        let timeLimit: Duration
-        /// The ids of clauses that the subject is known to break.
-        var broken: Set<String> = []
-    }
-
-    /// A clause that this one takes for granted does not hold.
-    struct NotJudged: Error {
-        let clause: String
-        let violation: ContractViolation?
-    }
-
-    /// The clause cannot be asked of this subject, and this is why.
-    struct Skipped: Error {
-        let reason: String
-    }
-
+final class ClauseRun: ScenarioRun {
     private struct State {
         var callers = 0
         var takenLoads = 0
@@ -37,7 +19,7 @@ final class ClauseRun: Sendable {
     let round: Int
     let log = RunLog()
 
-    let conditions: Conditions
+    let conditions: RunConditions
     let service: Locked<ContractService?>
     /// Where the service is called by nobody in particular.
     let lane = Lane("calls")
@@ -45,9 +27,15 @@ final class ClauseRun: Sendable {
     let loaderLane = Lane("loader")
     private let state = Locked(State())
 
+    var wording: ClauseWording { clause.wording }
     var features: ContractFeatures { subject.features }
 
-    init(clause: ContractClause, subject: ContractSubject, round: Int, conditions: Conditions) {
+    var roundInReports: (Int, of: Int)? {
+        let count = clause.rounds(features)
+        return count > 1 ? (round + 1, of: count) : nil
+    }
+
+    init(clause: ContractClause, subject: ContractSubject, round: Int, conditions: RunConditions) {
         self.clause = clause
         self.subject = subject
         self.round = round
@@ -66,13 +54,11 @@ final class ClauseRun: Sendable {
 
     /// Makes the service, and sees that it has all that its subject declares.
     func begin() async throws {
-        Task(executorPreference: lane) { [self] in
+        let line = wording.line
+        // The service is kept here and nowhere else: D6 drops it.
+        try await value(of: "the subject's make:", on: lane, line) { [self] in
             let new = await subject.make(fixture)
             service.withLock { $0 = new }
-            log.check()
-        }
-        guard await wait(until: { [self] in service.withLock { $0 } != nil }) else {
-            throw violation("the subject's make: to return", "it does not", clause.line)
         }
         // A service that was not given its `signIn:` would be blamed for what it does not do then.
         let missing = service.withLock { $0 }?.missing(for: features) ?? []
@@ -80,15 +66,9 @@ final class ClauseRun: Sendable {
             missing.isEmpty,
             "the ContractService of the subject to be made with \(missing.joined(separator: ", ")), as its features say",
             observed: "it was made without",
-            line: clause.line
+            line: line
         )
-        let unknown = subject.promises.subtracting(ServiceContract.conventions).sorted()
-        try expect(
-            unknown.isEmpty,
-            "the subject to promise conventions, which are \(ServiceContract.conventions.sorted())",
-            observed: "it promises \(unknown)",
-            line: clause.line
-        )
+        try check(subject.promises, areAmong: ServiceContract.conventions)
     }
 
     /// Lets go of the service and of what holds this run; the end of a service is code of the subject.
@@ -105,13 +85,13 @@ final class ClauseRun: Sendable {
         do {
             return try await steps()
         } catch let violation as ContractViolation {
-            throw NotJudged(clause: id, violation: violation)
+            throw NotJudged(judge: id, violation: violation)
         }
     }
 
     /// Ends the run if the subject is known to break a clause without which this one says nothing.
     func takeForGranted(_ id: String) throws {
-        if conditions.broken.contains(id), id != clause.id { throw NotJudged(clause: id, violation: nil) }
+        if conditions.broken.contains(id), id != clause.id { throw NotJudged(judge: id, violation: nil) }
     }
 
     // MARK: Names and numbers

@@ -1,10 +1,10 @@
 import AccessTokenAdapters
 import Dispatch
 
-/// A thread for one caller's calls of the subject, so that a subject that blocks it stops nobody else.
+/// A thread for one caller's calls of the subject: a subject that blocks the thread stops nobody else.
 ///
 /// A lane runs one thing at a time. When it is free again, the call has returned, or its task has suspended.
-package final class Lane: TaskExecutor {
+package final class Lane: Sendable {
     private let queue: DispatchQueue
     private let isHeld = Locked(false)
 
@@ -17,10 +17,24 @@ package final class Lane: TaskExecutor {
         release()
     }
 
-    /// Runs a part of a task.
-    package func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    /// Starts a task whose parts run here.
+    @discardableResult
+    package func start<Value: Sendable>(
+        priority: TaskPriority? = nil,
+        _ body: @escaping @Sendable () async -> Value
+    ) -> Task<Value, Never> {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            Task(executorPreference: QueueExecutor(queue: queue), priority: priority) { await body() }
+        } else {
+            preconditionFailure("the contract is verified on systems that have task executors")
+        }
+    }
+
+    /// Starts a task whose parts run where they are enqueued: the first one inside the code that starts the task.
+    static func startHere(_ body: @escaping @Sendable () async -> Void) {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            Task(executorPreference: QueueExecutor(queue: nil)) { await body() }
+        }
     }
 
     func run(_ body: @escaping @Sendable () -> Void) {
@@ -43,11 +57,17 @@ package final class Lane: TaskExecutor {
     }
 }
 
-/// Runs each part of a task where it is enqueued: the first one inside the code that starts the task.
-final class PresentThread: TaskExecutor {
+/// Runs each part of a task on a queue, or, without a queue, on the thread that enqueues it.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class QueueExecutor: TaskExecutor {
+    private let queue: DispatchQueue?
+
+    init(queue: DispatchQueue?) { self.queue = queue }
+
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        guard let queue else { return unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 

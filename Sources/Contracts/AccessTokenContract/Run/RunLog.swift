@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+package import Foundation
 
 /// What happened in a run, line by line, and who waits for something to happen.
 ///
@@ -70,7 +71,7 @@ package final class RunLog: Sendable {
     }
 
     /// Waits until `condition` holds, which is looked at after each change; says whether it does.
-    package func wait(_ limit: Duration, until condition: @escaping @Sendable () -> Bool) async -> Bool {
+    package func wait(_ limit: TimeInterval, until condition: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
             let id = state.withLock { state in
                 state.lastWait += 1
@@ -82,7 +83,7 @@ package final class RunLog: Sendable {
             TimeLimit.start(limit) { [weak self] in
                 self?.state.withLock { state in state.waits.contains { $0.id == id } } ?? false
             } then: { [weak self] in
-                self?.end(id, condition())
+                self?.end(id, nil)
             }
         }
     }
@@ -92,10 +93,11 @@ package final class RunLog: Sendable {
         for wait in state.withLock({ $0.waits }) where wait.condition() { end(wait.id, true) }
     }
 
-    private func end(_ id: Int, _ holds: Bool) {
+    /// - Parameter holds: whether the condition holds; `nil` to look.
+    private func end(_ id: Int, _ holds: Bool?) {
         let wait = state.withLock { state in
             state.waits.firstIndex { $0.id == id }.map { state.waits.remove(at: $0) }
         }
-        wait?.finish(holds)
+        if let wait { wait.finish(holds ?? wait.condition()) }
     }
 }

@@ -4,8 +4,8 @@ import Foundation
 
 /// Sends a messenger through all that a subject may run on, again and again, until nothing happens any more.
 ///
-/// The messenger goes through the handlers' queue, the pool of tasks at two priorities, the global queue, and the main queue
-/// if that is served. Where it cannot get through, the subject blocks something, and there is nothing to wait for.
+/// The messenger goes through the handlers' queue, the pool of tasks at two priorities, and the main queue if that is
+/// served. Where it cannot get through, the subject blocks something, and there is nothing to wait for.
 final class Settling: Sendable {
     private enum Next {
         case again, wait, rest
@@ -18,10 +18,13 @@ final class Settling: Sendable {
         var isOver = false
     }
 
+    /// As many steps as a subject may take from queue to queue without a line in the trace.
+    private static let fewestQuietRounds = 8
+
     private let log: RunLog
     private let handlerQueue: DispatchQueue
     private let state: Locked<State>
-    private let start = ContinuousClock.now
+    private let start = DispatchTime.now().uptimeNanoseconds
     private let quietTime = Settling.quietTime
 
     init(log: RunLog, handlerQueue: DispatchQueue) {
@@ -33,7 +36,7 @@ final class Settling: Sendable {
     func wait() async {
         await withCheckedContinuation { continuation in
             let finish = OneShot(abandoned: ()) { continuation.resume() }
-            TimeLimit.start(.milliseconds(500)) { [self] in
+            TimeLimit.start(0.5) { [self] in
                 !state.withLock { $0.isOver }
             } then: {
                 finish(())
@@ -45,6 +48,7 @@ final class Settling: Sendable {
     private func round(_ finish: OneShot<Void>) {
         handlerQueue.async { [self] in
             Task.detached(priority: .medium) { [self] in
+                // Where the pool is no part of Dispatch, its low priority is not the global queue's.
                 Task.detached(priority: .low) { [self] in
                     DispatchQueue.global(qos: .utility).async { [self] in
                         guard MainQueue.shared.isServed else { return end(of: finish) }
@@ -73,17 +77,17 @@ final class Settling: Sendable {
             state.lines = lines
             // A subject that never rests is not waited for.
             if state.rounds == 500 { return .rest }
-            guard state.quietRounds >= 20 else { return .again }
-            return start.duration(to: .now) >= quietTime ? .rest : .wait
+            guard state.quietRounds >= Self.fewestQuietRounds else { return .again }
+            return DispatchTime.now().uptimeNanoseconds - start >= quietTime ? .rest : .wait
         }
     }
 
-    /// A thread of the subject that a busy machine has stopped goes on only after the turns of others.
-    private static var quietTime: Duration {
+    /// Nanoseconds: a thread of the subject that a busy machine has stopped goes on only after the turns of others.
+    private static var quietTime: UInt64 {
         var load = 0.0
-        guard unsafe getloadavg(&load, 1) == 1 else { return .milliseconds(1) }
+        guard unsafe getloadavg(&load, 1) == 1 else { return 1_000_000 }
         let excess = load / Double(ProcessInfo.processInfo.activeProcessorCount) - 1
-        return .milliseconds(1 + min(9, max(0, 2 * excess)))
+        return UInt64(1e6 * (1 + min(9, max(0, 2 * excess))))
     }
 }
 

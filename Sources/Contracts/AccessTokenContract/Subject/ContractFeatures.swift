@@ -22,7 +22,7 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable {
     public static let signOut = ContractFeatures(rawValue: 1 << 4)
     /// A session can be begun with a token.
     public static let signIn = ContractFeatures(rawValue: 1 << 5)
-    /// A caller that waits can be cancelled.
+    /// A caller that waits is answered at once when it is cancelled.
     public static let cancellation = ContractFeatures(rawValue: 1 << 6)
     /// Callers are tasks, which can be cancelled before they call.
     public static let asyncCallers = ContractFeatures(rawValue: 1 << 7)
@@ -41,12 +41,16 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable {
     /// A caller can demand a new token although the cached one is valid.
     public static let forcedRefresh = ContractFeatures(rawValue: 1 << 14)
 
+    /// The service never gets a token without expiration: its server always sends `expires_in`.
+    public static let tokensAlwaysExpire = ContractFeatures(rawValue: 1 << 15)
+
     private static let names: [(ContractFeatures, String)] = [
         (.expiry, "expiry"), (.leeway, "leeway"), (.refreshAhead, "refreshAhead"), (.invalidation, "invalidation"),
         (.signOut, "signOut"), (.signIn, "signIn"), (.cancellation, "cancellation"),
         (.asyncCallers, "asyncCallers"), (.deliveryQueue, "deliveryQueue"), (.callbackLoader, "callbackLoader"),
         (.loaderRecognition, "loaderRecognition"), (.loadDeadline, "loadDeadline"), (.events, "events"),
         (.currentToken, "currentToken"), (.forcedRefresh, "forcedRefresh"),
+        (.tokensAlwaysExpire, "tokensAlwaysExpire"),
     ]
 }
 

@@ -47,7 +47,7 @@ public struct ContractSubject: Sendable {
     }
 }
 
-extension ContractSubject: CustomStringConvertible {
+extension ContractSubject: VerifiedSubject, CustomStringConvertible {
     /// The name.
     public var description: String { name }
 }

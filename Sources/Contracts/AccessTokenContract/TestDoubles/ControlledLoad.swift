@@ -13,8 +13,8 @@ public final class ControlledLoad: Sendable {
     /// The token that the service said is no good any more.
     public let replacing: AccessToken?
 
-    /// The loads that were running when this one was started.
-    let beside: [Int]
+    /// A load that was running when this one was started.
+    let beside: Int?
 
     private let state: Locked<State>
     private let log: RunLog
@@ -22,7 +22,7 @@ public final class ControlledLoad: Sendable {
     init(
         number: Int,
         replacing: AccessToken?,
-        beside: [Int],
+        beside: Int?,
         handler: @escaping AccessTokenHandler,
         log: RunLog
     ) {
@@ -118,7 +118,7 @@ final class AsyncAnswer: Sendable {
         }
     }
 
-    func value(onCancel: @escaping @Sendable () -> Void) async throws -> AccessToken {
+    func value(onCancel: (@Sendable () -> Void)?) async throws -> AccessToken {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let present = state.withLock { state -> Result<AccessToken, any Error>? in
@@ -129,7 +129,7 @@ final class AsyncAnswer: Sendable {
                 if let present { continuation.resume(with: present) }
             }
         } onCancel: {
-            if set(.failure(CancellationError())) { onCancel() }
+            if let onCancel, set(.failure(CancellationError())) { onCancel() }
         }
     }
 }

@@ -1,4 +1,5 @@
 public import AccessTokenAdapters
+public import Foundation
 
 /// A loader that answers when a test says so, for callback and async services alike.
 ///
@@ -12,6 +13,7 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     private struct State {
         var loads: [ControlledLoad] = []
         var signOuts = 0
+        var ignoresCancellation = false
         var duringLoad: (@Sendable (ControlledLoad) async -> Void)?
         var insideLoad: (@Sendable (ControlledLoad) -> Void)?
     }
@@ -34,10 +36,10 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     /// How often the loader was told to forget its session.
     public var signOuts: Int { state.withLock { $0.signOuts } }
 
-    /// Waits until so many loads were started, and returns the last of these; `nil` if the time limit ends before.
+    /// Waits until so many loads were started, and returns the last of these; `nil` after so many seconds.
     ///
     /// Loads are counted from 1: for a smaller number the answer is `nil` at once.
-    public func started(_ count: Int, timeLimit: Duration = .seconds(10)) async -> ControlledLoad? {
+    public func started(_ count: Int, timeLimit: TimeInterval = 10) async -> ControlledLoad? {
         guard count > 0 else { return nil }
         _ = await log.wait(timeLimit) { self.loads.count >= count }
         let loads = loads
@@ -65,7 +67,14 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
         let answer = AsyncAnswer()
         let load = start(replacing: old) { answer.set($0) }
         await state.withLock { $0.duringLoad }?(load)
+        guard !state.withLock({ $0.ignoresCancellation }) else { return try await answer.value(onCancel: nil) }
         return try await answer.value { load.cancel() }
+    }
+
+    /// From now on an async load goes on when its task is cancelled.
+    func ignoreCancellation() {
+        log.happened("the loader ignores cancellation")
+        state.withLock { $0.ignoresCancellation = true }
     }
 
     /// Counts a sign-out.
@@ -89,7 +98,7 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
             let load = ControlledLoad(
                 number: state.loads.count + 1,
                 replacing: old,
-                beside: state.loads.filter(\.isOpen).map(\.number),
+                beside: state.loads.first(where: \.isOpen)?.number,
                 handler: handler,
                 log: log
             )

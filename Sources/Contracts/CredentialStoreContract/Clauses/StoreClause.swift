@@ -1,10 +1,11 @@
 public import AccessTokenContract
 import Foundation
 
-/// One clause of the contract for stores: what a store must do, why, and the scenario that shows whether it does.
+/// One sentence about credential stores, with the scenario that shows whether a subject keeps it.
+@dynamicMemberLookup
 public struct StoreClause: Sendable, Identifiable {
-    /// What reports say of the clause: its id, its sentence, its severity.
-    public let wording: ContractClause
+    /// What the clause says.
+    public let wording: ClauseWording
 
     /// The features without which the clause is skipped.
     public let needs: StoreFeatures
@@ -27,8 +28,8 @@ public struct StoreClause: Sendable, Identifiable {
         line: Int = #line,
         scenario: @escaping @Sendable (StoreRun) async throws -> Void
     ) {
-        wording = ContractClause(
-            wording: id,
+        wording = ClauseWording(
+            id,
             severity,
             must,
             intent: intent,
@@ -46,40 +47,20 @@ public struct StoreClause: Sendable, Identifiable {
     /// The clause's id, such as `E1`.
     public var id: String { wording.id }
 
-    /// Runs the clause's scenario on a store of the subject in a new place.
-    ///
-    /// **Concurrency** Scenarios share nothing, so that clauses and subjects can be verified in parallel.
-    ///
-    /// - Parameters:
-    ///   - subject: the kind of store.
-    ///   - timeLimit: how long a subject may take for one step before it counts as silent; longer on a busy machine.
-    public func verify(
-        _ subject: StoreSubject,
-        timeLimit: Duration = StoreContract.defaultTimeLimit
-    ) async -> ContractOutcome {
-        guard subject.features.isSuperset(of: needs) else {
-            return .skipped("needs \(needs.subtracting(subject.features))")
-        }
-        let lane = Lane("scenario")
-        return await Task(executorPreference: lane) {
-            let run = StoreRun(clause: self, subject: subject, timeLimit: timeLimit)
-            defer { run.end() }
-            do {
-                try run.checkPromises()
-                try await scenario(run)
-                return .kept
-            } catch let violation as ContractViolation {
-                let isDefect = !wording.isConvention || subject.promises.contains(id)
-                return isDefect ? .broken(violation) : .advised(violation)
-            } catch {
-                // Scenarios throw nothing else.
-                preconditionFailure("\(id) threw \(error)")
-            }
-        }.value
-    }
+    /// What the clause says: its severity, its sentence, the reasons.
+    public subscript<Value>(dynamicMember part: KeyPath<ClauseWording, Value>) -> Value { wording[keyPath: part] }
 }
 
-extension StoreClause: CustomStringConvertible {
-    /// The id and what the store must do.
-    public var description: String { wording.description }
+extension StoreClause: VerifiedClause {
+    package func reasonToSkip(_ subject: StoreSubject) -> String? {
+        let missing = needs.subtracting(subject.features)
+        return missing.isEmpty ? nil : "not declared: \(missing)"
+    }
+
+    package func run(on subject: StoreSubject, _ conditions: RunConditions) async throws {
+        let run = StoreRun(clause: self, subject: subject, conditions: conditions)
+        defer { run.end() }
+        try run.check(subject.promises, areAmong: StoreContract.conventions)
+        try await scenario(run)
+    }
 }

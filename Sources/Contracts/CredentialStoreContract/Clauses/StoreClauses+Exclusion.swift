@@ -135,13 +135,13 @@ extension StoreRun {
         let calls = openings.enumerated().map { number, opening in
             start("caller \(number + 1)", opening, .success(.replace(credential("\(number + 1)"))), isHeld: true)
         }
-        guard await wait(until: { calls.contains { !$0.seen.isEmpty } }) else {
+        guard try await wait(until: { calls.contains { !$0.seen.isEmpty } }) else {
             throw violation("one of \(calls.count) callers to get inside", "all wait", #line)
         }
         await giveTime()
         for call in calls { call.exit.open() }
         // That all of them end is for E5 to judge.
-        _ = await wait { calls.allSatisfy { $0.result != nil } }
+        await comes { calls.allSatisfy { $0.result != nil } }
         try expectOneAtATime()
     }
 }

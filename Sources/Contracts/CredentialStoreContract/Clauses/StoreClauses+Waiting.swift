@@ -33,7 +33,7 @@ extension StoreContract {
             let wrong = Locked<String?>(nil)
             let changes = Locked(0)
             let reader = Lane("the reader")
-            let reading = Task.detached(executorPreference: reader) {
+            let reading = reader.start {
                 var last = 0
                 while !isOver.withLock({ $0 }), wrong.withLock({ $0 }) == nil {
                     do {
@@ -80,7 +80,7 @@ extension StoreContract {
             let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
             try await run.waitUntilInside(holder)
             let waiter = run.start("the waiter", opening, .success(.keep))
-            guard await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
+            guard try await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
                 throw run.violation("the waiter to be told that the store is busy", "it waits on", #line)
             }
             try run.expect(run.isBusy(result), "CredentialStoreError.busy", observed: run.text(result))
@@ -100,7 +100,7 @@ extension StoreContract {
             let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
             try await run.waitUntilInside(holder)
             let waiter = run.start("the waiter", opening, .success(.replace(run.credential("A"))))
-            _ = await run.wait { waiter.result != nil }
+            await run.comes { waiter.result != nil }
             try await run.record(of: holder)
             await run.giveTime()
             guard let result = waiter.result, case .failure = result else { return }
@@ -125,15 +125,15 @@ extension StoreContract {
                 run.start("waiter \(number)", opening, .success(.keep), inPool: pool)
             }
             let hasRun = Locked(false)
-            Task.detached(executorPreference: pool) {
+            pool.start {
                 hasRun.withLock { $0 = true }
                 run.log.check()
             }
-            let isFree = await run.wait { hasRun.withLock { $0 } }
+            let isFree = await run.comes { hasRun.withLock { $0 } }
             holder.exit.open()
             try run.expect(isFree, "a task of somebody else to run", observed: "the thread is blocked")
             // All of them have to be out of the place, which goes away with the run; E5 judges whether they get in.
-            _ = await run.wait { waiters.allSatisfy { $0.result != nil } }
+            await run.comes { waiters.allSatisfy { $0.result != nil } }
         },
 
         StoreClause(
@@ -166,7 +166,7 @@ extension StoreContract {
             let waiter = run.start("the waiter", opening, .success(.keep))
             await run.giveTime()
             waiter.cancel()
-            guard await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
+            guard try await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
                 throw run.violation("the waiter to end at once", "it waits on", #line)
             }
             guard case .failure(let error) = result, run.subject.errors(error) is CancellationError else {

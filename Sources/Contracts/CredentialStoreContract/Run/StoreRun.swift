@@ -6,7 +6,7 @@ import Foundation
 /// One run of one clause: a new place, its openings, and the words in which scenarios are written.
 ///
 /// Code of the subject runs on lanes, never where the scenario runs.
-final class StoreRun: Sendable {
+final class StoreRun: ScenarioRun {
     /// An opening of the store, with the name that traces give it.
     struct Opening: Sendable {
         let name: String
@@ -24,17 +24,20 @@ final class StoreRun: Sendable {
     let subject: StoreSubject
     let fixture: StoreFixture
     let log = RunLog()
-    private let timeLimit: Duration
+    var wording: ClauseWording { clause.wording }
+    /// Stores are tried in one round.
+    let roundInReports: (Int, of: Int)? = nil
+    let conditions: RunConditions
     private let state = Locked(State())
 
-    init(clause: StoreClause, subject: StoreSubject, timeLimit: Duration) {
+    init(clause: StoreClause, subject: StoreSubject, conditions: RunConditions) {
         self.clause = clause
         self.subject = subject
-        self.timeLimit = timeLimit
+        self.conditions = conditions
         let name = "contract" + UUID().uuidString.lowercased().filter { $0 != "-" }
         fixture = StoreFixture(
             name: name,
-            folder: FileManager.default.temporaryDirectory.appending(path: name),
+            folder: FileManager.default.temporaryDirectory.appendingPathComponent(name),
             waitLimit: clause.waitLimit
         )
     }
@@ -48,16 +51,6 @@ final class StoreRun: Sendable {
         try? FileManager.default.removeItem(at: fixture.folder)
     }
 
-    func checkPromises() throws {
-        let unknown = subject.promises.subtracting(StoreContract.conventions).sorted()
-        try expect(
-            unknown.isEmpty,
-            "the subject to promise conventions, which are \(StoreContract.conventions.sorted())",
-            observed: "it promises \(unknown)",
-            line: clause.wording.line
-        )
-    }
-
     // MARK: Openings
 
     func open(line: Int = #line) async throws -> Opening {
@@ -67,13 +60,13 @@ final class StoreRun: Sendable {
         }
         let name = "opening \(number)"
         let (open, fixture) = (subject.open, fixture)
-        let store = try await value(of: "\(name) of the store", line) { try await open(fixture) }
+        let store = try await value(of: "\(name) of the store", on: Lane("open"), line) { try await open(fixture) }
         return Opening(name: name, store: store)
     }
 
     func load(_ opening: Opening, line: Int = #line) async throws -> CredentialRecord? {
         let store = opening.store
-        let record = try await value(of: "load by \(opening.name)", line) { try await store.load() }
+        let record = try await value(of: "load by \(opening.name)", on: Lane("load"), line) { try await store.load() }
         log.happened("load by \(opening.name) brings \(text(record))")
         return record
     }
@@ -95,7 +88,7 @@ final class StoreRun: Sendable {
         log.happened("\(name) updates by \(opening.name)")
         if !isHeld { call.exit.open() }
         let lane = pool ?? Lane(name)
-        let task = Task.detached(executorPreference: lane) { [self] in
+        let task = lane.start { [self] in
             let result: Result<CredentialRecord?, any Error>
             do {
                 result = .success(
@@ -132,7 +125,7 @@ final class StoreRun: Sendable {
 
     /// Waits until the body of a call runs.
     func waitUntilInside(_ call: UpdateCall, line: Int = #line) async throws {
-        guard await wait(until: { !call.seen.isEmpty || call.result != nil }), !call.seen.isEmpty else {
+        guard try await wait(until: { !call.seen.isEmpty || call.result != nil }), !call.seen.isEmpty else {
             throw violation("\(call.name) to get inside", situation(of: call), line)
         }
     }
@@ -150,7 +143,7 @@ final class StoreRun: Sendable {
     /// Lets the body go on, and waits for the end of the call.
     func result(of call: UpdateCall, line: Int = #line) async throws -> Result<CredentialRecord?, any Error> {
         call.exit.open()
-        guard await wait(until: { call.result != nil }), let result = call.result else {
+        guard try await wait(until: { call.result != nil }), let result = call.result else {
             throw violation("\(call.name) to end", situation(of: call), line)
         }
         return result
@@ -173,10 +166,6 @@ final class StoreRun: Sendable {
     }
 
     // MARK: Expectations
-
-    func expect(_ holds: Bool, _ expected: String, observed: String, line: Int = #line) throws {
-        if !holds { throw violation(expected, observed, line) }
-    }
 
     func expect(_ record: CredentialRecord?, is name: String, from source: String, line: Int = #line) throws {
         try expect(
@@ -204,14 +193,6 @@ final class StoreRun: Sendable {
                 }
             }
         }
-    }
-
-    func wait(until condition: @escaping @Sendable () -> Bool) async -> Bool {
-        await log.wait(timeLimit, until: condition)
-    }
-
-    func violation(_ expected: String, _ observed: String, _ line: Int) -> ContractViolation {
-        ContractViolation(clause: clause.wording, expected: expected, observed: observed, trace: log.trace, line: line)
     }
 
     func isBusy(_ result: Result<CredentialRecord?, any Error>) -> Bool {
@@ -244,26 +225,5 @@ final class StoreRun: Sendable {
     private func situation(of call: UpdateCall) -> String {
         if let result = call.result { return "it ends with \(text(result))" }
         return call.seen.isEmpty ? "it waits" : "it is inside, or does not return after its body"
-    }
-
-    private func value<Value: Sendable>(
-        of what: String,
-        _ line: Int,
-        _ call: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        let result = Locked<Result<Value, any Error>?>(nil)
-        let lane = Lane("call")
-        Task.detached(executorPreference: lane) { [log] in
-            let ended: Result<Value, any Error>
-            do { ended = .success(try await call()) } catch { ended = .failure(error) }
-            result.withLock { $0 = ended }
-            log.check()
-        }
-        guard await wait(until: { result.withLock { $0 != nil } }), let ended = result.withLock({ $0 }) else {
-            throw violation("\(what) to return", "it does not", line)
-        }
-        do { return try ended.get() } catch {
-            throw violation("\(what) to succeed", "\(type(of: error)): \(error)", line)
-        }
     }
 }

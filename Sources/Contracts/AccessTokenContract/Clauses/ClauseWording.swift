@@ -1,0 +1,69 @@
+/// What a clause says, apart from how the clause is tried: the words of reports and of the documentation's tables.
+public struct ClauseWording: Sendable, Identifiable {
+    /// The clause's id, such as `S1`.
+    public let id: String
+
+    /// How bad it is to break the clause.
+    public let severity: ContractSeverity
+
+    /// What the subject MUST do, or SHOULD if the clause is a convention.
+    public let must: String
+
+    /// What happens to users of a subject that does not: the reason for the severity.
+    public let intent: String
+
+    /// What usually mends a subject that breaks the clause.
+    public let remedy: String
+
+    /// A published bug of this kind, if there is a known one.
+    public let resembles: String?
+
+    /// Good subjects differ in this: breaking it is advice, unless the subject promises it.
+    public let isConvention: Bool
+
+    package let file: String
+    package let line: Int
+
+    package init(
+        _ id: String,
+        _ severity: ContractSeverity,
+        _ must: String,
+        intent: String,
+        remedy: String,
+        resembles: String?,
+        isConvention: Bool,
+        file: String,
+        line: Int
+    ) {
+        self.id = id
+        self.severity = severity
+        self.must = must
+        self.intent = intent
+        self.remedy = remedy
+        self.resembles = resembles
+        self.isConvention = isConvention
+        self.file = file
+        self.line = line
+    }
+}
+
+extension ClauseWording: CustomStringConvertible {
+    /// The id and what the subject must do.
+    public var description: String { "\(id): \(must)" }
+}
+
+/// How bad it is to break a clause.
+public enum ContractSeverity: String, Sendable, Comparable, CaseIterable {
+    /// Somebody is surprised, and nothing is lost.
+    case minor
+    /// Requests fail or are slow without need, or the server is asked without need.
+    case serious
+    /// Somebody is signed out, acts for another user, or waits for ever.
+    case critical
+
+    /// By how bad it is.
+    public static func < (one: ContractSeverity, other: ContractSeverity) -> Bool {
+        let order: [ContractSeverity] = [.minor, .serious, .critical]
+        return (order.firstIndex(of: one) ?? 0) < (order.firstIndex(of: other) ?? 0)
+    }
+}
