@@ -73,10 +73,11 @@ struct Options: Sendable {
                race-gallery NAME VERSION --replay SCHEDULE [--mermaid]
                race-gallery --list | --help
 
-        Each exhibit is a small system with one scenario and several versions: as it was published,
-        with the fixes that hold, and with fixes that do not. Every version is run under every order
-        in which its tasks can interleave. A version that breaks an invariant shows the order that
-        breaks it. A version that holds says how many orders there are.
+        Each exhibit is a small system with one scenario and several versions: the listings of five
+        articles, the repairs that hold, and repairs that do not. Every version is run under every
+        order in which its tasks can interleave. A version that breaks an invariant shows the order
+        that breaks it, and the version that repairs it. A version that holds says how many orders
+        there are. Sources/Documentation.docc/Articles.md leads from each article to its versions.
 
           NAME                only this exhibit, with a diagram of every version that breaks
           VERSION             only this version of it
@@ -108,7 +109,7 @@ struct Options: Sendable {
             .map { exhibit in
                 let width = exhibit.versions.map(\.name.count).max() ?? 0
                 let versions = exhibit.versions.map { version in
-                    "  \(version.name.padded(to: width))  \(version.origin.rawValue): \(version.summary)"
+                    "  \(version.name.padded(to: width))  \(version.summary)"
                 }
                 return (["\(exhibit.name): \(exhibit.title)"] + versions).joined(separator: "\n")
             }

@@ -22,44 +22,112 @@ struct ArticleTests {
     @Test("the costs of a strategy are those of a run")
     func costs() async throws {
         let accounts: [(String, @Sendable (@escaping Approval) -> any Account)] = [
+            ("bank-account check-then-act", { CheckThenAct(approve: $0) }),
             ("bank-account bounce", { Bounce(approve: $0) }),
-            ("bank-account queue-and-await", { QueueAndAwait(approve: $0) }),
+            ("bank-account queue-and-await", { approve in QueueAndAwait(approve: { _ in try await approve() }) }),
             ("bank-account optimistic", { Optimistic(approve: $0) }),
-            ("bank-account transaction-log", { TransactionLog(approve: $0) }),
             ("bank-account re-validate", { Revalidate(approve: $0) }),
-            ("bank-account compare-and-swap", { CompareAndSwap(approve: $0) }),
-            ("bank-account state-changed", { ComparesStates(approve: $0) }),
+            ("bank-account snapshot", { SnapshotAccount(approve: $0) }),
+            ("bank-account compare-and-swap", { VersionedAccount(approve: $0) }),
         ]
         var rows: [String] = []
         for (name, open) in accounts {
-            let scenario = withdrawals(open)
-            rows.append("| `\(name)` \(try await cost(of: scenario).row)")
+            rows.append("| `\(name)` \(try await cost(of: withdrawals(open)).row)")
         }
-        rows.append("| `image-cache in-flight` \(try await cost(of: pictures).row)")
-        let article = try article("ChoosingAStrategy")
+        rows.append(
+            "| `image-cache check-then-download` \(try await cost(of: pictures(CheckThenDownload.init) { try await $0.image(url: $1) }).row)"
+        )
+        rows.append(
+            "| `image-cache in-flight` \(try await cost(of: pictures(InFlight.init) { try await $0.image(url: $1) }).row)"
+        )
+        let article = try page("Exploring/InterleavingExplorer/InterleavingExplorer.docc/ChoosingAStrategy")
         for row in rows {
             #expect(article.contains("\(row)\n"), "ChoosingAStrategy.md lacks this row:\n\(row)")
         }
     }
 
-    @Test("every version is in the gallery, and every exhibit is named", arguments: ["Articles", "ChoosingAStrategy"])
-    func names(_ name: String) throws {
-        var missing = Set(Gallery.exhibits.map(\.name))
-        for match in try article(name).matches(of: /`([a-z]+(?:-[a-z]+)*) ([a-z]+(?:-[a-z]+)*)`/) {
-            let exhibit = try #require(Gallery.exhibits.first { $0.name == match.1 }, "\(match.1)")
-            let version = try #require(exhibit.versions.first { $0.name == match.2 }, "\(match.0)")
-            #expect(name != "ChoosingAStrategy" || version.origin == .fix, "\(match.0)")
-            missing.remove(exhibit.name)
+    @Test("every strategy that it names is sound")
+    func names() throws {
+        for name in commands(in: try page("Exploring/InterleavingExplorer/InterleavingExplorer.docc/ChoosingAStrategy"))
+        {
+            let entry = try #require(Entry.all.first { $0.testDescription == name }, "\(name)")
+            #expect(entry.version.isSound || name.hasSuffix("check-then-act") || name.hasSuffix("check-then-download"))
         }
-        #expect(missing.isEmpty || name != "Articles", "no article leads to \(missing.sorted())")
     }
 
-    private func article(_ name: String) throws -> String {
+    /// A row of the page on the articles: a listing or a claim, where it is, whether it holds, and the repair.
+    private struct Row {
+        let article: Article
+        let cells: [String]
+
+        var place: String { "“\(article.rawValue)”: \(cells[0])" }
+    }
+
+    private func rows() throws -> [Row] {
+        var rows: [Row] = []
+        var article: Article?
+        for line in try page("Documentation.docc/Articles").split(separator: "\n") {
+            if line.hasPrefix("### ") {
+                article = Article.allCases.first { line.contains($0.rawValue) }
+            } else if let article, line.hasPrefix("| "), !line.hasPrefix("| in the article"), !line.hasPrefix("| --") {
+                let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+                try #require(cells.count == 4, "\(line)")
+                rows.append(Row(article: article, cells: cells))
+            }
+        }
+        return rows
+    }
+
+    @Test("each row says of its listing or claim what the gallery finds, and names the repair")
+    func verdicts() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+        for row in try rows() {
+            guard let name = commands(in: row.cells[1]).first else {
+                let paths = row.cells[1].matches(of: /`([^` ]+)`/).map { String($0.1) }
+                #expect(!paths.isEmpty || row.cells[1].contains("swift run "), "\(row.place) leads nowhere")
+                for path in paths {
+                    #expect(
+                        FileManager.default.fileExists(atPath: root.appending(path: path).path),
+                        "\(row.place): \(path)"
+                    )
+                }
+                continue
+            }
+            let version = try #require(Entry.all.first { $0.testDescription == name }?.version, "\(row.place): \(name)")
+            if let listing = version.listing, row.article == listing.article, row.cells[0] == listing.name {
+                let verdict = version.breaks != nil ? "breaks" : version.unseenFault != nil ? "data race" : "holds"
+                #expect(row.cells[2] == verdict, "\(row.place)")
+                let named = commands(in: row.cells[3])
+                #expect(version.repair == nil || named.first == version.repair, "\(row.place)")
+                #expect(named.allSatisfy { name in Entry.all.contains { $0.testDescription == name } }, "\(row.place)")
+            } else {
+                #expect(version.listing == nil || row.cells[2] != "holds" || version.isSound, "\(row.place)")
+            }
+        }
+    }
+
+    @Test("each listing of the gallery has one row, under its article", arguments: Entry.all)
+    func listings(entry: Entry) throws {
+        guard let listing = entry.version.listing else { return }
+        let found = try rows().filter { $0.article == listing.article && $0.cells[0] == listing.name }
+        #expect(found.count == 1, "\(listing.name), of “\(listing.article.rawValue)”")
+        #expect(found.first?.cells[1] == "`\(entry.testDescription)`")
+    }
+
+    @Test("each exhibit is led to", arguments: Gallery.exhibits.map(\.name))
+    func exhibits(name: String) throws {
+        #expect(try page("Documentation.docc/Articles").contains("`\(name) "))
+    }
+
+    /// The exhibits and versions that a text names: `exhibit version`.
+    private func commands(in text: String) -> [String] {
+        text.matches(of: /`([a-z]+(?:-[a-z]+)* [a-z0-9]+(?:-[a-z0-9]+)*)`/).map { String($0.1) }
+    }
+
+    private func page(_ path: String) throws -> String {
         try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(
-                    path: "../../../Sources/Exploring/InterleavingExplorer/InterleavingExplorer.docc/\(name).md"
-                ),
+                .appending(path: "../../../Sources/\(path).md"),
             encoding: .utf8
         )
     }
@@ -72,22 +140,26 @@ struct ArticleTests {
             }
             for number in 1...20 {
                 run.operation("\(number)", mayThrow: true) {
-                    try await account.withdraw(10)
+                    try await account.withdraw(10, untilStateIsUnchanged: true)
                     run.effect("served")
                 }
             }
         }
     }
 
-    private var pictures: Scenario {
+    private func pictures<Cache: Actor>(
+        _ make: @escaping @Sendable (@escaping ImageCache.Download) -> Cache,
+        image: @escaping @Sendable (Cache, URL) async throws -> Data
+    ) -> Scenario {
         Scenario("twenty views of one picture") { run in
-            let images = Images(.sharesDownload) { _, _ in
+            let cache = make { _ in
                 run.effect("starts")
-                try? await run.clock.sleep(for: .seconds(1))
+                try await run.clock.sleep(for: .seconds(1))
+                return Data()
             }
             for number in 1...20 {
                 run.operation("\(number)") {
-                    _ = try await images.image(at: "a.png")
+                    _ = try await image(cache, URL(filePath: "/a.png"))
                     run.effect("served")
                 }
             }

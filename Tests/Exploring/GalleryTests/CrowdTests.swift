@@ -1,36 +1,122 @@
+import Dispatch
+import Foundation
 import TestSupport
 import Testing
 
 @testable import RaceGallery
 
-@Suite("Fifty callers of the image cache", .eightAtATime, .timeLimit(.minutes(10)))
+/// Tests as the articles write them: many callers at once, and no explorer.
+@Suite("A crowd of callers", .eightAtATime, .timeLimit(.minutes(10)))
 struct CrowdTests {
-    @Test("share one download, and cause fifty where nothing is shared")
-    func downloads() async throws {
-        #expect(try await downloads(.sharesDownload, until: 1) == 1)
-        #expect(try await downloads(.storesAlways, until: 50) == 50)
-    }
+    private let url = URL(filePath: "/a.png")
 
-    /// The downloads of one picture if fifty tasks ask for it, and no download ends before so many have begun.
-    private func downloads(_ style: Images.Style, until count: Int) async throws -> Int? {
-        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-        let gate = Latch()
-        let images = Images(style) { _, _ in
-            begin.yield()
-            await gate.wait()
-        }
+    @Test("shares one download of the image cache")
+    func oneDownload() async throws {
+        let downloads = LoadCounter { _ in }
+        let cache = InFlight { _ in Data() }
+        await cache.replaceDownloader { _ in Data([UInt8(try await downloads.load())]) }
         try await withThrowingTaskGroup { group in
             for _ in 1...50 {
-                group.addTask { _ = try await images.image(at: "a.png") }
+                group.addTask { _ = try await cache.image(url: url) }
             }
-            var started = 0
-            for await _ in begun {
-                started += 1
-                if started == count { break }
-            }
-            await gate.open()
             try await group.waitForAll()
         }
-        return await images.downloads["a.png"]
+        #expect(downloads.counts.started == 1)
+    }
+
+    @Test("causes fifty downloads where nothing is shared, if no download ends before all have begun")
+    func fiftyDownloads() async throws {
+        let gate = Gate(after: 50)
+        let downloads = LoadCounter { _ in await gate.pass() }
+        let cache = CheckThenDownload { _ in Data([UInt8(try await downloads.load())]) }
+        try await withThrowingTaskGroup { group in
+            for _ in 1...50 {
+                group.addTask { _ = try await cache.image(url: url) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(downloads.counts.most == 50)
+    }
+
+    /// The explorer finds this overdraft with two callers, at its first schedule.
+    @Test("finds the overdraft of the account by luck: never with a fake that answers at once, always behind a gate")
+    func account() async {
+        let lucky = CheckThenAct {}
+        await withdraw(from: lucky)
+        #expect(await lucky.balance == 0, "without a suspension nobody comes in between, and the bug is not seen")
+
+        let gate = Gate(after: 100)
+        let unlucky = CheckThenAct { await gate.pass() }
+        await withdraw(from: unlucky)
+        #expect(await unlucky.balance == 100 - 100 * 10)
+    }
+
+    /// A hundred callers, each of which takes 10.
+    private func withdraw(from account: CheckThenAct) async {
+        await withTaskGroup { group in
+            for _ in 1...100 {
+                group.addTask { try? await account.withdraw(10) }
+            }
+        }
+    }
+
+    @MainActor
+    private final class MainActorWallet {
+        private(set) var balance = 0
+
+        func add(_ amount: Int, audit: Audit) async {
+            let current = balance
+            await audit()
+            balance = current + amount
+        }
+    }
+
+    @Test("loses a payment on the main actor as well")
+    @MainActor
+    func mainActor() async {
+        let wallet = MainActorWallet()
+        let gate = Gate(after: 2)
+        async let first: Void = wallet.add(50) { await gate.pass() }
+        async let second: Void = wallet.add(50) { await gate.pass() }
+        _ = await (first, second)
+        #expect(wallet.balance == 50)
+    }
+
+    @Test("is not needed to test version 3: a test passes its queue, and drains it")
+    func drainedQueue() async throws {
+        struct AtOnce: TokenLoader {
+            func load(then handler: @escaping TokenHandler) {
+                handler(.success(CachedToken(value: 1, isValid: true)))
+            }
+        }
+        let queue = DispatchQueue(label: "injected")
+        let service = AccessTokenServiceVersion3(loader: AtOnce(), queue: queue)
+        let (answers, answer) = AsyncStream.makeStream(of: Int?.self)
+        for _ in 1...2 {
+            service.retrieveToken { answer.yield(try? $0.get().value) }
+        }
+        // The first drain runs the calls, whose load puts its answer on the queue. The second drain runs the answer.
+        queue.sync {}
+        queue.sync {}
+        answer.finish()
+        #expect(await answers.reduce(into: []) { $0.append($1) } == [1, 1])
+    }
+}
+
+/// Lets nobody pass before so many have come.
+private actor Gate {
+    private let count: Int
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    init(after count: Int) {
+        self.count = count
+    }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            waiters.append(continuation)
+            guard waiters.count == count else { return }
+            for waiter in waiters { waiter.resume() }
+        }
     }
 }

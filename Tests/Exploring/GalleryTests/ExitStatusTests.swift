@@ -20,13 +20,7 @@ struct ExitStatusTests {
             story: exhibit.story,
             invariants: exhibit.invariants,
             versions: [
-                Version(
-                    name: version.name,
-                    origin: version.origin,
-                    summary: version.summary,
-                    breaks: invariant,
-                    scenario: version.scenario
-                )
+                Version(version.name, version.summary, breaks: invariant, version.scenario)
             ]
         )
     }

@@ -12,7 +12,6 @@ struct GalleryVerdictTests {
         let finding = try #require(await entry.finding())
         #expect(finding.isExpected, "\(finding.report)")
         #expect(finding.report.failures >= 1)
-        #expect(entry.version.origin != .fix)
     }
 
     @Test("a fix holds under all schedules, or under the first 60", arguments: Entry.holding)
@@ -22,14 +21,12 @@ struct GalleryVerdictTests {
         #expect(finding.isExpected || finding.report.holds && wasCut, "\(finding.report)")
         // Where callers await one line after the other there is nothing to interleave.
         #expect(finding.report.schedules > 1 || ["log await-each", "log stream"].contains(entry.testDescription))
-        #expect(entry.version.origin == .fix)
     }
 
     @Test("a version whose fault the explorer cannot see holds, and says so", arguments: Entry.unseen)
     func unseen(entry: Entry) async throws {
         let finding = try #require(await entry.finding())
         #expect(finding.isExpected, "\(finding.report)")
-        #expect(entry.version.origin == .faulty)
         #expect(finding.verdict.contains("data race"))
     }
 
@@ -56,6 +53,40 @@ struct GalleryVerdictTests {
         #expect(replay.trace == failure.trace)
     }
 
+    @Test("a version that is wrong names a sound one that repairs it, if it has one", arguments: Entry.all)
+    func repairs(entry: Entry) async throws {
+        guard let name = entry.version.repair else {
+            #expect(entry.version.isSound, "\(entry.testDescription) is wrong, and says no repair")
+            return
+        }
+        let repair = try #require(Entry.all.first { $0.testDescription == name }, "\(name) is no version")
+        #expect(repair.version.breaks == nil, "\(name) breaks itself")
+        let report = ExhibitReport(
+            exhibit: entry.exhibit,
+            findings: [try #require(await entry.finding())],
+            drawsAll: false,
+            isMermaid: false
+        )
+        #expect(report.text.contains("repair: \(name)"))
+    }
+
+    /// The first schedule under which an article's own final listing breaks.
+    @Test(
+        "the articles' own listings break under a schedule that is always the same",
+        arguments: [
+            ("authentication-service version-2", "0000001001"), ("oauth-processor final", "0"),
+            ("data-cache coalesce", "0000001"), ("image-cache registry", "0000001"),
+            ("access-token-service owner-leaves", "0"), ("bank-account check-then-act", "0"),
+            ("wallet write-back", "0"), ("image-cache check-then-download", "0"),
+        ]
+    )
+    func schedules(name: String, schedule: String) async throws {
+        let entry = try #require(Entry.all.first { $0.testDescription == name })
+        #expect(entry.version.listing != nil)
+        let failure = try #require(await entry.finding()?.report.failure)
+        #expect("\(failure.schedule)" == schedule)
+    }
+
     @Test("every exhibit has a version that breaks and one that holds, under names of their own")
     func names() {
         #expect(Set(Gallery.exhibits.map(\.name)).count == Gallery.exhibits.count)
@@ -64,7 +95,7 @@ struct GalleryVerdictTests {
             #expect(exhibit.versions.contains { $0.breaks == nil })
             #expect(exhibit.versions.contains { $0.breaks != nil })
             for name in [exhibit.name] + exhibit.versions.map(\.name) {
-                #expect(name.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil, "\(name)")
+                #expect(name.wholeMatch(of: /[a-z0-9]+(-[a-z0-9]+)*/) != nil, "\(name)")
             }
             for broken in exhibit.versions.compactMap(\.breaks) {
                 #expect(exhibit.invariants.contains(broken) || broken == "lost waiter")
@@ -90,23 +121,23 @@ struct GalleryVerdictTests {
     @Test("an unexpected verdict is recognised")
     func surprises() async {
         let (good, bad) = (scenario(holds: true), scenario(holds: false))
-        #expect(await Version.fix("a", "", good).explore().isExpected)
-        #expect(await !Version.fix("a", "", bad).explore().isExpected)
+        #expect(await Version("a", "", good).explore().isExpected)
+        #expect(await !Version("a", "", bad).explore().isExpected)
         let crowd = Scenario("more than a digit can tell apart") { run in
             for number in 1...37 {
                 run.operation("\(number)") {}
             }
         }
-        #expect(await !Version.fix("a", "", crowd).explore().isExpected, "it holds, but not all was tried")
-        #expect(await Version.faulty("a", breaks: "it", "", bad).explore().isExpected)
-        #expect(await !Version.faulty("a", breaks: "it", "", good).explore().isExpected)
-        #expect(await !Version.faulty("a", breaks: "something else", "", bad).explore().isExpected)
+        #expect(await !Version("a", "", crowd).explore().isExpected, "it holds, but not all was tried")
+        #expect(await Version("a", "", breaks: "it", bad).explore().isExpected)
+        #expect(await !Version("a", "", breaks: "it", good).explore().isExpected)
+        #expect(await !Version("a", "", breaks: "something else", bad).explore().isExpected)
     }
 
     @Test("the last line has the counts, and the names of unexpected verdicts")
     func summary() async {
-        let wrong = Version.fix("wrong", "", scenario(holds: false))
-        let right = Version.fix("right", "", scenario(holds: true))
+        let wrong = Version("wrong", "", scenario(holds: false))
+        let right = Version("right", "", scenario(holds: true))
         let exhibit = Exhibit(name: "x", title: "", story: "", invariants: [], versions: [])
         let bad = Summary(findings: [(exhibit, [await wrong.explore(), await right.explore()])])
         #expect(!bad.isGood)
@@ -128,9 +159,9 @@ struct GalleryVerdictTests {
             )
         }
         let bad = scenario(holds: false)
-        #expect(await report(.faulty("a", breaks: "it", "", bad), "0").isExpected)
-        #expect(await !report(.fix("a", "", bad), "0").isExpected)
-        #expect(await report(.fix("a", "", scenario(holds: true)), "0").isExpected)
+        #expect(await report(Version("a", "", breaks: "it", bad), "0").isExpected)
+        #expect(await !report(Version("a", "", bad), "0").isExpected)
+        #expect(await report(Version("a", "", scenario(holds: true)), "0").isExpected)
         let misfit = await report(BankAccount.exhibit.versions[0], "9")
         #expect(!misfit.isExpected)
         #expect(misfit.text.contains("swift run race-gallery bank-account check-then-act"), "what does fit")

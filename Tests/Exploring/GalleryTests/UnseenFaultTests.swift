@@ -21,14 +21,14 @@ struct UnseenFaultTests {
 
         struct Network: TokenLoader {
             func load(then handler: @escaping TokenHandler) {
-                DispatchQueue.global().async { handler(.success(1)) }
+                DispatchQueue.global().async { handler(.success(CachedToken(value: 1, isValid: true))) }
             }
         }
 
         let service: any TokenRetrieving =
             switch CommandLine.arguments.last {
-            case "pending-handlers": PendingHandlersService(loader: Network())
-            case "queue": QueuedAccessTokenService(loader: Network(), queue: DispatchQueue(label: "service"))
+            case "version-2": AccessTokenServiceVersion2(loader: Network())
+            case "version-3": AccessTokenServiceVersion3(loader: Network())
             default: fatalError("no such version")
             }
         let threads = DispatchGroup()
@@ -49,17 +49,17 @@ struct UnseenFaultTests {
     func dataRace() async throws {
         let program = try await SeparateProcess(
             Self.eightThreads,
-            with: ["Sources/Exploring/RaceGallery/Exhibits/CallbackService+Versions.swift"],
-            options: ["-sanitize=thread"]
+            with: ["Sources/Exploring/RaceGallery/Exhibits/AccessTokenService+Versions.swift"],
+            options: ["-sanitize=thread", "-enable-upcoming-feature", "ImmutableWeakCaptures"]
         )
         defer { program.remove() }
         let options = ["TSAN_OPTIONS": "halt_on_error=1 exitcode=66"]
-        let queue = try await program.run("queue", environment: options)
+        let queue = try await program.run("version-3", environment: options)
         #expect(queue.status == 0, "\(queue.output)")
-        let unprotected = try await program.run("pending-handlers", environment: options)
+        let unprotected = try await program.run("version-2", environment: options)
         #expect(unprotected.status == 66)
         #expect(unprotected.output.contains("WARNING: ThreadSanitizer"), "\(unprotected.output)")
-        #expect(unprotected.output.contains("PendingHandlersService"), "\(unprotected.output)")
+        #expect(unprotected.output.contains("AccessTokenServiceVersion2"), "\(unprotected.output)")
     }
 
     /// The exhibit `call-back` with real queues.

@@ -4,6 +4,7 @@ import InterleavingExplorer
 @available(Executors, *)
 enum AsyncMutex {
     private static let title = "Three withdrawals of 80, one at a time, and the bank refuses the first"
+    private static let ownError = "an error reaches nobody but its own caller"
 
     static let exhibit = Exhibit(
         name: "async-mutex",
@@ -15,46 +16,42 @@ enum AsyncMutex {
             the one before fails without a try. A lock that is set free before it is passed on can be taken by a \
             third caller. A lock that is not released after an error is held for ever.
             """,
-        invariants: ["no overdraft", "an error reaches nobody but its own caller"],
+        invariants: ["no overdraft", ownError],
         versions: [
-            .wrongFix(
+            Version(
                 "waits-once",
-                breaks: "no overdraft",
                 "waits for the present task, then goes on",
+                breaks: "no overdraft",
+                repair: "async-mutex chain",
                 scenario { WaitsOnce(approve: $0) }
             ),
-            .wrongFix(
+            Version(
                 "inherits-error",
-                breaks: "an error reaches nobody but its own caller",
                 "awaits the one before with try",
-                scenario { TaskChain(inheritsErrors: true, approve: $0) }
+                breaks: ownError,
+                repair: "async-mutex chain",
+                scenario { InheritsError(approve: $0) }
             ),
-            .wrongFix(
+            Version(
                 "lock-set-free",
-                breaks: "no overdraft",
                 "frees the lock, then wakes a waiter that takes it for its own",
-                scenario { ContinuationLock(.setsFree, approve: $0) }
+                breaks: "no overdraft",
+                repair: "async-mutex lock-passed-on",
+                scenario { LockSetFree(approve: $0) }
             ),
-            .wrongFix(
+            Version(
                 "lock-not-released",
-                breaks: "lost waiter",
                 "releases the lock only after success",
-                scenario { ContinuationLock(.releasesAfterSuccess, approve: $0) }
+                breaks: "lost waiter",
+                repair: "async-mutex lock-passed-on",
+                scenario { LockNotReleased(approve: $0) }
             ),
-            .fix(
-                "waits-again",
-                "checks in a loop whether another one is running",
-                scenario { WaitsAgain(approve: $0) }
-            ),
-            .fix(
-                "chain",
-                "each awaits the end of the one before",
-                scenario { TaskChain(inheritsErrors: false, approve: $0) }
-            ),
-            .fix(
+            Version("chain", "each awaits the end of the one before", scenario { TaskChain(approve: $0) }),
+            Version(
                 "lock-passed-on",
                 "a lock of continuations stays locked while it is passed on",
-                scenario { ContinuationLock(.passesOn, approve: $0) }
+                of: Listing(.strategies, "strategy 2: three callers, and an error"),
+                scenario { QueueAndAwait(approve: $0) }
             ),
         ]
     )
@@ -65,22 +62,13 @@ enum AsyncMutex {
         Scenario(title) { run in
             let account = open { name in
                 await run.pause(name == "first" ? "refused" : "approved")
-                if name == "first" {
-                    throw RefusedByBank(name: name)
-                }
+                if name == "first" { throw RefusedByBank(name: name) }
             }
             let withdrawals = ["first", "second", "third"].map { name in
-                run.operation(name, mayThrow: true) {
-                    do {
-                        try await account.withdraw(80, for: name)
-                    } catch {
-                        note("fails: \(error)")
-                        throw error
-                    }
-                }
+                run.operation(name, mayThrow: true) { try await account.withdraw(80, for: name) }
             }
             run.invariant("no overdraft") { await account.balance >= 0 }
-            run.invariant("an error reaches nobody but its own caller") {
+            run.invariant(ownError) {
                 withdrawals.allSatisfy { withdrawal in
                     (withdrawal.error as? RefusedByBank).map { $0.name == withdrawal.name } ?? true
                 }
@@ -90,18 +78,16 @@ enum AsyncMutex {
 }
 
 @available(Executors, *)
-private typealias NamedApproval = @Sendable (_ name: String) async throws -> Void
+typealias NamedApproval = @Sendable (_ name: String) async throws -> Void
 
 @available(Executors, *)
-private struct RefusedByBank: Error, CustomStringConvertible {
+private struct RefusedByBank: Error {
     let name: String
-
-    var description: String { "\(name) refused" }
 }
 
 /// An account that starts with 100 and lets one withdrawal at a time run.
 @available(Executors, *)
-private protocol ExclusiveAccount: Actor {
+protocol ExclusiveAccount: Actor {
     var balance: Int { get set }
     var approve: NamedApproval { get }
     func withdraw(_ amount: Int, for name: String) async throws
@@ -133,10 +119,7 @@ private actor WaitsOnce: ExclusiveAccount {
     }
 
     func withdraw(_ amount: Int, for name: String) async throws {
-        if let running {
-            note("waits")
-            _ = await running.result
-        }
+        _ = await running?.result
         let mine = Task { try await pay(amount, for: name) }
         running = mine
         try await mine.value
@@ -144,49 +127,18 @@ private actor WaitsOnce: ExclusiveAccount {
 }
 
 @available(Executors, *)
-private actor WaitsAgain: ExclusiveAccount {
+private actor InheritsError: ExclusiveAccount {
     var balance = 100
     let approve: NamedApproval
-    private var running: Task<Void, any Error>?
+    private var last: Task<Void, any Error>?
 
     init(approve: @escaping NamedApproval) {
         self.approve = approve
     }
 
     func withdraw(_ amount: Int, for name: String) async throws {
-        while let running {
-            note("waits")
-            _ = await running.result
-        }
-        let mine = Task {
-            // Only the task itself knows that `running` is this task.
-            defer { running = nil }
-            try await pay(amount, for: name)
-        }
-        running = mine
-        try await mine.value
-    }
-}
-
-@available(Executors, *)
-private actor TaskChain: ExclusiveAccount {
-    var balance = 100
-    let approve: NamedApproval
-    private let inheritsErrors: Bool
-    private var last: Task<Void, any Error>?
-
-    init(inheritsErrors: Bool, approve: @escaping NamedApproval) {
-        self.inheritsErrors = inheritsErrors
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int, for name: String) async throws {
         let mine = Task { [last] in
-            if inheritsErrors {
-                try await last?.value
-            } else {
-                _ = await last?.result
-            }
+            try await last?.value
             try await pay(amount, for: name)
         }
         last = mine
@@ -195,50 +147,100 @@ private actor TaskChain: ExclusiveAccount {
 }
 
 @available(Executors, *)
-private actor ContinuationLock: ExclusiveAccount {
-    enum Release: Sendable {
-        case setsFree
-        case releasesAfterSuccess
-        case passesOn
-    }
-
+private actor TaskChain: ExclusiveAccount {
     var balance = 100
     let approve: NamedApproval
-    private let release: Release
-    private var isLocked = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var last: Task<Void, any Error>?
 
-    init(_ release: Release, approve: @escaping NamedApproval) {
-        self.release = release
+    init(approve: @escaping NamedApproval) {
         self.approve = approve
     }
 
     func withdraw(_ amount: Int, for name: String) async throws {
-        await acquireLock()
-        guard release != .releasesAfterSuccess else {
+        let mine = Task { [last] in
+            _ = await last?.result
             try await pay(amount, for: name)
-            return releaseLock()
         }
+        last = mine
+        try await mine.value
+    }
+}
+
+@available(Executors, *)
+private actor LockSetFree: ExclusiveAccount {
+    var balance = 100
+    let approve: NamedApproval
+    private var isLocked = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    init(approve: @escaping NamedApproval) {
+        self.approve = approve
+    }
+
+    func withdraw(_ amount: Int, for name: String) async throws {
+        if isLocked { await withCheckedContinuation { waiters.append($0) } }
+        isLocked = true
+        defer {
+            isLocked = false
+            if !waiters.isEmpty { waiters.removeFirst().resume() }
+        }
+        try await pay(amount, for: name)
+    }
+}
+
+@available(Executors, *)
+private actor LockNotReleased: ExclusiveAccount {
+    var balance = 100
+    let approve: NamedApproval
+    private var isLocked = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    init(approve: @escaping NamedApproval) {
+        self.approve = approve
+    }
+
+    func withdraw(_ amount: Int, for name: String) async throws {
+        if isLocked { await withCheckedContinuation { waiters.append($0) } }
+        isLocked = true
+        try await pay(amount, for: name)
+        if waiters.isEmpty { isLocked = false } else { waiters.removeFirst().resume() }
+    }
+}
+
+/// Strategy 2: a caller that finds the account busy waits in line, and is handed the lock.
+///
+/// The lock is never free in between, so that no third caller can take it.
+@available(Executors, *)
+actor QueueAndAwait: ExclusiveAccount, Account {
+    var balance = 100
+    let approve: NamedApproval
+    private var isOperationInProgress = false
+    private var pendingOperations: [CheckedContinuation<Void, Never>] = []
+
+    init(approve: @escaping NamedApproval) {
+        self.approve = approve
+    }
+
+    func withdraw(_ amount: Int) async throws {
+        try await withdraw(amount, for: "a caller")
+    }
+
+    func withdraw(_ amount: Int, for name: String) async throws {
+        await acquireLock()
         defer { releaseLock() }
         try await pay(amount, for: name)
     }
 
     private func acquireLock() async {
-        guard isLocked else {
-            isLocked = true
-            return note("locks")
-        }
-        note("waits for the lock")
-        await withCheckedContinuation { waiters.append($0) }
-        note("goes on with the lock")
+        if isOperationInProgress { await withCheckedContinuation { pendingOperations.append($0) } }
+        isOperationInProgress = true
     }
 
     private func releaseLock() {
-        if release == .setsFree || waiters.isEmpty {
-            isLocked = false
-        }
-        if !waiters.isEmpty {
-            waiters.removeFirst().resume()
+        if pendingOperations.isEmpty {
+            isOperationInProgress = false
+        } else {
+            pendingOperations.removeFirst().resume()
         }
     }
 }

@@ -10,35 +10,54 @@ enum BankAccount {
         title: title,
         story: """
             A withdrawal reads the balance, awaits an approval, and takes the money. The actor runs one method at a \
-            time, but each await lets the other withdrawal in. A balance that was read before the await may be wrong \
-            after it. Each fix has a price: it refuses a caller, lets a caller wait, or repeats work.
+            time, and lets others in at the await. The second withdrawal sees a balance that the first one is about \
+            to take: both are paid, and the account is overdrawn. The strategies differ in what the second caller \
+            gets, and in what it costs.
             """,
         invariants: ["no overdraft", "one of the two is paid"],
         versions: [
-            .faulty(
+            Version(
                 "check-then-act",
-                breaks: "no overdraft",
                 "decides by the balance from before the await",
+                of: Listing(.strategies, "the account without a strategy"),
+                breaks: "no overdraft",
+                repair: "bank-account re-validate",
                 scenario { CheckThenAct(approve: $0) }
             ),
-            .fix("bounce", "refuses other callers during a withdrawal", scenario { Bounce(approve: $0) }),
-            .fix("queue-and-await", "each waits for the one before", scenario { QueueAndAwait(approve: $0) }),
-            .fix("optimistic", "takes the money first, gives it back if refused", scenario { Optimistic(approve: $0) }),
-            .fix(
-                "transaction-log",
-                "logs first, checks after the await, removes its entry on failure",
-                scenario { TransactionLog(approve: $0) }
+            Version(
+                "bounce",
+                "refuses other callers during a withdrawal",
+                of: Listing(.strategies, "strategy 1: bounce"),
+                scenario { Bounce(approve: $0) }
             ),
-            .fix("re-validate", "checks again after the await", scenario { Revalidate(approve: $0) }),
-            .fix(
+            Version(
+                "queue-and-await",
+                "a lock of continuations: each waits for the one before",
+                of: Listing(.strategies, "strategy 2: queue, with acquireLock and releaseLock"),
+                scenario { approve in QueueAndAwait(approve: { _ in try await approve() }) }
+            ),
+            Version(
+                "optimistic",
+                "takes the money first and logs it, gives it back if refused",
+                of: Listing(.strategies, "strategy 3: optimistic, with a transaction log"),
+                scenario { Optimistic(approve: $0) }
+            ),
+            Version(
+                "snapshot",
+                "compares the balance, answers .stateChanged; the caller tries again",
+                of: Listing(.strategies, "strategy 4: compare the balance, answer stateChanged"),
+                scenario { SnapshotAccount(approve: $0) }
+            ),
+            Version(
+                "re-validate",
+                "checks the funds again after the await",
+                scenario { Revalidate(approve: $0) }
+            ),
+            Version(
                 "compare-and-swap",
-                "starts again if the version has changed",
-                scenario { CompareAndSwap(approve: $0) }
-            ),
-            .fix(
-                "state-changed",
-                "answers .stateChanged if the state is not equal; the caller tries again",
-                scenario { ComparesStates(approve: $0) }
+                "compares the version of an immutable state; the caller tries again",
+                of: Listing(.strategies, "strategy 6: immutable state with a version"),
+                scenario { VersionedAccount(approve: $0) }
             ),
         ]
     )
@@ -49,14 +68,7 @@ enum BankAccount {
         Scenario(title) { run in
             let account = open { await run.pause("approved") }
             let withdrawals = ["first", "second"].map { name in
-                run.operation(name, mayThrow: true) {
-                    do {
-                        try await account.withdraw(80)
-                    } catch {
-                        note("is refused: \(error)")
-                        throw error
-                    }
-                }
+                run.operation(name, mayThrow: true) { try await account.withdraw(80, untilStateIsUnchanged: true) }
             }
             run.invariant("no overdraft") { await account.balance >= 0 }
             run.invariant("one of the two is paid") {
@@ -74,21 +86,32 @@ protocol Account: Actor {
     func withdraw(_ amount: Int) async throws
 }
 
+@available(Executors, *)
+extension Account {
+    /// The caller's part: where the answer is `.stateChanged`, it tries again.
+    nonisolated func withdraw(_ amount: Int, untilStateIsUnchanged: Bool) async throws {
+        while true {
+            do {
+                return try await withdraw(amount)
+            } catch Refusal.stateChanged where untilStateIsUnchanged {
+                note("is told that the state has changed")
+            } catch {
+                note("is refused: \(error)")
+                throw error
+            }
+        }
+    }
+}
+
 /// The bank's answer to a withdrawal, which takes time.
 @available(Executors, *)
 typealias Approval = @Sendable () async throws -> Void
 
 @available(Executors, *)
-enum Refusal: Error, CustomStringConvertible {
+enum Refusal: Error {
     case insufficientFunds
-    case busy
-
-    var description: String {
-        switch self {
-        case .insufficientFunds: "too little"
-        case .busy: "busy"
-        }
-    }
+    case operationInProgress
+    case stateChanged
 }
 
 /// Checks the balance, awaits, and takes the money without another check.
@@ -103,7 +126,6 @@ actor CheckThenAct: Account {
 
     func withdraw(_ amount: Int) async throws {
         guard balance >= amount else { throw Refusal.insufficientFunds }
-        note("sees \(balance): enough")
         try await approve()
         balance -= amount
         note("takes \(amount): \(balance) left")
@@ -124,7 +146,7 @@ actor Bounce: Account {
     }
 
     func withdraw(_ amount: Int) async throws {
-        guard !isBusy else { throw Refusal.busy }
+        guard !isBusy else { throw Refusal.operationInProgress }
         isBusy = true
         defer { isBusy = false }
         guard balance >= amount else { throw Refusal.insufficientFunds }
@@ -133,117 +155,13 @@ actor Bounce: Account {
     }
 }
 
-/// Lets each withdrawal wait for the one before it: for callers that must be served.
+/// Takes the money before the await and logs it, and gives it back if the approval is refused or the account overdrawn.
 ///
-/// A withdrawal awaits the result of the one before, not its value: an error of that one belongs to another caller.
-@available(Executors, *)
-actor QueueAndAwait: Account {
-    private(set) var balance = 100
-    private var last: Task<Void, any Error>?
-    private let approve: Approval
-
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
-        let previous = last
-        let mine = Task {
-            _ = await previous?.result
-            try await pay(amount)
-        }
-        last = mine
-        try await mine.value
-    }
-
-    private func pay(_ amount: Int) async throws {
-        guard balance >= amount else { throw Refusal.insufficientFunds }
-        try await approve()
-        balance -= amount
-    }
-}
-
-/// Takes the money before the await, and gives it back if the approval is refused: for actions that rarely fail.
-///
-/// It gives back the amount. Restoring the balance from before the await would undo what others did meanwhile.
+/// It gives back the logged amount. Restoring the balance from before the await would undo what others did meanwhile.
 @available(Executors, *)
 actor Optimistic: Account {
     private(set) var balance = 100
-    private let approve: Approval
-
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
-        guard balance >= amount else { throw Refusal.insufficientFunds }
-        balance -= amount
-        do {
-            try await approve()
-        } catch {
-            balance += amount
-            throw error
-        }
-    }
-}
-
-/// Checks again after the await: for callers that accept a late refusal.
-///
-/// There is no await between the second check and the payment.
-@available(Executors, *)
-actor Revalidate: Account {
-    private(set) var balance = 100
-    private let approve: Approval
-
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
-        guard balance >= amount else { throw Refusal.insufficientFunds }
-        try await approve()
-        guard balance >= amount else { throw Refusal.insufficientFunds }
-        balance -= amount
-    }
-}
-
-/// Counts the changes, and starts again after a change: for results that depend on the whole state.
-@available(Executors, *)
-actor CompareAndSwap: Account {
-    private(set) var balance = 100 {
-        didSet { version += 1 }
-    }
-    private var version = 0
-    private let approve: Approval
-
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
-        while true {
-            let seen = version
-            guard balance >= amount else { throw Refusal.insufficientFunds }
-            try await approve()
-            if version == seen {
-                balance -= amount
-                return
-            }
-        }
-    }
-}
-
-/// Enters the withdrawal into a log before the await, and removes the entry if the check after the await fails.
-///
-/// Others see the change at once, and each change can be undone by itself.
-@available(Executors, *)
-actor TransactionLog: Account {
-    private struct Transaction {
-        let id: Int
-        let amount: Int
-    }
-
-    private var log: [Transaction] = []
+    private var log: [Int: Int] = [:]
     private var lastID = 0
     private let approve: Approval
 
@@ -251,46 +169,88 @@ actor TransactionLog: Account {
         self.approve = approve
     }
 
-    var balance: Int { log.reduce(100) { $0 + $1.amount } }
-
     func withdraw(_ amount: Int) async throws {
-        let id = enter(-amount)
+        guard balance >= amount else { throw Refusal.insufficientFunds }
+        lastID += 1
+        let id = lastID
+        balance -= amount
+        log[id] = amount
+        defer { log[id] = nil }
         do {
             try await approve()
             guard balance >= 0 else { throw Refusal.insufficientFunds }
         } catch {
-            log.removeAll { $0.id == id }
+            balance += log[id] ?? 0
             throw error
         }
     }
 
     func deposit(_ amount: Int) {
-        _ = enter(amount)
-    }
-
-    private func enter(_ amount: Int) -> Int {
-        lastID += 1
-        log.append(Transaction(id: lastID, amount: amount))
-        return lastID
+        balance += amount
     }
 }
 
-/// Keeps the immutable state that it saw, and answers `.stateChanged` if the present state is not equal to it.
+/// Checks the funds again after the await: for callers that accept a late refusal.
 ///
-/// Equality misses a state that has changed and changed back; see the exhibit `state-changed`.
+/// There is no await between the second check and the payment.
 @available(Executors, *)
-actor ComparesStates: Account {
-    struct State: Equatable, Sendable {
+actor Revalidate: TransferAccount {
+    private(set) var balance = 100 {
+        didSet { effect("balance \(balance)") }
+    }
+    private let approve: Approval
+
+    init(approve: @escaping Approval) {
+        self.approve = approve
+    }
+
+    func withdraw(_ amount: Int) async throws {
+        guard balance >= amount else { throw Refusal.insufficientFunds }
+        try await approve()
+        guard balance >= amount else { throw Refusal.insufficientFunds }
+        balance -= amount
+    }
+
+    func deposit(_ amount: Int) { balance += amount }
+}
+
+/// Compares the balance with the one that it saw, and answers `.stateChanged`; then it checks the funds again.
+///
+/// A balance that has changed and changed back passes for the same: see the exhibit `state-changed`.
+@available(Executors, *)
+actor SnapshotAccount: TransferAccount {
+    private(set) var balance = 100 {
+        didSet { effect("balance \(balance)") }
+    }
+    private let approve: Approval
+
+    init(approve: @escaping Approval) {
+        self.approve = approve
+    }
+
+    func withdraw(_ amount: Int) async throws {
+        guard balance >= amount else { throw Refusal.insufficientFunds }
+        let seen = balance
+        try await approve()
+        guard balance == seen else { throw Refusal.stateChanged }
+        guard balance >= amount else { throw Refusal.insufficientFunds }
+        balance -= amount
+    }
+
+    func deposit(_ amount: Int) { balance += amount }
+}
+
+/// Replaces an immutable state, whose version grows with each change: each state can go into an audit trail.
+@available(Executors, *)
+actor VersionedAccount: TransferAccount {
+    struct State: Sendable {
         let balance: Int
+        let version: Int
     }
 
-    enum Answer: Sendable {
-        case paid
-        case insufficientFunds
-        case stateChanged
+    private var state = State(balance: 100, version: 0) {
+        didSet { effect("balance \(balance)") }
     }
-
-    private var state = State(balance: 100)
     private let approve: Approval
 
     init(approve: @escaping Approval) {
@@ -299,23 +259,15 @@ actor ComparesStates: Account {
 
     var balance: Int { state.balance }
 
-    /// The caller's part: it tries again for as long as the answer is `.stateChanged`.
     func withdraw(_ amount: Int) async throws {
-        while true {
-            switch try await attempt(amount) {
-            case .paid: return
-            case .insufficientFunds: throw Refusal.insufficientFunds
-            case .stateChanged: note("is told that the state has changed")
-            }
-        }
+        let seen = state
+        guard seen.balance >= amount else { throw Refusal.insufficientFunds }
+        try await approve()
+        guard state.version == seen.version else { throw Refusal.stateChanged }
+        state = State(balance: seen.balance - amount, version: seen.version + 1)
     }
 
-    private func attempt(_ amount: Int) async throws -> Answer {
-        let seen = state
-        guard seen.balance >= amount else { return .insufficientFunds }
-        try await approve()
-        guard state == seen else { return .stateChanged }
-        state = State(balance: seen.balance - amount)
-        return .paid
+    func deposit(_ amount: Int) {
+        state = State(balance: state.balance + amount, version: state.version + 1)
     }
 }

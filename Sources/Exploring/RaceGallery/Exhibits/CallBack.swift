@@ -16,13 +16,19 @@ enum CallBack {
             """,
         invariants: ["both sessions are saved"],
         versions: [
-            .faulty(
+            Version(
                 "serial-queues",
-                breaks: "lost waiter",
                 "lets nobody in until its own call returns, as sync does",
+                breaks: "lost waiter",
+                repair: "call-back actors",
                 scenario(isClosedDuringCalls: true)
             ),
-            .fix("actors", "two plain actors", scenario(isClosedDuringCalls: false)),
+            Version(
+                "actors",
+                "two plain actors",
+                of: Listing(.raceConditions, "section 6: A calls B, and B calls A back"),
+                scenario(isClosedDuringCalls: false)
+            ),
         ]
     )
 

@@ -4,6 +4,7 @@ import InterleavingExplorer
 @available(Executors, *)
 enum CancelledWaiter {
     private static let title = "Two callers wait for one load, and one of them is cancelled"
+    private static let invariant = "who is not cancelled gets the token"
 
     static let exhibit = Exhibit(
         name: "cancelled-waiter",
@@ -13,79 +14,59 @@ enum CancelledWaiter {
             reaches the shared task, all other callers get a CancellationError. The rotated token that the server may \
             have sent by then is lost.
             """,
-        invariants: ["who is not cancelled gets the token"],
+        invariants: [invariant],
         versions: [
-            .faulty(
+            Version(
                 "leader-loads",
-                breaks: "who is not cancelled gets the token",
                 "the first caller loads, the others wait for it",
-                scenario(.leaderLoads)
+                breaks: invariant,
+                repair: "cancelled-waiter load-of-its-own",
+                scenario(LeaderLoads.init) { try await $0.token() }
             ),
-            .wrongFix(
+            Version(
                 "cancels-the-load",
-                breaks: "who is not cancelled gets the token",
                 "passes a caller's cancellation on to the shared task",
-                scenario(.cancelsTheLoad)
+                breaks: invariant,
+                repair: "cancelled-waiter load-of-its-own",
+                scenario(CancelsTheLoad.init) { try await $0.token() }
             ),
-            .fix("load-of-its-own", "the load has a task of its own", scenario(.loadOfItsOwn)),
+            Version(
+                "load-of-its-own",
+                "the load has a task of its own",
+                scenario(AuthServiceRepaired.init) { try await $0.bearerToken() }
+            ),
         ]
     )
 
-    private static func scenario(_ style: LeaderService.Style) -> Scenario {
+    private static func scenario<Service: Actor>(
+        _ make: @escaping @Sendable (@escaping Load) -> Service,
+        ask: @escaping @Sendable (Service) async throws -> Int
+    ) -> Scenario {
         Scenario(title) { run in
-            let service = LeaderService(style) { try await run.clock.sleep(for: .seconds(1)) }
-            let cancelled = run.operation("cancelled", mayThrow: true) { try await service.token() }
-            let other = run.operation("other", mayThrow: true) {
-                do {
-                    return try await service.token()
-                } catch {
-                    note("wakes to an error")
-                    throw error
-                }
+            let service = make {
+                note("starts the load")
+                try await run.clock.sleep(for: .seconds(1))
+                return 1
             }
+            let cancelled = run.operation("cancelled", mayThrow: true) { try await ask(service) }
+            let other = run.operation("other", mayThrow: true) { try await ask(service) }
             run.step(cancelling: cancelled)
-            run.invariant("who is not cancelled gets the token") { other.value != nil }
+            run.invariant(invariant) { other.value != nil }
         }
     }
 }
 
 @available(Executors, *)
-private actor LeaderService {
-    enum Style: Sendable {
-        case leaderLoads
-        case cancelsTheLoad
-        case loadOfItsOwn
-    }
-
+private actor LeaderLoads {
     private var isLoading = false
     private var waiters: [CheckedContinuation<Int, any Error>] = []
-    private var cached: Int?
-    private var tokenTask: Task<Int, any Error>?
-    private let style: Style
-    private let server: @Sendable () async throws -> Void
+    private let load: Load
 
-    init(_ style: Style, server: @escaping @Sendable () async throws -> Void) {
-        self.style = style
-        self.server = server
+    init(load: @escaping Load) {
+        self.load = load
     }
 
     func token() async throws -> Int {
-        if let cached {
-            return cached
-        }
-        guard style != .leaderLoads else { return try await loadOrWait() }
-        note(tokenTask == nil ? "finds no task" : "joins")
-        let task = tokenTask ?? start()
-        guard style == .cancelsTheLoad else { return try await task.value }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            effect("cancels the load")
-            task.cancel()
-        }
-    }
-
-    private func loadOrWait() async throws -> Int {
         if isLoading {
             note("waits")
             return try await withCheckedThrowingContinuation { waiters.append($0) }
@@ -98,26 +79,35 @@ private actor LeaderService {
             result = .failure(error)
         }
         isLoading = false
-        for waiter in waiters {
-            waiter.resume(with: result)
-        }
+        for waiter in waiters { waiter.resume(with: result) }
         waiters = []
         return try result.get()
     }
+}
 
-    private func start() -> Task<Int, any Error> {
-        let task = Task {
-            defer { tokenTask = nil }
-            return try await load()
-        }
-        tokenTask = task
-        return task
+@available(Executors, *)
+private actor CancelsTheLoad {
+    private var tokenTask: Task<Int, any Error>?
+    private let load: Load
+
+    init(load: @escaping Load) {
+        self.load = load
     }
 
-    private func load() async throws -> Int {
-        note("starts the load")
-        try await server()
-        cached = 1
-        return 1
+    func token() async throws -> Int {
+        note(tokenTask == nil ? "finds no task" : "joins")
+        let task =
+            tokenTask
+            ?? Task {
+                defer { tokenTask = nil }
+                return try await load()
+            }
+        tokenTask = task
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            effect("cancels the load")
+            task.cancel()
+        }
     }
 }

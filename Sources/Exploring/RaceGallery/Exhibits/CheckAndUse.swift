@@ -1,111 +1,135 @@
 import InterleavingExplorer
 
-/// What can happen between a check and the use of what was checked, step by step.
+/// What can happen between an assignment and the use of what was assigned.
 @available(Executors, *)
 enum CheckAndUse {
-    private static let title = "Two callers, and an await between a check and a use"
+    private static let noTrap = "tokenTask! does not trap"
+    private static let sameValue = "what was set before the await is there after it"
 
     static let exhibit = Exhibit(
         name: "check-and-use",
-        title: title,
+        title: "An await between an assignment and a use",
         story: """
-            A caller finds no cached token, awaits a log, and then loads. Meanwhile the other caller has loaded and \
-            cached a token: there are two loads. The same gap decides whether `tokenTask!` is safe. Directly after \
-            the assignment it is: nobody else enters the actor before the next suspension, and `tokenTask!.value` is \
-            evaluated before that. With an await in between, the load may have ended and set tokenTask to nil, and \
-            the program traps.
+            A method sets cachedToken to nil and awaits a request. Another call sets a token meanwhile, and the method \
+            finds that token. The same gap decides whether `tokenTask!` is safe. Directly after the assignment it is: \
+            nobody else enters the actor before the next suspension, and the task is read before that. With an await \
+            in between, the load may have ended and set tokenTask to nil, and the program traps.
             """,
-        invariants: ["one load", "tokenTask! does not trap"],
+        invariants: [sameValue, noTrap],
         versions: [
-            .faulty(
-                "await-before-load",
-                breaks: "one load",
-                "checks the cache, awaits the log, joins a load or starts one",
-                scenario(.awaitsBeforeLoad)
+            Version(
+                "nil-then-await",
+                "sets cachedToken to nil, awaits, reads cachedToken",
+                of: Listing(.reentrancy, "re-entrancy: cachedToken is not nil any more"),
+                breaks: sameValue,
+                repair: "check-and-use local-copy",
+                refresh { await $0.refreshToken(callAuthenticationAPI: $1) }
             ),
-            .faulty(
+            Version(
+                "local-copy",
+                "reads its own constant after the await",
+                refresh { await $0.refreshTokenWithCopy(callAuthenticationAPI: $1) }
+            ),
+            Version(
                 "await-before-unwrap",
-                breaks: "tokenTask! does not trap",
-                "sets tokenTask, awaits the log, uses tokenTask!",
-                scenario(.awaitsBeforeUnwrap)
+                "sets tokenTask, awaits a log, uses tokenTask!",
+                breaks: noTrap,
+                repair: "check-and-use unwraps-at-once",
+                unwrap { try await $0.tokenAfterLog(log: $1) }
             ),
-            .fix("checks-again", "checks the cache again after the log", scenario(.checksAgain)),
-            .fix("unwraps-at-once", "uses tokenTask! in the step that sets it", scenario(.unwrapsAtOnce)),
-            .fix("local-task", "awaits the log between, and uses a local constant", scenario(.keepsLocalTask)),
+            Version(
+                "unwraps-at-once",
+                "uses tokenTask! in the step that sets it",
+                of: Listing(.reentrancy, "why tokenTask! does not crash"),
+                unwrap { service, _ in try await service.token() }
+            ),
         ]
     )
 
-    private static func scenario(_ style: LoggingService.Style) -> Scenario {
-        Scenario(title) { run in
-            let service = LoggingService(style) { await run.pause($0) }
-            for name in ["first", "second"] {
-                run.operation(name) { await service.token() }
+    private static func refresh(
+        _ refresh: @escaping @Sendable (TokenHolder, @escaping @Sendable () async -> Void) async -> String?
+    ) -> Scenario {
+        Scenario("A refresh, and a token that is set meanwhile") { run in
+            let holder = TokenHolder()
+            let found = run.operation("refresh") { await refresh(holder) { await run.pause("answer") } }
+            run.operation("other") { await holder.setCachedToken(to: "a token") }
+            run.invariant(sameValue) { found.value == .some(nil) }
+        }
+    }
+
+    private static func unwrap(
+        _ ask: @escaping @Sendable (UnwrappingService, @escaping @Sendable () async -> Void) async throws -> Int
+    ) -> Scenario {
+        Scenario("Two callers that use tokenTask!") { run in
+            let service = UnwrappingService { await run.pause("token") }
+            let callers = ["first", "second"].map { name in
+                run.operation(name, mayThrow: true) { try await ask(service) { await run.pause("logged") } }
             }
-            run.invariant("one load") { await service.loads == 1 }
-            run.invariant("tokenTask! does not trap") { await !service.wouldTrap }
+            run.invariant(noTrap) { callers.allSatisfy { $0.error == nil } }
         }
     }
 }
 
 @available(Executors, *)
-private actor LoggingService {
-    enum Style: Sendable {
-        case awaitsBeforeLoad
-        case awaitsBeforeUnwrap
-        case checksAgain
-        case unwrapsAtOnce
-        case keepsLocalTask
+private actor TokenHolder {
+    private var cachedToken: String? = "an old token"
+
+    /// Returns what it finds in `cachedToken` behind the await.
+    func refreshToken(callAuthenticationAPI: @Sendable () async -> Void) async -> String? {
+        cachedToken = nil
+        note("cachedToken is nil")
+        await callAuthenticationAPI()
+        note("cachedToken is \(cachedToken ?? "nil")")
+        return cachedToken
     }
 
-    private(set) var loads = 0
-    private(set) var wouldTrap = false
-    private var cached: Int?
+    func refreshTokenWithCopy(callAuthenticationAPI: @Sendable () async -> Void) async -> String? {
+        let token: String? = nil
+        cachedToken = token
+        await callAuthenticationAPI()
+        return token
+    }
+
+    func setCachedToken(to token: String) {
+        cachedToken = token
+        note("sets \(token)")
+    }
+}
+
+@available(Executors, *)
+private actor UnwrappingService {
+    /// Thrown where `tokenTask!` would end the program.
+    struct WouldTrap: Error {}
+
     private var tokenTask: Task<Int, Never>?
-    private let style: Style
-    private let slow: @Sendable (String) async -> Void
+    private let load: @Sendable () async -> Void
 
-    init(_ style: Style, slow: @escaping @Sendable (String) async -> Void) {
-        self.style = style
-        self.slow = slow
+    init(load: @escaping @Sendable () async -> Void) {
+        self.load = load
     }
 
-    func token() async -> Int {
-        if let cached {
-            return cached
-        }
-        note("finds no token")
-        if let tokenTask {
-            return await tokenTask.value
-        }
-        if style == .awaitsBeforeLoad || style == .checksAgain {
-            await slow("logged")
-            if style == .checksAgain, let cached { return cached }
-            if let tokenTask { return await tokenTask.value }
-        }
-        let task = Task {
-            defer { tokenTask = nil }
-            return await load()
-        }
-        tokenTask = task
-        if style == .awaitsBeforeUnwrap || style == .keepsLocalTask {
-            await slow("logged")
-        }
-        guard style != .keepsLocalTask else { return await task.value }
-        // `await tokenTask!.value`, without ending the program where that would.
-        guard let unwrapped = tokenTask else {
+    func token() async throws -> Int {
+        startIfNeeded()
+        guard let task = tokenTask else { throw WouldTrap() }
+        return await task.value
+    }
+
+    func tokenAfterLog(log: @Sendable () async -> Void) async throws -> Int {
+        startIfNeeded()
+        await log()
+        guard let task = tokenTask else {
             note("tokenTask! traps")
-            wouldTrap = true
-            return 0
+            throw WouldTrap()
         }
-        return await unwrapped.value
+        return await task.value
     }
 
-    private func load() async -> Int {
-        loads += 1
-        note("starts load \(loads)")
-        await slow("token")
-        cached = loads
-        note("stores the token")
-        return loads
+    private func startIfNeeded() {
+        guard tokenTask == nil else { return }
+        tokenTask = Task {
+            defer { tokenTask = nil }
+            await load()
+            return 1
+        }
     }
 }

@@ -1,114 +1,111 @@
 import Foundation
 import InterleavingExplorer
 
-/// A cache that is empty when two callers ask for the same picture, and one for another.
+/// The image cache that grows through the fixes: one download for all views of a picture.
 @available(Executors, *)
 enum ImageCache {
-    private static let title = "Two views show the picture of one URL, and a third shows another"
-
     static let exhibit = Exhibit(
         name: "image-cache",
-        title: title,
+        title: SharedLoad.title,
         story: """
-            The cache is empty, so both views download, and the server has a newer picture for the second view. \
-            Keeping the first picture corrects what is shown, but both downloads are paid for. A set of the URLs in \
-            progress only tells the second caller that it came too late. A registry of tasks gives the second caller \
-            a task to await, and must forget a task that has failed. Downloads of different URLs must not wait for \
-            each other: here the server sends the first picture only after the other view has its own. If the store \
-            is an actor of its own, asking it is an await, and the registry may have changed after that await.
+            The cache is empty, so both views download. Keeping the first picture corrects what is shown, but both \
+            downloads are paid for. A set of the URLs in flight only tells the second caller that it came too late. A \
+            registry of tasks gives the second caller a task to await. If the caller that started the task removes \
+            it, another caller may wake first, try again, and join the task that has failed. Downloads of different \
+            URLs must not wait for each other: in two of the versions, the server sends the first picture only after \
+            another view has its own.
             """,
-        invariants: ["both views show the same picture", "one download"],
+        invariants: SharedLoad.invariants,
         versions: [
-            .faulty(
+            Version(
                 "check-then-download",
-                breaks: "both views show the same picture",
-                "stores whatever it has downloaded",
-                scenario(.storesAlways)
+                "downloads when it finds no picture",
+                of: Listing(.raceConditions, "pattern A: duplicate work"),
+                breaks: SharedLoad.oneAtATime,
+                repair: "image-cache in-flight",
+                scenario(CheckThenDownload.init) { try await $0.image(url: $1) }
             ),
-            .wrongFix(
+            Version(
+                "set-in-flight",
+                "keeps a set of URLs in flight; the second caller gets an error",
+                of: Listing(.raceConditions, "fix 1: a set of URLs in flight"),
+                breaks: SharedLoad.served,
+                repair: "image-cache in-flight",
+                scenario(SetInFlight.init) { try await $0.image(url: $1) }
+            ),
+            Version(
                 "keeps-first",
-                breaks: "one download",
-                "looks again after the await, and keeps the first",
-                scenario(.keepsFirst)
+                "looks again after the await, and keeps the first picture",
+                of: Listing(.raceConditions, "trade-offs: eventual consistency"),
+                breaks: SharedLoad.oneAtATime,
+                repair: "image-cache in-flight",
+                scenario(KeepsFirst.init) { try await $0.image(url: $1) }
             ),
-            .wrongFix(
-                "set-of-urls",
-                breaks: "both views show the same picture",
-                "keeps a set of URLs in progress; the second caller gets an error",
-                scenario(.refusesSecond)
+            Version(
+                "registry",
+                "a registry of tasks; the caller that started a task removes it in a defer",
+                of: Listing(.raceConditions, "fix 3: a registry of tasks"),
+                breaks: SharedLoad.served,
+                repair: "image-cache in-flight",
+                scenario(Registry.init) { try await $0.image(url: $1) }
             ),
-            .wrongFix(
+            Version(
+                "in-flight",
+                "a registry of tasks, each of which removes itself with its last step",
+                scenario(InFlight.init) { try await $0.image(url: $1) }
+            ),
+            Version(
                 "one-at-a-time",
-                breaks: "lost waiter",
                 "lets each download wait for the one before",
-                scenario(.oneAtATime)
+                of: Listing(.raceConditions, "trade-offs: lock the actor harder"),
+                breaks: "lost waiter",
+                repair: "image-cache in-flight-apart",
+                twoURLs(OneAtATime.init) { try await $0.image(url: $1) }
             ),
-            .wrongFix(
-                "store-first",
-                breaks: "both views show the same picture",
-                "awaits the store, then looks into the registry",
-                scenario(.asksStoreFirst, withOther: false)
-            ),
-            .wrongFix(
-                "success-clears",
-                breaks: "both views show the same picture",
-                "forgets a task in the registry when it succeeds",
-                scenario(.forgetsSuccess, withOther: false, firstFails: true)
-            ),
-            .fix("in-flight", "keeps a registry of running downloads", scenario(.sharesDownload)),
-            .fix(
-                "store-apart",
-                "looks into the registry, whose task awaits the store",
-                scenario(.asksStoreInTask, withOther: false, firstFails: true)
+            Version(
+                "in-flight-apart",
+                "the registry, whose tasks of different URLs do not wait for each other",
+                twoURLs(InFlight.init) { try await $0.image(url: $1) }
             ),
         ]
     )
 
-    private static func scenario(
-        _ style: Images.Style,
-        withOther: Bool = true,
-        firstFails: Bool = false
+    typealias Download = @Sendable (URL) async throws -> Data
+
+    private static let a = URL(filePath: "/a.png")
+    private static let b = URL(filePath: "/b.png")
+
+    private static func scenario<Cache: Actor>(
+        _ make: @escaping @Sendable (@escaping Download) -> Cache,
+        image: @escaping @Sendable (Cache, URL) async throws -> Data
     ) -> Scenario {
-        Scenario(title) { run in
-            let other = Latch()
-            let images = Images(style) {
-                await run.pause("nothing on disk")
-            } server: { url, number in
-                guard url == "a.png" else { return }
-                if withOther { await other.wait() }
-                let isFailure = firstFails && number == 1
-                await run.pause(isFailure ? "failure" : "picture \(number)")
-                if isFailure { throw DownloadFailed() }
+        SharedLoad.scenario { load in
+            make { _ in Data([UInt8(try await load())]) }
+        } ask: { cache in
+            Int(try await image(cache, a)[0])
+        }
+    }
+
+    /// The server sends picture A only after a view has shown picture B.
+    private static func twoURLs<Cache: Actor>(
+        _ make: @escaping @Sendable (@escaping Download) -> Cache,
+        image: @escaping @Sendable (Cache, URL) async throws -> Data
+    ) -> Scenario {
+        Scenario("Views of two pictures, one of which comes late") { run in
+            let late = Latch()
+            let cache = make { url in
+                note("downloads \(url.lastPathComponent)")
+                if url == a { await late.wait() }
+                return Data()
             }
-            let views = ["first view", "second view"].map { name in
-                run.operation(name, mayThrow: true) {
-                    let image: Int
-                    do {
-                        image = try await images.image(at: "a.png")
-                    } catch is DownloadFailed {
-                        note("tries once more")
-                        image = try await images.image(at: "a.png")
-                    }
-                    note("shows picture \(image)")
-                    return image
-                }
+            run.operation("view of A") { _ = try await image(cache, a) }
+            run.operation("view of B") {
+                _ = try await image(cache, b)
+                await late.open()
             }
-            if withOther {
-                run.operation("other view") {
-                    _ = try await images.image(at: "b.png")
-                    await other.open()
-                }
-            }
-            run.invariant("both views show the same picture") {
-                views[0].value != nil && views[0].value == views[1].value
-            }
-            run.invariant("one download") { await images.downloads["a.png"] == (firstFails ? 2 : 1) }
         }
     }
 }
-
-@available(Executors, *)
-private struct DownloadFailed: Error {}
 
 /// Holds tasks up until it is opened.
 @available(Executors, *)
@@ -128,144 +125,133 @@ actor Latch {
     }
 }
 
-/// The pictures on disk.
 @available(Executors, *)
-private actor ImageStore {
-    private var images: [String: Int] = [:]
-    private let disk: @Sendable () async -> Void
+actor CheckThenDownload {
+    private var store: [URL: Data] = [:]
+    private let download: ImageCache.Download
 
-    init(disk: @escaping @Sendable () async -> Void) {
-        self.disk = disk
+    init(download: @escaping ImageCache.Download) {
+        self.download = download
     }
 
-    func image(at url: String) async -> Int? {
-        let image = images[url]
-        await disk()
-        return image
+    func image(url: URL) async throws -> Data {
+        if let hit = store[url] { return hit }
+        let data = try await download(url)
+        store[url] = data
+        return data
     }
-
-    func insert(_ image: Int, at url: String) { images[url] = image }
 }
 
-/// The cache of all versions; a URL is its last component, and a picture is the number of its download.
 @available(Executors, *)
-actor Images {
-    enum Style: Sendable {
-        case storesAlways
-        case keepsFirst
-        case refusesSecond
-        case oneAtATime
-        case asksStoreFirst
-        case forgetsSuccess
-        case sharesDownload
-        case asksStoreInTask
+actor SetInFlight {
+    private var store: [URL: Data] = [:]
+    private var inFlight: Set<URL> = []
+    private let download: ImageCache.Download
+
+    init(download: @escaping ImageCache.Download) {
+        self.download = download
     }
 
-    struct AlreadyInProgress: Error {}
+    func image(url: URL) async throws -> Data {
+        if let hit = store[url] { return hit }
+        guard inFlight.insert(url).inserted else { throw CancellationError() }
+        defer { inFlight.remove(url) }
+        let data = try await download(url)
+        store[url] = data
+        return data
+    }
+}
 
-    private(set) var downloads: [String: Int] = [:]
-    private var images: [String: Int] = [:]
-    private let store: ImageStore
-    private var urlsInProgress: Set<String> = []
-    private var inFlight: [String: Task<Int, any Error>] = [:]
-    private var last: Task<Int, any Error>?
-    private let style: Style
-    private let server: @Sendable (String, Int) async throws -> Void
+@available(Executors, *)
+actor KeepsFirst {
+    private var store: [URL: Data] = [:]
+    private let download: ImageCache.Download
 
-    init(
-        _ style: Style,
-        disk: @escaping @Sendable () async -> Void = {},
-        server: @escaping @Sendable (String, Int) async throws -> Void
-    ) {
-        self.style = style
-        store = ImageStore(disk: disk)
-        self.server = server
+    init(download: @escaping ImageCache.Download) {
+        self.download = download
     }
 
-    func image(at url: String) async throws -> Int {
-        if let image = images[url] {
-            return image
-        }
-        switch style {
-        case .storesAlways:
-            let image = try await download(url)
-            images[url] = image
-            return image
-        case .keepsFirst:
-            let image = try await download(url)
-            let first = images[url, default: image]
-            images[url] = first
-            return first
-        case .refusesSecond:
-            guard urlsInProgress.insert(url).inserted else {
-                note("throws: already in progress")
-                throw AlreadyInProgress()
-            }
-            defer { urlsInProgress.remove(url) }
-            let image = try await download(url)
-            images[url] = image
-            return image
-        case .oneAtATime:
-            let task = Task { [last] in
-                _ = try? await last?.value
-                if let image = images[url] { return image }
-                let image = try await download(url)
-                images[url] = image
-                return image
-            }
-            last = task
-            return try await task.value
-        case .forgetsSuccess, .sharesDownload:
-            // Looked up and entered in one step: no other call comes in between.
-            return try await shared(url) {
-                let image = try await self.download(url)
-                await self.keep(image, at: url)
-                return image
-            }
-        case .asksStoreFirst:
-            if let image = await store.image(at: url) {
-                return image
-            }
-            note("finds nothing in the store")
-            return try await shared(url) { try await self.downloadIntoStore(url) }
-        case .asksStoreInTask:
-            return try await shared(url) {
-                if let image = await self.store.image(at: url) { return image }
-                return try await self.downloadIntoStore(url)
-            }
-        }
+    func image(url: URL) async throws -> Data {
+        if let hit = store[url] { return hit }
+        let data = try await download(url)
+        let first = store[url] ?? data
+        store[url] = first
+        return first
+    }
+}
+
+/// The caller that started a download stores the picture and removes the task, when it wakes.
+@available(Executors, *)
+actor Registry {
+    private var store: [URL: Data] = [:]
+    private var inFlight: [URL: Task<Data, any Error>] = [:]
+    private let download: ImageCache.Download
+
+    init(download: @escaping ImageCache.Download) {
+        self.download = download
     }
 
-    private func shared(_ url: String, _ load: @escaping @Sendable () async throws -> Int) async throws -> Int {
-        if let task = inFlight[url] {
-            return try await task.value
-        }
+    func image(url: URL) async throws -> Data {
+        if let hit = store[url] { return hit }
+        if let task = inFlight[url] { return try await task.value }
+        let task = Task { try await download(url) }
+        inFlight[url] = task
+        defer { inFlight[url] = nil }
+        let data = try await task.value
+        store[url] = data
+        return data
+    }
+}
+
+/// The download stores the picture and removes itself: whoever wakes finds the registry clean.
+@available(Executors, *)
+actor InFlight {
+    private var store: [URL: Data] = [:]
+    private var inFlight: [URL: Task<Data, any Error>] = [:]
+    private var download: ImageCache.Download
+
+    init(download: @escaping ImageCache.Download) {
+        self.download = download
+    }
+
+    /// For tests: downloads in another way from now on.
+    func replaceDownloader(with download: @escaping ImageCache.Download) {
+        self.download = download
+    }
+
+    func image(url: URL) async throws -> Data {
+        if let hit = store[url] { return hit }
+        if let task = inFlight[url] { return try await task.value }
         let task = Task {
-            defer { if style != .forgetsSuccess { inFlight[url] = nil } }
-            let image = try await load()
-            inFlight[url] = nil
-            return image
+            defer { inFlight[url] = nil }
+            let data = try await download(url)
+            store[url] = data
+            return data
         }
         inFlight[url] = task
         return try await task.value
     }
+}
 
-    private func keep(_ image: Int, at url: String) {
-        images[url] = image
+@available(Executors, *)
+actor OneAtATime {
+    private var store: [URL: Data] = [:]
+    private var last: Task<Data, any Error>?
+    private let download: ImageCache.Download
+
+    init(download: @escaping ImageCache.Download) {
+        self.download = download
     }
 
-    private func downloadIntoStore(_ url: String) async throws -> Int {
-        let image = try await download(url)
-        await store.insert(image, at: url)
-        return image
-    }
-
-    /// The server draws a new picture for each download.
-    private func download(_ url: String) async throws -> Int {
-        downloads[url, default: 0] += 1
-        let number = downloads[url, default: 0]
-        note("starts download \(number) of \(url)")
-        try await server(url, number)
-        return number
+    func image(url: URL) async throws -> Data {
+        let task = Task { [last] in
+            _ = await last?.result
+            if let hit = store[url] { return hit }
+            let data = try await download(url)
+            store[url] = data
+            return data
+        }
+        last = task
+        return try await task.value
     }
 }

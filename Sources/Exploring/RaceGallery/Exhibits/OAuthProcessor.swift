@@ -1,164 +1,110 @@
 import InterleavingExplorer
 
-/// One processor sends the requests of several sessions, and a rotating server answers them.
+/// The OAuth client's processor: it keeps a token, and shares the task of a refresh.
 @available(Executors, *)
 enum OAuthProcessor {
-    private static let title = "Two requests meet an expired access token"
-
     static let exhibit = Exhibit(
         name: "oauth-processor",
-        title: title,
+        title: SharedLoad.title,
         story: """
-            Both requests are sent with the same old token, and both are answered with 401. The server rotates: it \
-            takes each refresh token once, and a second use signs the user out. A shared task serves the requests \
-            that fail together. It must be cleared after an error too, or every later request gets that error. A \
-            request whose 401 comes after the refresh finds no task to share. One more refresh for this request is \
-            one too many, and replaces a good token. (Where a refresh can fail, the first one does.)
+            The processor has an expired token. It looks for a running task, then for a valid token, and then starts \
+            a task. The caller that started the task stores the token, and clears the task. It does so after a \
+            success only: a task that has failed stays, and its error is the answer to every later call.
             """,
-        invariants: [
-            "no refresh token is used twice", "one expired token causes one refresh", "both are answered in the end",
-        ],
+        invariants: SharedLoad.invariants,
         versions: [
-            .faulty(
-                "refresh-per-request",
-                breaks: "no refresh token is used twice",
-                "each 401 causes a refresh",
-                scenario(.each, firstRefreshFails: false)
+            Version(
+                "version-1",
+                "checks isValid, awaits the request, stores the token",
+                of: Listing(.oauthClient, "first version: isValid, request, store"),
+                breaks: SharedLoad.oneAtATime,
+                repair: "oauth-processor load-clears",
+                SharedLoad.scenario(OAuthProcessorVersion1.init) { try await $0.token() }
             ),
-            .wrongFix(
-                "success-clears",
-                breaks: "both are answered in the end",
-                "shares a refresh, and clears its task when it succeeds",
-                scenario(.sharedUntilSuccess, firstRefreshFails: true)
+            Version(
+                "final",
+                "awaits tokenTask; the caller that started it stores and clears after a success",
+                of: Listing(.oauthClient, "final version: tokenTask"),
+                breaks: SharedLoad.served,
+                repair: "oauth-processor load-clears",
+                SharedLoad.scenario(OAuthProcessorFinal.init) { try await $0.token() }
             ),
-            .wrongFix(
-                "shared-task",
-                breaks: "one expired token causes one refresh",
-                "shares a refresh that is running",
-                scenario(.shared, firstRefreshFails: false)
-            ),
-            .fix(
-                "compares-token",
-                "refreshes only if the rejected token is still the current one",
-                scenario(.sharedAndCompared, firstRefreshFails: true)
+            Version(
+                "load-clears",
+                "awaits tokenTask, which stores the token and clears itself, failed or not",
+                SharedLoad.scenario(OAuthProcessorRepaired.init) { try await $0.token() }
             ),
         ]
     )
+}
 
-    private static func scenario(_ style: Processor.Style, firstRefreshFails: Bool) -> Scenario {
-        Scenario(title) { run in
-            let server = Server(isReachable: !firstRefreshFails)
-            let processor = Processor(style, server) { await run.pause($0) }
-            let requests = ["first", "second"].map { name in
-                run.operation(name, mayThrow: true) {
-                    do {
-                        try await processor.send()
-                    } catch {
-                        note("sends again")
-                        try await processor.send()
-                    }
-                }
-            }
-            run.invariant("no refresh token is used twice") { await server.reuses == 0 }
-            run.invariant("one expired token causes one refresh") { await server.refreshes <= 1 }
-            run.invariant("both are answered in the end") { requests.allSatisfy { $0.error == nil } }
-        }
+@available(Executors, *)
+struct OAuthToken: Sendable {
+    let accessToken: Int
+    let isValid: Bool
+
+    static let expired = OAuthToken(accessToken: 0, isValid: false)
+}
+
+@available(Executors, *)
+actor OAuthProcessorVersion1 {
+    private var current = OAuthToken.expired
+    private let performTokenRequest: Load
+
+    init(performTokenRequest: @escaping Load) {
+        self.performTokenRequest = performTokenRequest
+    }
+
+    func token() async throws -> Int {
+        if current.isValid { return current.accessToken }
+        let new = OAuthToken(accessToken: try await performTokenRequest(), isValid: true)
+        current = new
+        return new.accessToken
     }
 }
 
-/// Access token 1 has expired; the refresh token of the same number is good once.
+/// A failure leaves the method before `tokenTask` is cleared.
 @available(Executors, *)
-private actor Server {
-    private(set) var refreshes = 0
-    private(set) var reuses = 0
-    private var current = 1
-    private var isReachable: Bool
+actor OAuthProcessorFinal {
+    private var current = OAuthToken.expired
+    private var tokenTask: Task<Int, any Error>?
+    private let performTokenRequest: Load
 
-    init(isReachable: Bool) {
-        self.isReachable = isReachable
+    init(performTokenRequest: @escaping Load) {
+        self.performTokenRequest = performTokenRequest
     }
 
-    static func accepts(_ token: Int) -> Bool {
-        token > 1
-    }
-
-    /// If the server is not reachable, only this request does not get through.
-    func refresh(_ token: Int) throws -> Int {
-        guard isReachable else {
-            isReachable = true
-            throw NotReachable()
-        }
-        refreshes += 1
-        note("uses refresh token R\(token)\(token == current ? "" : " again")")
-        if token != current {
-            reuses += 1
-        }
-        current += 1
-        return current
+    func token() async throws -> Int {
+        if let tokenTask { return try await tokenTask.value }
+        if current.isValid { return current.accessToken }
+        let started = Task { try await performTokenRequest() }
+        tokenTask = started
+        let new = OAuthToken(accessToken: try await started.value, isValid: true)
+        current = new
+        tokenTask = nil
+        return new.accessToken
     }
 }
 
 @available(Executors, *)
-private struct NotReachable: Error {}
+actor OAuthProcessorRepaired {
+    private var current = OAuthToken.expired
+    private var tokenTask: Task<Int, any Error>?
+    private let performTokenRequest: Load
 
-@available(Executors, *)
-private actor Processor {
-    enum Style: Sendable {
-        case each
-        case sharedUntilSuccess
-        case shared
-        case sharedAndCompared
+    init(performTokenRequest: @escaping Load) {
+        self.performTokenRequest = performTokenRequest
     }
 
-    private var token = 1
-    private var refreshTask: Task<Void, any Error>?
-    private let style: Style
-    private let server: Server
-    private let network: @Sendable (String) async -> Void
-
-    init(_ style: Style, _ server: Server, network: @escaping @Sendable (String) async -> Void) {
-        self.style = style
-        self.server = server
-        self.network = network
-    }
-
-    func send() async throws {
-        // Authorization: Bearer
-        let sent = token
-        let isAccepted = Server.accepts(sent)
-        await network(isAccepted ? "200" : "401")
-        guard !isAccepted else { return }
-        note("A\(sent) rejected, current is A\(token)")
-        switch style {
-        case .each:
-            try await refresh()
-        case .sharedUntilSuccess, .shared:
-            try await (refreshTask ?? start()).value
-        case .sharedAndCompared:
-            if sent == token {
-                try await (refreshTask ?? start()).value
-            }
+    func token() async throws -> Int {
+        if let tokenTask { return try await tokenTask.value }
+        if current.isValid { return current.accessToken }
+        let started = Task {
+            defer { tokenTask = nil }
+            current = OAuthToken(accessToken: try await performTokenRequest(), isValid: true)
+            return current.accessToken
         }
-    }
-
-    private func start() -> Task<Void, any Error> {
-        let task = Task {
-            defer { if style != .sharedUntilSuccess { refreshTask = nil } }
-            try await refresh()
-            refreshTask = nil
-        }
-        refreshTask = task
-        return task
-    }
-
-    private func refresh() async throws {
-        do {
-            let new = try await server.refresh(token)
-            await network("A\(new)")
-            token = new
-        } catch {
-            note("the refresh fails")
-            throw error
-        }
+        tokenTask = started
+        return try await started.value
     }
 }

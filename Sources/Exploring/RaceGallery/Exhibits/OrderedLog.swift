@@ -4,65 +4,57 @@ import InterleavingExplorer
 @available(Executors, *)
 enum OrderedLog {
     private static let title = "Three lines of one caller on their way to the disk"
+    private static let invariant = "on disk in the order of the calls"
+    private static let lines = ["1", "2", "3"]
 
     static let exhibit = Exhibit(
         name: "log",
         title: title,
         story: """
-            Code that cannot await starts a task for each line. A task promises to run, but not when. The lines reach \
-            the disk in the order in which the tasks reach the actor, and that is not the order of the calls.
+            The log appends a line, and awaits a slow flush. While one line waits for the disk, the next one comes \
+            in, and may be on disk first. Code that cannot await starts a task for each line; a task promises to run, \
+            but not when. The order is kept by a caller that awaits each line, and by one task that writes what comes \
+            out of a stream.
             """,
-        invariants: ["on disk in the order of the calls"],
+        invariants: [invariant],
         versions: [
-            .faulty(
+            Version(
+                "append-then-flush",
+                "appends, awaits the flush; two calls by async let",
+                of: Listing(.raceConditions, "pattern C: operations out of order"),
+                breaks: invariant,
+                repair: "log stream",
+                scenario(lines: ["1", "2"]) { log, flush in
+                    async let first: Void = log.write("1", slowFlush: { await flush("1") })
+                    async let second: Void = log.write("2", slowFlush: { await flush("2") })
+                    _ = await (first, second)
+                }
+            ),
+            Version(
                 "task-per-line",
-                breaks: "on disk in the order of the calls",
                 "starts a task for each line",
-                scenario { disk in
+                breaks: invariant,
+                repair: "log stream",
+                scenario { log, flush in
                     for line in lines {
-                        Task { await disk.write(line) }
+                        Task { await log.write(line, slowFlush: { await flush(line) }) }
                     }
                 }
             ),
-            .wrongFix(
-                "actor-that-awaits",
-                breaks: "on disk in the order of the calls",
-                "keeps the order up to the actor, which awaits the disk",
-                scenario { disk in
-                    let task = Task {
-                        await withTaskGroup { group in
-                            for line in lines {
-                                guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-                                    // Older systems have no immediate tasks, and lose the order before the actor, too.
-                                    group.addTask { await disk.writeSlowly(line) }
-                                    continue
-                                }
-                                // Entered in order, every one of them before the next.
-                                group.addImmediateTask { await disk.writeSlowly(line) }
-                            }
-                        }
-                    }
-                    await task.value
-                }
-            ),
-            .fix(
+            Version(
                 "await-each",
                 "awaits each line at the call site",
-                scenario { disk in
-                    for line in lines {
-                        await disk.write(line)
-                    }
+                scenario { log, flush in
+                    for line in lines { await log.write(line, slowFlush: { await flush(line) }) }
                 }
             ),
-            .fix(
+            Version(
                 "stream",
                 "one stream, and one task that writes what comes out of it",
-                scenario { disk in
+                scenario { log, flush in
                     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
                     Task {
-                        for await line in stream {
-                            await disk.writeSlowly(line)
-                        }
+                        for await line in stream { await log.write(line, slowFlush: { await flush(line) }) }
                     }
                     for line in lines {
                         continuation.yield(line)
@@ -76,34 +68,32 @@ enum OrderedLog {
         ]
     )
 
-    private static let lines = ["1", "2", "3"]
-
-    private static func scenario(_ log: @escaping @Sendable (Disk) async -> Void) -> Scenario {
+    private static func scenario(
+        lines: [String] = lines,
+        _ write: @escaping @Sendable (Log, @escaping @Sendable (_ line: String) async -> Void) async -> Void
+    ) -> Scenario {
         Scenario(title) { run in
-            let disk = Disk { line in await run.pause("room for line \(line)") }
-            run.operation("caller") { await log(disk) }
-            run.invariant("on disk in the order of the calls") { await disk.lines == lines }
+            let log = Log()
+            run.operation("caller") {
+                await write(log) { line in
+                    await run.pause("room for line \(line)")
+                    run.effect("on disk: \(line)")
+                }
+            }
+            run.invariant(invariant) {
+                run.effects.filter { $0.hasPrefix("on disk") } == lines.map { "on disk: \($0)" }
+            }
         }
     }
 }
 
 @available(Executors, *)
-private actor Disk {
+private actor Log {
     private(set) var lines: [String] = []
-    private let ready: @Sendable (_ line: String) async -> Void
 
-    init(ready: @escaping @Sendable (_ line: String) async -> Void) {
-        self.ready = ready
-    }
-
-    func write(_ line: String) {
+    func write(_ line: String, slowFlush: @Sendable () async -> Void) async {
         lines.append(line)
-        note("writes line \(line)")
-    }
-
-    /// An actor is no queue: while this line waits for the disk, the next one comes in.
-    func writeSlowly(_ line: String) async {
-        await ready(line)
-        write(line)
+        note("appends line \(line)")
+        await slowFlush()
     }
 }

@@ -15,13 +15,15 @@ enum PinnedExecutor {
             """,
         invariants: ["no overdraft"],
         versions: [
-            .wrongFix(
+            Version(
                 "queue-alone",
-                breaks: "no overdraft",
                 "pins the actor to a queue, and awaits as before",
+                of: Listing(.raceConditions, "fix 5: a custom executor"),
+                breaks: "no overdraft",
+                repair: "serial-executor one-job",
                 scenario { account, approve in await account.withdraw(80, approval: approve) }
             ),
-            .fix(
+            Version(
                 "one-job",
                 "awaits first, then checks and acts in one job",
                 scenario { account, approve in
@@ -29,7 +31,7 @@ enum PinnedExecutor {
                     await account.withdraw(80)
                 }
             ),
-            .fix(
+            Version(
                 "one-block",
                 "checks and acts in one block of the queue",
                 scenario { account, approve in

@@ -4,51 +4,51 @@ import InterleavingExplorer
 @available(Executors, *)
 enum Rollback {
     private static let title = "A withdrawal that is refused while a deposit comes in"
+    private static let invariant = "the deposit is still there"
 
     static let exhibit = Exhibit(
         name: "rollback",
         title: title,
         story: """
-            The optimistic fix takes the money before the await, and rolls back if the approval is refused. The \
+            The optimistic strategy takes the money before the await, and rolls back if the approval is refused. The \
             balance from before the await is the wrong thing to restore: a deposit may have come meanwhile. The \
             withdrawal must undo only its own change.
             """,
-        invariants: ["the deposit is still there"],
+        invariants: [invariant],
         versions: [
-            .wrongFix(
-                "snapshot",
-                breaks: "the deposit is still there",
+            Version(
+                "restores-balance",
                 "puts back the balance of before",
-                scenario(.restoresSnapshot)
+                breaks: invariant,
+                repair: "rollback transaction-log",
+                scenario { approve in
+                    let account = RestoresBalance(approve: approve)
+                    return (account, { await account.deposit($0) })
+                }
             ),
-            .fix("compensation", "gives back the amount", scenario(.givesBack)),
-            .fix("transaction-log", "takes its own entry out of a log of transactions", logged),
+            Version(
+                "transaction-log",
+                "gives back the amount that it has logged",
+                of: Listing(.strategies, "strategy 3: a failed validation is rolled back"),
+                scenario { approve in
+                    let account = Optimistic(approve: approve)
+                    return (account, { await account.deposit($0) })
+                }
+            ),
         ]
     )
 
-    private static var logged: Scenario {
+    private static func scenario(
+        _ open: @escaping @Sendable (@escaping Approval) -> (any Account, @Sendable (Int) async -> Void)
+    ) -> Scenario {
         Scenario(title) { run in
-            let account = TransactionLog {
+            let (account, deposit) = open {
                 await run.pause("refused")
                 throw Refused()
             }
             run.operation("withdrawal", mayThrow: true) { try await account.withdraw(80) }
-            run.operation("deposit") { await account.deposit(50) }
-            run.invariant("the deposit is still there") { await account.balance == 150 }
-        }
-    }
-
-    private static func scenario(_ rollback: RefundingAccount.Rollback) -> Scenario {
-        Scenario(title) { run in
-            let account = RefundingAccount(rollback)
-            run.operation("withdrawal", mayThrow: true) {
-                try await account.withdraw(80) {
-                    await run.pause("refused")
-                    throw Refused()
-                }
-            }
-            run.operation("deposit") { await account.deposit(50) }
-            run.invariant("the deposit is still there") { await account.balance == 150 }
+            run.operation("deposit") { await deposit(50) }
+            run.invariant(invariant) { await account.balance == 150 }
         }
     }
 }
@@ -57,37 +57,29 @@ enum Rollback {
 private struct Refused: Error {}
 
 @available(Executors, *)
-private actor RefundingAccount {
-    enum Rollback: Sendable {
-        case restoresSnapshot
-        case givesBack
+private actor RestoresBalance: Account {
+    private(set) var balance = 100
+    private let approve: Approval
+
+    init(approve: @escaping Approval) {
+        self.approve = approve
     }
 
-    private(set) var balance = 100
-    private let rollback: Rollback
-
-    init(_ rollback: Rollback) {
-        self.rollback = rollback
+    func withdraw(_ amount: Int) async throws {
+        let before = balance
+        balance -= amount
+        note("takes \(amount): \(balance)")
+        do {
+            try await approve()
+        } catch {
+            balance = before
+            note("rolls back: \(balance)")
+            throw error
+        }
     }
 
     func deposit(_ amount: Int) {
         balance += amount
         note("adds \(amount): \(balance)")
-    }
-
-    func withdraw(_ amount: Int, approval: Approval) async throws {
-        let before = balance
-        balance -= amount
-        note("takes \(amount): \(balance)")
-        do {
-            try await approval()
-        } catch {
-            switch rollback {
-            case .restoresSnapshot: balance = before
-            case .givesBack: balance += amount
-            }
-            note("rolls back: \(balance)")
-            throw error
-        }
     }
 }

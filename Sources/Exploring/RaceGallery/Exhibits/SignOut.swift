@@ -4,6 +4,7 @@ import InterleavingExplorer
 @available(Executors, *)
 enum SignOut {
     private static let title = "A user signs out during a load"
+    private static let invariant = "signed out is signed out"
 
     static let exhibit = Exhibit(
         name: "sign-out",
@@ -13,88 +14,96 @@ enum SignOut {
             again. Cancelling the load is not enough, since an answer that is on its way ignores the cancellation. \
             The step that stores a result must check that the session of the load is still the present one.
             """,
-        invariants: ["signed out is signed out"],
+        invariants: [invariant],
         versions: [
-            .faulty(
+            Version(
                 "late-result-wins",
-                breaks: "signed out is signed out",
                 "stores whatever the load brings",
-                scenario(.storesAlways)
+                breaks: invariant,
+                repair: "sign-out epoch",
+                scenario { session, _ in
+                    await session.load()
+                } signOut: {
+                    $0.forget()
+                }
             ),
-            .wrongFix(
+            Version(
                 "cancels",
-                breaks: "signed out is signed out",
                 "cancels the load, and stores what it brings",
-                scenario(.cancels)
+                breaks: invariant,
+                repair: "sign-out epoch",
+                scenario { session, _ in
+                    await session.load()
+                } signOut: { session in
+                    session.forget()
+                    session.task?.cancel()
+                }
             ),
-            .fix("epoch", "stores a result of the present session only", scenario(.comparesEpoch)),
+            Version(
+                "epoch",
+                "stores a result of the present session only",
+                scenario {
+                    await $0.load(for: $1)
+                } signOut: {
+                    $0.forget()
+                }
+            ),
         ]
     )
 
-    private static func scenario(_ style: Session.Style) -> Scenario {
+    private static func scenario(
+        load: @escaping @Sendable (isolated Session, _ epoch: Int) async -> Void,
+        signOut: @escaping @Sendable (isolated Session) -> Void
+    ) -> Scenario {
         Scenario(title) { run in
-            let session = Session(style) { await run.pause("token") }
-            run.operation("caller") { _ = await session.token() }
-            run.operation("user") { await session.signOut() }
-            run.invariant("signed out is signed out") { await session.cached == nil }
+            let session = Session { await run.pause("token") }
+            run.operation("caller") { await session.run(load) }
+            run.operation("user") { await signOut(session) }
+            run.invariant(invariant) { await session.cached == nil }
         }
     }
 }
 
 @available(Executors, *)
 private actor Session {
-    enum Style: Sendable {
-        case storesAlways
-        case cancels
-        case comparesEpoch
-    }
-
     private(set) var cached: Int?
+    private(set) var task: Task<Void, Never>?
     private var isSignedIn = true
     private var epoch = 0
-    private var tokenTask: Task<Int, Never>?
-    private let style: Style
+    /// A server that has answered already cannot be cancelled any more.
     private let server: @Sendable () async -> Void
 
-    init(_ style: Style, server: @escaping @Sendable () async -> Void) {
-        self.style = style
+    init(server: @escaping @Sendable () async -> Void) {
         self.server = server
     }
 
-    func token() async -> Int? {
-        guard isSignedIn else { return nil }
-        if let cached {
-            return cached
-        }
-        let task = tokenTask ?? start()
-        return await task.value
+    func run(_ load: @escaping @Sendable (isolated Session, _ epoch: Int) async -> Void) async {
+        guard isSignedIn else { return }
+        note("starts a load")
+        let task = Task { [epoch] in await load(self, epoch) }
+        self.task = task
+        await task.value
     }
 
-    func signOut() {
+    func load() async {
+        await server()
+        store()
+    }
+
+    func load(for begun: Int) async {
+        await server()
+        if epoch == begun { store() }
+    }
+
+    private func store() {
+        cached = 1
+        note("stores the token")
+    }
+
+    func forget() {
         note("signs out")
         isSignedIn = false
         cached = nil
         epoch += 1
-        if style == .cancels {
-            tokenTask?.cancel()
-        }
-        tokenTask = nil
-    }
-
-    private func start() -> Task<Int, Never> {
-        let begun = epoch
-        note("starts a load")
-        let task = Task {
-            // A server that has answered already cannot be cancelled any more.
-            await server()
-            if style != .comparesEpoch || begun == epoch {
-                cached = 1
-                tokenTask = nil
-                note("stores the token")
-            }
-            return 1
-        }
-        tokenTask = task
-        return task
     }
 }

@@ -4,106 +4,72 @@ import InterleavingExplorer
 @available(Executors, *)
 enum StateChanged {
     private static let title = "A withdrawal that waits for an approval while 50 come in and go out again"
+    private static let invariant = "an approval is used for the state that was approved"
 
     static let exhibit = Exhibit(
         name: "state-changed",
         title: title,
         story: """
-            The state is an immutable value. A withdrawal keeps the value that it saw, awaits the approval, and \
-            answers `.stateChanged` if the present value is not equal. The caller tries again. Equality misses a \
-            state that changed from A to B and back to A. A version only grows, and misses nothing.
+            A withdrawal keeps the balance that it saw, awaits the approval, and answers `.stateChanged` if the \
+            present balance is not equal. The caller tries again. Equality misses a balance that changed from A to B \
+            and back to A. A version only grows, and misses nothing.
             """,
-        invariants: ["an approval is used for the state that was approved", "the withdrawal is paid in the end"],
+        invariants: [invariant, "the withdrawal is paid in the end"],
         versions: [
-            .faulty(
+            Version(
                 "ignores-changes",
-                breaks: "an approval is used for the state that was approved",
                 "pays if the balance is enough",
-                scenario(.none)
+                breaks: invariant,
+                repair: "state-changed version",
+                scenario { Revalidate(approve: $0) }
             ),
-            .wrongFix(
+            Version(
                 "snapshot-equality",
-                breaks: "an approval is used for the state that was approved",
-                "compares the state with the one that it saw",
-                scenario(.equality)
+                "compares the balance with the one that it saw",
+                of: Listing(.strategies, "strategy 4: a balance that changes and changes back"),
+                breaks: invariant,
+                repair: "state-changed version",
+                scenario { SnapshotAccount(approve: $0) }
             ),
-            .fix("version", "compares the version of the state", scenario(.version)),
+            Version(
+                "version",
+                "compares the version of the state",
+                of: Listing(.strategies, "strategy 6: a version, and a balance that changes back"),
+                scenario { VersionedAccount(approve: $0) }
+            ),
         ]
     )
 
-    private static func scenario(_ comparison: SnapshotAccount.Comparison) -> Scenario {
+    private static func scenario(
+        _ open: @escaping @Sendable (@escaping Approval) -> any TransferAccount
+    ) -> Scenario {
         Scenario(title) { run in
-            let account = SnapshotAccount(comparison)
+            let account = open {
+                effect("asks for approval")
+                await run.pause("approved")
+            }
             let withdrawal = run.operation("withdrawal") {
-                var answer = SnapshotAccount.Answer.stateChanged
-                while answer == .stateChanged {
-                    answer = await account.withdraw(80) { await run.pause("approved") }
-                }
-                return answer
+                try await account.withdraw(80, untilStateIsUnchanged: true)
             }
             run.operation("transfer") {
-                await account.change(by: 50)
+                await account.deposit(50)
                 await run.pause("transfer goes on")
-                await account.change(by: -50)
+                await account.deposit(-50)
             }
-            run.invariant("an approval is used for the state that was approved") { await !account.usedOldApproval }
-            run.invariant("the withdrawal is paid in the end") { withdrawal.value == .paid }
+            run.invariant(invariant) { approvesItsState(run.effects) }
+            run.invariant("the withdrawal is paid in the end") { withdrawal.error == nil }
         }
+    }
+
+    /// Whether the balance stayed as it was from the last request for approval to the payment.
+    private static func approvesItsState(_ effects: [String]) -> Bool {
+        guard let asked = effects.lastIndex(of: "asks for approval") else { return true }
+        return ["balance 20", "balance 70"].contains(effects.dropFirst(asked + 1).first)
     }
 }
 
+/// An account that takes deposits, and marks each new balance, so that an invariant sees the changes in order.
 @available(Executors, *)
-private actor SnapshotAccount {
-    enum Comparison: Sendable {
-        case none
-        case equality
-        case version
-    }
-
-    enum Answer: Sendable {
-        case paid
-        case refused
-        case stateChanged
-    }
-
-    struct State: Equatable, Sendable {
-        let balance: Int
-    }
-
-    private(set) var usedOldApproval = false
-    private var state = State(balance: 100) {
-        didSet { version += 1 }
-    }
-    private var version = 0
-    private let comparison: Comparison
-
-    init(_ comparison: Comparison) {
-        self.comparison = comparison
-    }
-
-    func change(by amount: Int) {
-        state = State(balance: state.balance + amount)
-        note("the balance is \(state.balance)")
-    }
-
-    func withdraw(_ amount: Int, approval: @Sendable () async -> Void) async -> Answer {
-        let (seen, seenVersion) = (state, version)
-        guard seen.balance >= amount else { return .refused }
-        note("sees \(seen.balance)")
-        await approval()
-        let isUnchanged =
-            switch comparison {
-            case .none: state.balance >= amount
-            case .equality: state == seen
-            case .version: version == seenVersion
-            }
-        guard isUnchanged else {
-            note("answers: state changed")
-            return .stateChanged
-        }
-        usedOldApproval = version != seenVersion
-        state = State(balance: state.balance - amount)
-        note("pays")
-        return .paid
-    }
+protocol TransferAccount: Account {
+    func deposit(_ amount: Int)
 }

@@ -4,6 +4,7 @@ import InterleavingExplorer
 @available(Executors, *)
 enum WakeOrder {
     private static let title = "Three callers wait for one load, and are to be served as they came"
+    private static let invariant = "served as they came"
 
     static let exhibit = Exhibit(
         name: "wake-order",
@@ -11,111 +12,126 @@ enum WakeOrder {
         story: """
             Many say that the waiters of a shared task wake in the order in which they came. Nothing promises that \
             order, and on this runtime the last waiter wakes first. Resuming continuations in order is not enough: \
-            the resumed tasks are ready at the same time, and the scheduler chooses. Two designs keep the order: one \
-            task that calls all handlers, and waiters that each resume the next one.
+            the resumed tasks are ready at the same time, and the scheduler chooses. The order is kept where one task \
+            calls all handlers.
             """,
-        invariants: ["served as they came"],
+        invariants: [invariant],
         versions: [
-            .faulty("shared-task", breaks: "served as they came", "awaits the task's value", scenario(.sharedTask)),
-            .wrongFix(
-                "continuations",
-                breaks: "served as they came",
-                "resumes continuations in order, all at once",
-                scenario(.continuations)
+            Version(
+                "shared-task",
+                "awaits the task's value",
+                of: Listing(.oauthClient, "claim: functions are resumed in the order in which they came"),
+                breaks: invariant,
+                repair: "wake-order handlers",
+                scenario(WaitersOfTask.init) { await $0.serve($1) }
             ),
-            .fix("handlers", "the load calls handlers in order", scenario(.handlers)),
-            .fix("baton", "each waiter resumes the next when it is done", scenario(.baton)),
+            Version(
+                "continuations",
+                "resumes continuations in order, all at once",
+                breaks: invariant,
+                repair: "wake-order handlers",
+                scenario(WaitingContinuations.init) { await $0.serve($1) }
+            ),
+            Version(
+                "handlers",
+                "the load calls handlers in order",
+                scenario(WaitingHandlers.init) { counter, name in
+                    await withCheckedContinuation { continuation in
+                        Task { await counter.serve(name) { continuation.resume() } }
+                    }
+                }
+            ),
         ]
     )
 
-    private static func scenario(_ style: Counter.Style) -> Scenario {
+    private static func scenario<Counter: Actor>(
+        _ make: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Counter,
+        serve: @escaping @Sendable (Counter, String) async -> Void
+    ) -> Scenario {
         Scenario(title) { run in
-            let counter = Counter(style) { await run.pause("load is over") }
+            let counter = make { await run.pause("load is over") }
             for name in ["first", "second", "third"] {
-                run.operation(name) { await counter.serve(name) }
+                run.operation(name) { await serve(counter, name) }
             }
-            run.invariant("served as they came") { await counter.served == counter.came }
+            run.invariant(invariant) {
+                let (came, served) = ("comes: ", "is served: ")
+                return run.effects.filter { $0.hasPrefix(came) }.map { $0.dropFirst(came.count) }
+                    == run.effects.filter { $0.hasPrefix(served) }.map { $0.dropFirst(served.count) }
+            }
         }
     }
 }
 
 @available(Executors, *)
-private actor Counter {
-    enum Style: Sendable {
-        case sharedTask
-        case continuations
-        case handlers
-        case baton
-    }
-
-    private(set) var came: [String] = []
-    private(set) var served: [String] = []
+private actor WaitersOfTask {
     private var task: Task<Void, Never>?
-    private var waiters: [(name: String, continuation: CheckedContinuation<Void, Never>)] = []
-    private let style: Style
     private let load: @Sendable () async -> Void
 
-    init(_ style: Style, load: @escaping @Sendable () async -> Void) {
-        self.style = style
+    init(load: @escaping @Sendable () async -> Void) {
         self.load = load
     }
 
     func serve(_ name: String) async {
-        came.append(name)
-        note("comes, number \(came.count)")
-        let task = task ?? start()
-        guard style != .sharedTask else {
-            await task.value
-            return finish(name)
-        }
-        // A caller that comes after the load does not wait.
-        guard !isOver else { return finish(name) }
-        await withCheckedContinuation { waiters.append((name, $0)) }
-        switch style {
-        case .handlers:
-            break
-        case .sharedTask, .continuations:
-            finish(name)
-        case .baton:
-            finish(name)
-            passBaton()
-        }
-    }
-
-    private var isOver = false
-
-    private func start() -> Task<Void, Never> {
-        let task = Task {
-            await load()
-            switch style {
-            case .sharedTask:
-                break
-            case .continuations, .handlers:
-                isOver = true
-                for (name, continuation) in waiters {
-                    if style == .handlers {
-                        finish(name)
-                    }
-                    continuation.resume()
-                }
-            case .baton:
-                passBaton()
-            }
-        }
+        effect("comes: \(name)")
+        let task = task ?? Task { await load() }
         self.task = task
-        return task
+        await task.value
+        effect("is served: \(name)")
+    }
+}
+
+@available(Executors, *)
+private actor WaitingContinuations {
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var task: Task<Void, Never>?
+    private var isOver = false
+    private let load: @Sendable () async -> Void
+
+    init(load: @escaping @Sendable () async -> Void) {
+        self.load = load
     }
 
-    private func passBaton() {
-        guard !waiters.isEmpty else {
-            isOver = true
-            return
+    func serve(_ name: String) async {
+        effect("comes: \(name)")
+        task = task ?? Task { await resumeWaiters() }
+        if !isOver { await withCheckedContinuation { waiters.append($0) } }
+        effect("is served: \(name)")
+    }
+
+    private func resumeWaiters() async {
+        await load()
+        isOver = true
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+@available(Executors, *)
+private actor WaitingHandlers {
+    private var waiters: [(name: String, handler: @Sendable () -> Void)] = []
+    private var task: Task<Void, Never>?
+    private var isOver = false
+    private let load: @Sendable () async -> Void
+
+    init(load: @escaping @Sendable () async -> Void) {
+        self.load = load
+    }
+
+    func serve(_ name: String, then handler: @escaping @Sendable () -> Void) {
+        effect("comes: \(name)")
+        waiters.append((name, handler))
+        task =
+            task
+            ?? Task {
+                await load(); isOver = true; callHandlers()
+            }
+        if isOver { callHandlers() }
+    }
+
+    private func callHandlers() {
+        for (name, handler) in waiters {
+            effect("is served: \(name)")
+            handler()
         }
-        waiters.removeFirst().continuation.resume()
-    }
-
-    private func finish(_ name: String) {
-        served.append(name)
-        note("is served, number \(served.count)")
+        waiters = []
     }
 }

@@ -4,90 +4,182 @@ import InterleavingExplorer
 @available(Executors, *)
 enum Wallet {
     private static let title = "Two payments of 50 into one wallet"
+    private static let invariant = "no payment is lost"
 
     static let exhibit = Exhibit(
         name: "wallet",
         title: title,
         story: """
-            A payment reads the balance, awaits the exchange rate, and writes the sum. The actor prevents a data \
-            race, and money is lost all the same: the second payment reads the balance before the first payment has \
-            written it.
+            A payment reads the balance, awaits an audit, and writes the sum. The actor prevents a data race, and \
+            money is lost all the same: the second payment reads the balance before the first payment has written \
+            it. A global actor, such as the main actor, lets others in at its awaits in the same way.
             """,
-        invariants: ["no payment is lost"],
+        invariants: [invariant],
         versions: [
-            .faulty(
+            Version(
                 "write-back",
-                breaks: "no payment is lost",
                 "reads, awaits, writes back",
-                scenario { wallet, rate in await wallet.payByWritingBack(50, rate: rate) }
+                of: Listing(.raceConditions, "pattern B: the lost update"),
+                breaks: invariant,
+                repair: "wallet await-first",
+                scenario(WriteBackWallet.init) { await $0.add(50, audit: $1) }
             ),
-            .wrongFix(
+            Version(
+                "global-actor",
+                "the same in a class on a global actor, as @MainActor is one",
+                of: Listing(.raceConditions, "section 4: @MainActor does not address it"),
+                breaks: invariant,
+                repair: "wallet await-first",
+                scenario(ScreenWallet.init) { await $0.add(50, audit: $1) }
+            ),
+            Version(
                 "two-calls",
-                breaks: "no payment is lost",
-                "reads and writes in two calls of the actor",
-                scenario { wallet, rate in
-                    let rate = await rate()
+                "awaits first, then reads and writes in two calls of the actor",
+                breaks: invariant,
+                repair: "wallet transaction",
+                scenario(MergingWallet.init) { wallet, audit in
+                    await audit()
                     let before = await wallet.balance
-                    note("reads \(before)")
-                    await wallet.set(before + 50 * rate)
+                    await wallet.set(before + 50)
                 }
             ),
-            .fix(
+            Version(
+                "merge",
+                "compares with its snapshot after the await, and merges",
+                of: Listing(.raceConditions, "fix 2: snapshot, check again, merge"),
+                scenario(MergingWallet.init) { await $0.add(50, audit: $1) }
+            ),
+            Version(
+                "restart",
+                "compares with its snapshot after the await, and starts again",
+                of: Listing(.raceConditions, "fix 2: snapshot, check again, restart"),
+                scenario(RestartingWallet.init) { await $0.add(50, audit: $1) }
+            ),
+            Version(
                 "await-first",
                 "awaits first, then reads and writes in one step",
-                scenario { wallet, rate in await wallet.pay(50, rate: rate) }
+                of: Listing(.raceConditions, "fix 2, the simpler form: add after the await"),
+                scenario(AwaitFirstWallet.init) { await $0.add(50, audit: $1) }
             ),
-            .fix(
+            Version(
                 "transaction",
-                "is handed to the actor as one synchronous closure",
-                scenario { wallet, rate in
-                    let rate = await rate()
-                    await wallet.transaction { $0 += 50 * rate }
+                "awaits first, then hands the actor one synchronous closure",
+                scenario(AwaitFirstWallet.init) { wallet, audit in
+                    await audit()
+                    await wallet.transaction { $0 += 50 }
                 }
             ),
         ]
     )
 
-    private static func scenario(
-        _ pay: @escaping @Sendable (WalletActor, @escaping Rate) async -> Void
+    private static func scenario<Purse: HasBalance>(
+        _ make: @escaping @Sendable () -> Purse,
+        pay: @escaping @Sendable (Purse, @escaping Audit) async -> Void
     ) -> Scenario {
         Scenario(title) { run in
-            let wallet = WalletActor()
+            let wallet = make()
             for name in ["first", "second"] {
-                run.operation(name) {
-                    await pay(wallet) {
-                        await run.pause("rate")
-                        return 1
-                    }
-                }
+                run.operation(name) { await pay(wallet) { await run.pause("audited") } }
             }
-            run.invariant("no payment is lost") { await wallet.balance == 100 }
+            run.invariant(invariant) { await wallet.currentBalance() == 100 }
         }
     }
 }
 
 @available(Executors, *)
-private typealias Rate = @Sendable () async -> Int
+typealias Audit = @Sendable () async -> Void
 
 @available(Executors, *)
-private actor WalletActor {
+private protocol HasBalance: AnyObject, Sendable {
+    func currentBalance() async -> Int
+}
+
+@available(Executors, *)
+private actor WriteBackWallet: HasBalance {
     private(set) var balance = 0
 
-    func payByWritingBack(_ amount: Int, rate: Rate) async {
-        let before = balance
-        note("reads \(before)")
-        let sum = await before + amount * rate()
-        set(sum)
-    }
+    func currentBalance() -> Int { balance }
 
-    func pay(_ amount: Int, rate: Rate) async {
-        let rate = await rate()
-        balance += amount * rate
+    func add(_ amount: Int, audit: Audit) async {
+        let current = balance
+        note("reads \(current)")
+        await audit()
+        balance = current + amount
+        note("writes \(balance)")
+    }
+}
+
+/// Stands for the main actor, which the explorer does not control.
+@available(Executors, *)
+@globalActor
+actor ScreenActor {
+    static let shared = ScreenActor()
+}
+
+@available(Executors, *)
+@ScreenActor
+private final class ScreenWallet: HasBalance {
+    private(set) var balance = 0
+
+    nonisolated init() {}
+
+    func currentBalance() -> Int { balance }
+
+    func add(_ amount: Int, audit: Audit) async {
+        let current = balance
+        await audit()
+        balance = current + amount
+    }
+}
+
+/// Merging is right for operations whose order does not matter, such as a sum, a union or a maximum.
+@available(Executors, *)
+private actor MergingWallet: HasBalance {
+    private(set) var balance = 0
+
+    func currentBalance() -> Int { balance }
+
+    func add(_ amount: Int, audit: Audit) async {
+        let snapshot = balance
+        await audit()
+        if balance == snapshot {
+            balance = snapshot + amount
+        } else {
+            balance += amount
+        }
     }
 
     func set(_ balance: Int) {
         self.balance = balance
         note("writes \(balance)")
+    }
+}
+
+@available(Executors, *)
+private actor RestartingWallet: HasBalance {
+    private(set) var balance = 0
+
+    func currentBalance() -> Int { balance }
+
+    func add(_ amount: Int, audit: Audit) async {
+        var snapshot: Int
+        repeat {
+            snapshot = balance
+            await audit()
+        } while balance != snapshot
+        balance = snapshot + amount
+    }
+}
+
+@available(Executors, *)
+private actor AwaitFirstWallet: HasBalance {
+    private(set) var balance = 0
+
+    func currentBalance() -> Int { balance }
+
+    func add(_ amount: Int, audit: Audit) async {
+        await audit()
+        balance += amount
     }
 
     /// A closure that cannot await leaves no gap between reading and writing.

@@ -15,24 +15,19 @@ enum WorkOutside {
             """,
         invariants: ["the work is done once", "both have the result"],
         versions: [
-            .faulty(
-                "look-work-store",
+            Version(
+                "store-apart",
+                "an actor with read and write only; a free function downloads in between",
+                of: Listing(.raceConditions, "fix 4: the store apart, with a free function"),
                 breaks: "the work is done once",
-                "callers look, work and store",
-                scenario { results, work in
-                    if let result = await results.result {
-                        return result
-                    }
-                    note("finds nothing")
-                    let result = await work()
-                    await results.store(result)
-                    return result
-                }
+                repair: "work-outside claim",
+                scenario { await fetchPicture(from: $0, download: $1) }
             ),
-            .wrongFix(
+            Version(
                 "late-waiter",
-                breaks: "lost waiter",
                 "claims in one step, but begins to wait in another",
+                breaks: "lost waiter",
+                repair: "work-outside claim",
                 scenario { results, work in
                     switch await results.claim() {
                     case .use(let result):
@@ -47,7 +42,7 @@ enum WorkOutside {
                     }
                 }
             ),
-            .fix(
+            Version(
                 "claim",
                 "one step claims the work, or waits, or has the result",
                 scenario { results, work in
@@ -80,6 +75,16 @@ enum WorkOutside {
             run.invariant("both have the result") { callers.allSatisfy { $0.value == 1 } }
         }
     }
+}
+
+/// Looks, downloads, and stores: the actor has no await, and the gap is between its calls.
+@available(Executors, *)
+private func fetchPicture(from store: Results, download: @Sendable () async -> Int) async -> Int {
+    if let hit = await store.result { return hit }
+    note("finds nothing")
+    let picture = await download()
+    await store.store(picture)
+    return picture
 }
 
 @available(Executors, *)

@@ -5,24 +5,25 @@ import InterleavingExplorer
 @available(Executors, *)
 enum Gallery {
     static let exhibits = [
-        CallbackService.exhibit,
+        AccessTokenService.exhibit,
+        AuthenticationService.exhibit,
+        OAuthProcessor.exhibit,
+        RejectedToken.exhibit,
         BankAccount.exhibit,
         Rollback.exhibit,
         StateChanged.exhibit,
         AsyncMutex.exhibit,
+        DataCache.exhibit,
+        ImageCache.exhibit,
+        WorkOutside.exhibit,
         Wallet.exhibit,
         OrderedLog.exhibit,
-        ImageCache.exhibit,
-        DataCache.exhibit,
-        SharedTask.exhibit,
         CheckAndUse.exhibit,
         CancelledWaiter.exhibit,
         WakeOrder.exhibit,
-        OAuthProcessor.exhibit,
         SignOut.exhibit,
         PinnedExecutor.exhibit,
         CallBack.exhibit,
-        WorkOutside.exhibit,
     ]
 }
 
@@ -61,39 +62,40 @@ struct Exhibit: Sendable {
 /// One way to write the system of an exhibit.
 @available(Executors, *)
 struct Version: Sendable {
-    enum Origin: String, Sendable {
-        case faulty
-        case fix
-        /// It has been published or is commonly given as a fix, and still breaks.
-        case wrongFix = "wrong fix"
-    }
-
     /// The name on the command line.
     let name: String
-    let origin: Origin
     /// What it does, in a few words.
     let summary: String
+    /// The article's listing that it is, if it is one.
+    let listing: Listing?
     /// The invariant, or the kind of failure, that it is expected to break; `nil` if it is expected to hold.
     let breaks: String?
     /// The fault of a version that holds, if it has one that the explorer cannot see.
-    var unseenFault: String?
+    let unseenFault: String?
+    /// The version that mends this one, by the name of its exhibit and its own.
+    let repair: String?
     let scenario: Scenario
 
-    static func faulty(_ name: String, breaks: String, _ summary: String, _ scenario: Scenario) -> Version {
-        Version(name: name, origin: .faulty, summary: summary, breaks: breaks, scenario: scenario)
+    init(
+        _ name: String,
+        _ summary: String,
+        of listing: Listing? = nil,
+        breaks: String? = nil,
+        unseenFault: String? = nil,
+        repair: String? = nil,
+        _ scenario: Scenario
+    ) {
+        self.name = name
+        self.summary = summary
+        self.listing = listing
+        self.breaks = breaks
+        self.unseenFault = unseenFault
+        self.repair = repair
+        self.scenario = scenario
     }
 
-    static func unseen(_ name: String, _ fault: String, _ summary: String, _ scenario: Scenario) -> Version {
-        Version(name: name, origin: .faulty, summary: summary, breaks: nil, unseenFault: fault, scenario: scenario)
-    }
-
-    static func wrongFix(_ name: String, breaks: String, _ summary: String, _ scenario: Scenario) -> Version {
-        Version(name: name, origin: .wrongFix, summary: summary, breaks: breaks, scenario: scenario)
-    }
-
-    static func fix(_ name: String, _ summary: String, _ scenario: Scenario) -> Version {
-        Version(name: name, origin: .fix, summary: summary, breaks: nil, scenario: scenario)
-    }
+    /// Whether it can be recommended: it holds, and has no fault that the explorer cannot see.
+    var isSound: Bool { breaks == nil && unseenFault == nil }
 }
 
 /// Shows the reader of a diagram what happens at this point of an exhibit.

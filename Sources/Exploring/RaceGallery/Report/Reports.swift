@@ -38,12 +38,21 @@ struct ExhibitReport: Sendable {
             let version = finding.version
             let mark = finding.report.holds && version.unseenFault == nil ? "✓" : "✗"
             let surprise = finding.isExpected ? "" : " – NOT AS EXPECTED"
-            let what = "\(version.origin.rawValue): \(version.summary)"
+            let listing = version.listing.map { "listing: \($0.name), in “\($0.article.rawValue)”" }
+            let repair = version.repair.map { "repair: \($0)" }
             guard !isMermaid else {
-                return "- \(mark) `\(version.name)`, \(what)\n  **\(finding.verdict)**\(surprise)"
+                return [
+                    "- \(mark) `\(version.name)`: \(version.summary)", listing, "**\(finding.verdict)**\(surprise)",
+                    repair,
+                ]
+                .compactMap(\.self).joined(separator: "\n  ")
             }
             let indent = String(repeating: " ", count: width + 6)
-            return "  \(mark) \(version.name.padded(to: width))  \(what)\n\(indent)\(finding.verdict)\(surprise)"
+            let lines =
+                (listing?.wrapped(to: Self.width - indent.count) ?? [])
+                + ["\(finding.verdict)\(surprise)"] + [repair].compactMap(\.self)
+            return "  \(mark) \(version.name.padded(to: width))  \(version.summary)\n"
+                + lines.map { indent + $0 }.joined(separator: "\n")
         }
         .joined(separator: "\n")
     }

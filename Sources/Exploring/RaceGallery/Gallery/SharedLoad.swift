@@ -1,0 +1,83 @@
+import Foundation
+import InterleavingExplorer
+
+/// What a version awaits, such as a token, a picture or data.
+///
+/// Here it is the number of the load.
+@available(Executors, *)
+typealias Load = @Sendable () async throws -> Int
+
+/// The scenario of all services and caches: two callers share a load that fails, and ask once more.
+@available(Executors, *)
+enum SharedLoad {
+    static let title = "Two callers share a load that fails, and ask once more"
+    static let oneAtATime = "one load at a time"
+    static let served = "everybody is served in the end"
+    static let invariants = [oneAtATime, served]
+
+    /// - Parameters:
+    ///   - make: makes the version around its load.
+    ///   - ask: what a caller does.
+    static func scenario<Subject: Sendable>(
+        callers: [String] = ["first", "second"],
+        _ make: @escaping @Sendable (@escaping Load) -> Subject,
+        ask: @escaping @Sendable (Subject) async throws -> Int
+    ) -> Scenario {
+        Scenario(title) { run in
+            let source = LoadCounter { number in
+                await run.pause(number == 1 ? "failure" : "answer \(number)")
+                if number == 1 { throw LoadFailed() }
+            }
+            let subject = make { try await source.load() }
+            let callers = callers.map { name in
+                run.operation(name, mayThrow: true) {
+                    do {
+                        return try await ask(subject)
+                    } catch {
+                        note("asks once more")
+                        return try await ask(subject)
+                    }
+                }
+            }
+            run.invariant(oneAtATime) { source.counts.most == 1 }
+            run.invariant(served) { callers.allSatisfy { $0.value != nil } }
+        }
+    }
+}
+
+struct LoadFailed: Error {}
+
+/// Counts the loads of a version from outside, so that the version needs no line for it.
+// Safe: the counts are touched under the lock only.
+@available(Executors, *)
+final class LoadCounter: @unchecked Sendable {
+    struct Counts: Sendable {
+        var started = 0
+        var running = 0
+        /// How many ran at the same moment.
+        var most = 0
+    }
+
+    private let lock = NSLock()
+    private var current = Counts()
+    private let answer: @Sendable (_ number: Int) async throws -> Void
+
+    init(answer: @escaping @Sendable (_ number: Int) async throws -> Void) {
+        self.answer = answer
+    }
+
+    var counts: Counts { lock.withLock { current } }
+
+    func load() async throws -> Int {
+        let number = lock.withLock {
+            current.started += 1
+            current.running += 1
+            current.most = max(current.most, current.running)
+            return current.started
+        }
+        note("starts load \(number)")
+        defer { lock.withLock { current.running -= 1 } }
+        try await answer(number)
+        return number
+    }
+}
