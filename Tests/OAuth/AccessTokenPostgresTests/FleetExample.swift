@@ -2,7 +2,7 @@
 import AccessTokenPostgres
 import Foundation
 
-/// What the page "On a server" shows; a test runs it.
+/// What the page "On a server" shows.
 enum FleetExample {
     static func tokens(database: String, tokenURL: URL, secret: String) -> AsyncAccessTokenService {
         let store = PostgresCredentialStore(database, name: "partner-api")

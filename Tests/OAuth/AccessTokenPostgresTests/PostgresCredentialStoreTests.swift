@@ -230,6 +230,48 @@ struct PostgresCredentialStoreTests {
         #expect(later <= wrong.now)
     }
 
+    // MARK: What a person has to mend
+
+    @Test(arguments: [
+        "ALTER TABLE access_token_credentials DROP COLUMN written",
+        "ALTER TABLE access_token_credentials RENAME COLUMN record TO other",
+    ])
+    func `a table that is not ours is not transient`(_ statement: String) async throws {
+        let store = try await filledStore()
+        try await database.run(statement)
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in .replace(second) }
+        }
+        #expect(error?.isTransient == false)
+        let missing = "\(try #require(TestDatabase.connection)) dbname=\(database.application)"
+        let none = await #expect(throws: CredentialStoreError.self) {
+            try await PostgresCredentialStore(missing, name: "x").load()
+        }
+        #expect(none?.isTransient == false)
+    }
+
+    @Test func `a trigger that quotes the row puts nothing of it into an error, and nothing is sent`() async throws {
+        let store = try await filledStore()
+        try await database.run(
+            """
+            CREATE FUNCTION quote() RETURNS trigger LANGUAGE plpgsql AS \
+            'BEGIN RAISE EXCEPTION ''%'', convert_from(NEW.record, ''UTF8''); END'
+            """
+        )
+        try await database.run(
+            "CREATE TRIGGER quote BEFORE UPDATE ON access_token_credentials FOR EACH ROW EXECUTE FUNCTION quote()"
+        )
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let endpoint = TokenEndpoint(server.tokenEndpoint, authentication: .none(clientID: "loopback-client"))
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil)
+        }
+        #expect(error?.description.contains("trigger") == true)
+        #expect(error.map { everythingShown(by: $0).contains("s3cret") } == false)
+        #expect(server.tally.tokenRequests == 0)
+    }
+
     // MARK: Secrets
 
     @Test(arguments: [
@@ -255,6 +297,7 @@ struct PostgresCredentialStoreTests {
             try await PostgresCredentialStore(wrong, name: "x").load()
         }
         #expect(error?.description.contains("password authentication failed") == true)
+        #expect(error?.isTransient == false)
         #expect(error.map { everythingShown(by: $0).contains("s3cret") } == false)
     }
 }

@@ -31,9 +31,11 @@ package struct SentNote: Hashable, Sendable, Codable {
     /// Whether both are of one request.
     func isSame(as other: SentNote?) -> Bool { sender == other?.sender && number == other?.number }
 
-    /// Whether so many seconds have passed since the sending; a clock that was set back must not prolong a wait.
+    /// Whether so many seconds have passed since the sending.
+    ///
+    /// A clock that was set back by a moment must not end a wait, and one that was set back by far must not prolong it.
     func isOlder(than seconds: TimeInterval, at now: Date) -> Bool {
-        !(0..<seconds).contains(now.timeIntervalSince(sent))
+        abs(now.timeIntervalSince(sent)) >= seconds
     }
 
     func with(_ outcome: Outcome) -> SentNote {

@@ -39,14 +39,6 @@ struct AccessTokenAccountsTests {
         #expect(Set(accounts.accounts) == ["a", "b"])
     }
 
-    @Test func `a caller that was slower than another gets the other's service`() {
-        let accounts = actors()
-        let service = accounts.service(for: "a")
-        // As if both had found nothing.
-        #expect(accounts.newService(for: "a") === service)
-        #expect(workshop.counts == ["a": 1])
-    }
-
     @Test func `a sign-out ends one account's session, and the next service is a new one`() async throws {
         let accounts = actors()
         let (first, other) = (accounts.service(for: "a"), accounts.service(for: "b"))
@@ -57,13 +49,6 @@ struct AccessTokenAccountsTests {
         #expect(accounts.accounts == ["b"])
         #expect(accounts.service(for: "a") !== first)
         #expect(workshop.loader.signOuts == 1)
-    }
-
-    @Test func `an account that was not used yet is signed out as well`() async {
-        let accounts = actors()
-        await accounts.signOut("a")
-        #expect(workshop.loader.signOuts == 1)
-        #expect(accounts.accounts.isEmpty)
     }
 
     @Test func `during a sign-out there is no second service, not even after another sign-out`() async {

@@ -300,19 +300,6 @@ struct FileCredentialStoreTests {
         #expect(try await moved.credential == first)
     }
 
-    @Test func `what was there when the folder was removed is forgotten with the next write`() async throws {
-        let store = try await filledStore()
-        await #expect(throws: CredentialStoreError.self) {
-            try await store.update { _ in
-                try place.remove()
-                return .replace(second)
-            }
-        }
-        try await store.update { _ in .replace(second) }
-        try place.remove()
-        #expect(try await store.load() == nil)
-    }
-
     @Test func `a lock on a file that nobody uses any more lets nobody in`() async throws {
         let clock = ManualClock()
         let store = try await filledStore()
@@ -356,14 +343,6 @@ struct FileCredentialStoreTests {
         #expect(try await waiter.value?.credential == second)
     }
 
-    @Test func `versions go on over a reset, also where they are ahead of the clock`() async throws {
-        let store = try await filledStore()
-        for _ in 0..<100 { try await store.update { _ in .replace(second) } }
-        let before = try #require(try await store.version)
-        try await store.reset()
-        #expect(try await store.update { _ in .replace(first) }?.version == before + 1)
-    }
-
     @Test func `what a killed process has left is no obstacle, and does not stay`() async throws {
         let store = try await filledStore()
         let lock = try FileManager.default.attributesOfItem(atPath: place.path("session/credential.lock"))
@@ -372,18 +351,6 @@ struct FileCredentialStoreTests {
         try await store.update { _ in .replace(second) }
         #expect(try await store.credential == second)
         #expect(try place.names == ["credential.json", "credential.lock"])
-    }
-
-    @Test func `the lock's file stays, whatever is done`() async throws {
-        let store = try await filledStore()
-        func number() throws -> Int? {
-            try FileManager.default.attributesOfItem(atPath: place.path("session/credential.lock"))[.systemFileNumber]
-                as? Int
-        }
-        let before = try number()
-        try await store.update { _ in .remove }
-        try await store.reset()
-        #expect(try number() == before)
     }
 
     @Test func `it prints where it is, and no secret`() async throws {

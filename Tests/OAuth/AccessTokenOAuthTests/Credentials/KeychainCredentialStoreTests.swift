@@ -137,17 +137,6 @@ struct KeychainCredentialStoreTests {
         #expect(try await store().update { _ in .replace(second) }?.credential == second)
     }
 
-    @Test func `a seal hides the credential from the keychain`() async throws {
-        let seal = CredentialSeal {
-            Data($0.map { $0 ^ 0x5A })
-        } open: {
-            Data($0.map { $0 ^ 0x5A })
-        }
-        try await store(seal).update { _ in .replace(first) }
-        #expect(item.text?.contains("RT1") == false)
-        #expect(try await store(seal).credential == first)
-    }
-
     // MARK: A process that is about to be suspended
 
     /// Both stores have the lock of a folder, which a suspended app must not have.

@@ -61,15 +61,6 @@ struct DocumentedExampleTests {
         #expect(server.tally.reuses == 0)
     }
 
-    @Test func `a login is told to loader and service by one call`() async throws {
-        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"))
-        let loader = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore())
-        let service = AsyncAccessTokenService(loader: loader)
-        let response = TokenResponse(accessToken: AccessToken(value: "A"), refreshToken: "RT")
-        try await loader.signIn(Credential(response), to: service)
-        #expect(service.currentToken == response.accessToken)
-    }
-
     @Test func `errors match by pattern`() {
         func name(_ error: any Error) -> String {
             switch error {

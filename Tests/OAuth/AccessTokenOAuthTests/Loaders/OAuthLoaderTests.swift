@@ -111,34 +111,4 @@ struct OAuthLoaderTests {
             }
         }
     }
-
-    @Test func `an error that leaves the grant good leaves the credential as it is`() async throws {
-        let replies: [(Int, String)] = [
-            (500, ""), (429, ""), (401, #"{"error":"invalid_client"}"#), (400, ""), (200, "<html>"), (307, ""),
-        ]
-        try await withServer { connection, _ in
-            connection.reply(replies[connection.number - 1].0, replies[connection.number - 1].1)
-        } _: { server in
-            let store = TroubledStore(start)
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
-            for _ in replies {
-                await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) }
-            }
-            #expect(server.requests.count == replies.count)
-            #expect(store.changes.isEmpty)
-            #expect(try await store.base.load() == CredentialRecord(credential: start, version: 1))
-        }
-    }
-
-    @Test func `a refresh token that comes with an error is saved`() async throws {
-        try await withServer { connection, request in
-            guard connection.number == 1 else { return rotating(connection, request) }
-            connection.reply(200, #"{"token_type":"mac","access_token":"A1","refresh_token":"RT1"}"#)
-        } _: { server in
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: MemoryCredentialStore(start))
-            await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) }
-            #expect(try await loader.load(replacing: old).value == "A2")
-            #expect(sent(to: server) == ["RT0", "RT1"])
-        }
-    }
 }

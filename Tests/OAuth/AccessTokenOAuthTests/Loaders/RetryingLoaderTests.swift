@@ -147,17 +147,6 @@ struct RetryingLoaderTests {
         await signOut.value
     }
 
-    @Test func `callback code gets the same by the view`() async throws {
-        let base = ListLoader(.failure(down), .success(token))
-        let service = AccessTokenService(
-            loader: CallbackLoaderAdapter(of: retrying(base)),
-            policy: .init(loadDeadline: nil)
-        )
-        let caller = Task { try await service.token() }
-        await expectDelay(1, before: 2, of: base)
-        #expect(try await caller.valueInTime == token)
-    }
-
     @Test func `a load whose task is cancelled ends at once, and is not tried again`() async {
         let base = ListLoader(.failure(down), .success(token))
         let loader = retrying(base)

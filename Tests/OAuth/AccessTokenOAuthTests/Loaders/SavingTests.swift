@@ -122,6 +122,27 @@ struct SavingTests {
         }
     }
 
+    @Test func `a refresh token that comes without a usable access token is saved beside the present one`() async throws
+    {
+        try await withServer { connection, _ in
+            connection.reply(200, #"{"token_type":"Bearer","refresh_token":"RT1"}"#)
+        } _: { server in
+            func credential(_ refreshToken: String) -> Credential {
+                Credential(
+                    accessToken: old,
+                    refreshToken: refreshToken,
+                    scope: "read",
+                    obtained: Date(timeIntervalSince1970: 1),
+                    otherMembers: ["id_token": "I"]
+                )
+            }
+            let store = MemoryCredentialStore(credential("RT0"))
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) }
+            #expect(try await store.credential == credential("RT1"))
+        }
+    }
+
     @Test func `a store that is busy is looked at once more, and nothing is sent`() async throws {
         try await withRotation { (server, _, _, _) async throws in
             let clock = ManualClock()

@@ -74,13 +74,6 @@ struct ThrottlingLoaderTests {
         loader.forgetFailure()
         #expect(try await loader.load(replacing: nil) == token)
     }
-
-    @Test func `callback code gets the same by the view`() async throws {
-        let base = ListLoader(.failure(down))
-        let service = AccessTokenService(loader: CallbackLoaderAdapter(of: throttling(base)))
-        for _ in 0..<20 { await #expect(throws: down) { try await service.token() } }
-        #expect(base.loads == 1)
-    }
 }
 
 @Suite("A throttle and the end of a session", .eightAtATime, .timeLimit(.minutes(10)))

@@ -58,22 +58,6 @@ struct TwoProcessesTests {
         #expect(server.tally.tokenRequests == 2)
     }
 
-    @Test func `a sign-out reaches the other at its next load, which asks no server`() async throws {
-        let server = try RotatingAuthorizationServer()
-        defer { server.stop() }
-        let (one, other) = try await signIn(to: server)
-        let token = try await one.service.token()
-        #expect(try await other.service.token() == token)
-        await one.service.signOut()
-        #expect(
-            try await other.service.token() == token,
-            "what is cached is handed out until it expires or is rejected"
-        )
-        await other.service.invalidate(token)
-        await #expect(throws: AccessTokenError.signedOut) { try await other.service.token() }
-        #expect(server.tally.tokenRequests == 1)
-    }
-
     @Test func `two stores of one folder wait for one late reply`() async throws {
         let gate = Gate()
         try await withServer { connection, _ in

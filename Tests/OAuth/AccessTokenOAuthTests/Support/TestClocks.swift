@@ -15,42 +15,14 @@ struct InstantClock: AccessTokenClock {
     }
 }
 
-/// A clock that a test sets forward.
-protocol SteppedClock: AccessTokenClock {
-    var pendingTimers: Int { get }
-    func advance(by seconds: TimeInterval)
-}
-
-extension ManualClock: SteppedClock {}
-
 extension OAuthLoader {
     /// Runs a load until its deadline has passed; the server has its request then, and has not answered.
-    func timeOut(replacing old: AccessToken?, at server: ScriptedServer, by clock: some SteppedClock) async {
+    func timeOut(replacing old: AccessToken?, at server: ScriptedServer, by clock: ManualClock) async {
         let requests = server.requests.count
         let load = Task { try await self.load(replacing: old) }
         await yieldUntil { clock.pendingTimers == 1 && server.requests.count == requests + 1 }
         clock.advance(by: TokenEndpoint.usualDeadline)
         await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
-    }
-}
-
-/// A clock that runs something once, at the next look at it.
-final class HookedClock: SteppedClock {
-    private let base = ManualClock()
-    private let hook = Locked<(@Sendable () -> Void)?>(nil)
-
-    var now: Date {
-        hook.withLock { $0.take() }?()
-        return base.now
-    }
-
-    var pendingTimers: Int { base.pendingTimers }
-
-    func atNextLook(_ action: @escaping @Sendable () -> Void) { hook.withLock { $0 = action } }
-    func advance(by seconds: TimeInterval) { base.advance(by: seconds) }
-
-    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        base.schedule(after: delay, action)
     }
 }
 

@@ -4,7 +4,7 @@ public import Foundation
 /// Keeps a credential in a folder on disk, for all processes of one user on one machine.
 ///
 /// ```swift
-/// let store = FileCredentialStore(folder: applicationSupport.appending(path: "com.example.app/session"))
+/// let store = FileCredentialStore(folder: applicationSupport.appendingPathComponent("com.example.app/session"))
 /// ```
 ///
 /// The folder is made with mode 0700, and each file in it with 0600. A record is replaced as a whole and flushed to the

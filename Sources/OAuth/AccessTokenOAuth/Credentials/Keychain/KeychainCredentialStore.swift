@@ -10,7 +10,7 @@ public import Foundation
 ///     service: "com.example.app",
 ///     account: "session",
 ///     accessGroup: "TEAMID.com.example.shared",
-///     lockFolder: appGroup.appending(path: "session-lock")
+///     lockFolder: appGroup.appendingPathComponent("session-lock")
 /// )
 /// ```
 ///

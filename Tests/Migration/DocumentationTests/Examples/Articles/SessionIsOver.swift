@@ -24,7 +24,7 @@ final class Screens {
         do {
             try await work()
             message = nil
-        } catch  where SessionIsOver.needsSignIn(error) {
+        } catch let error where SessionIsOver.needsSignIn(error) {
             screen = .signIn
         } catch is CancellationError {
         } catch {

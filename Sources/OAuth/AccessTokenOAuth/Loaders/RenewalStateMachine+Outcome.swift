@@ -1,0 +1,149 @@
+import AccessTokenCore
+import Foundation
+
+extension RenewalStateMachine {
+    // MARK: Answers
+
+    /// What came of a request.
+    enum Answer: Sendable {
+        /// The server issued a credential, perhaps with an access token that cannot be used.
+        case issued(Credential, Result<AccessToken, OAuthError>)
+        case failed(any Error)
+        /// A sign-in or a sign-out of this process ends the session, and does not wait any longer.
+        case givenUp
+    }
+
+    /// The exchange is over.
+    ///
+    /// - Parameter present: the record after a refusal, where it could be read.
+    mutating func answered(
+        _ answer: Answer,
+        present: CredentialRecord? = nil,
+        _ memory: inout LoaderMemory
+    ) -> CredentialChange {
+        guard case .sending(let note, let record) = state else { return .keep }
+        if let note { memory.sending.remove(note.number) }
+        switch answer {
+        case .issued(let credential, let result):
+            memory.unsaved = LoaderMemory.Unsaved(credential: credential, base: record?.credential)
+            memory.lost = nil
+            brought = try? result.get()
+            switch result {
+            case .success(let token): return settle(.replace(credential), .answer(token))
+            case .failure(let error): return settle(.replace(credential), .failure(error))
+            }
+        case .givenUp:
+            return settle(.keep, .failure(AccessTokenError.signedOut))
+        case .failed(let error):
+            guard let record, let refreshToken = record.credential.refreshToken else {
+                return settle(.keep, .failure(error))
+            }
+            guard let failure = error as? OAuthError, failure.requiresSignIn else {
+                let isLost = (error as? OAuthError)?.mayHaveBeenCarriedOut == true
+                if isLost { memory.lost = memory.lost ?? error as? OAuthError }
+                guard let note else { return settle(.keep, .failure(error)) }
+                let left = isLost || note.hasRival ? note.with(.lost) : nil
+                return settle(.replace(record.credential.noting(left)), .failure(error))
+            }
+            memory.refused = refreshToken
+            // The refusal hides what came first: the reply to the request before was lost.
+            if let lost = memory.lost.take() { unheard.append(lost) }
+            // A peer may have rotated it all the same, in a store whose exclusion can be lost.
+            if let present, present.version != record.version { return settle(.keep, .again) }
+            // The successor may be on its way to somebody else, and beats the removal.
+            if let note, note.hasRival, !settings.hasGrant {
+                return settle(.replace(record.credential.noting(note.with(.refused))), .failure(failure))
+            }
+            return settle(.remove, settings.hasGrant ? .again : .failure(failure))
+        }
+    }
+
+    // MARK: Outside the exclusion
+
+    enum OutsideAction: Sendable {
+        case enter
+        case pause(TimeInterval)
+        case end(Result<AccessToken, any Error>)
+    }
+
+    /// The update is over.
+    ///
+    /// - Parameter present: the record if the load was not let in, where it could be read.
+    mutating func left(
+        _ result: Result<CredentialRecord?, any Error>,
+        present: CredentialRecord? = nil,
+        _ memory: inout LoaderMemory,
+        at now: Date
+    ) -> OutsideAction {
+        switch (state, result) {
+        case (.announcing(let note), .success(let record?)) where note.isSame(as: record.credential.note ?? note):
+            state = .announced(note, version: record.version)
+            return .enter
+        case (.announcing(let note), .success), (.announcing(let note), .failure(CredentialStoreError.superseded)):
+            memory.sending.remove(note.number)
+            return lookAgain()
+        case (.announcing(let note), .failure(let error)):
+            // What came could not be saved either, so that nothing is sent.
+            memory.sending.remove(note.number)
+            return end(.failure(error))
+        case (.settled(let change, let outcome), .success(let record)):
+            guard isTaken(change, record) else { return lookAgain() }
+            if case .replace(let credential) = change, credential == memory.unsaved?.credential { memory.unsaved = nil }
+            switch outcome {
+            case .answer(let token): return end(.success(token))
+            case .failure(let error): return end(.failure(error))
+            case .again: return lookAgain()
+            case .wait:
+                state = .looking
+                waited?.seconds += Self.pause
+                return .pause(Self.pause)
+            }
+        case (.settled(_, let outcome), .failure(let error)):
+            failedSaves += 1
+            // The exchange is not repeated: what it brought stays in memory, for the next attempt or the next load.
+            if memory.unsaved != nil, failedSaves < Self.mostSaves { return lookAgain() }
+            guard case .failure(let first) = outcome else { return end(.failure(error)) }
+            // What the server says is of more use to callers than that it could not be written down.
+            unheard.append(error)
+            return end(.failure(first))
+        case (_, .failure(let error)):
+            if case .announced(let note, _) = state { memory.sending.remove(note.number) }
+            // Whoever is inside and does not let us in may have written what we want.
+            return end(adoptable(present, at: now).map { .success($0) } ?? .failure(error))
+        case (_, .success):
+            return end(.failure(CredentialStoreError.busy))
+        }
+    }
+
+    /// The caller is answered that its time is over: a load that has sent nothing has nothing to do any more.
+    mutating func deadlinePassed() { isWanted = false }
+
+    /// What nobody hears of, and credentials of a session that has ended; each once.
+    mutating func takeLeftovers() -> (errors: [any Error], credentials: [Credential]) {
+        defer { (unheard, worthless) = ([], []) }
+        return (unheard, worthless)
+    }
+
+    // MARK: Parts
+
+    private mutating func end(_ result: Result<AccessToken, any Error>) -> OutsideAction {
+        state = .ended
+        return .end(result)
+    }
+
+    private mutating func lookAgain() -> OutsideAction {
+        looks += 1
+        guard looks < Self.mostLooks else { return end(.failure(CredentialStoreError.busy)) }
+        state = .looking
+        return .enter
+    }
+
+    /// Whether the store did as it was told: one that has lost its exclusion keeps what a peer wrote meanwhile.
+    private func isTaken(_ change: CredentialChange, _ record: CredentialRecord?) -> Bool {
+        switch change {
+        case .keep: true
+        case .remove: record == nil
+        case .replace(let credential): record?.credential.isSame(as: credential) == true
+        }
+    }
+}
