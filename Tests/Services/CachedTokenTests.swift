@@ -95,7 +95,7 @@ struct CachedTokenTests {
         #expect(times(lasting: 10, leeway: .infinity, ahead: 0) == [5, 5])
     }
 
-    @Test("loses no more than half of the rest to loading ahead, so that it is fresh for a while at least (C4)")
+    @Test("loses no more than half of the rest to loading ahead, and is fresh for a while at least (C4)")
     func refreshAheadIsCapped() {
         #expect(times(lasting: 100, leeway: 20, ahead: 40) == [40, 80])
         #expect(times(lasting: 100, leeway: 20, ahead: 41) == [40, 80])

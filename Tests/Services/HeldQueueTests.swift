@@ -198,7 +198,7 @@ struct HeldQueueTests {
         probe.set(nil)
     }
 
-    /// The queue has let go of the handler by then, so that the service has the last reference.
+    /// The queue has let go of the handler by then: the service has the last reference.
     @Test(arguments: ["answered", "cancelled"])
     func `a handler is released outside the lock: its release may call the service`(_ end: String) async {
         let isReleased = Event()

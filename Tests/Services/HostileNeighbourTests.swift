@@ -358,7 +358,7 @@ struct HostileNeighbourTests {
         #expect(try await service.token() == validToken)
         await service.invalidate(validToken)
         mayAnswer.withLock { $0 = false }
-        // The deadlines of the loads before are gone, so that the one that comes is the last one's.
+        // The deadlines of the loads before are gone: the one that comes is the last one's.
         await yieldUntil { clock.pendingTimers == 0 }
         let caller = Task { try await service.token() }
         await isSilent.wait()

@@ -3,7 +3,7 @@ import Foundation
 
 /// A credential's row in the table, by statements.
 ///
-/// The row stays when the credential is removed, so that its version goes on. `written` is by the clock of the database;
+/// The row stays when the credential is removed: its version goes on. `written` is by the clock of the database;
 /// the record's dates are seconds since then.
 struct CredentialTable: Sendable {
     /// A row as it was read.
@@ -78,7 +78,7 @@ struct CredentialTable: Sendable {
     ///
     /// - Parameters:
     ///   - waitLimit: seconds after which the server ends the wait.
-    ///   - holdLimit: seconds after which the server ends the transaction, so that who is stuck keeps nobody out for good.
+    ///   - holdLimit: seconds after which the server ends the transaction: a stuck process does not lock others out for good.
     func lock(
         waitLimit: TimeInterval,
         holdLimit: TimeInterval,

@@ -7,7 +7,7 @@ package import Foundation
 
 /// A connection to a server, which lasts as long as this object.
 ///
-/// libpq blocks its thread, so that the actor runs on a queue of its store's, and never on a thread of the pool.
+/// libpq blocks its thread: the actor runs on a queue of its store's, and never on a thread of the pool.
 package actor PostgresConnection {
     /// The pointer that libpq gives; the connection is closed with the last reference.
     @safe private final class Handle {

@@ -16,7 +16,7 @@ public import Foundation
 /// tables needs one that is there already.
 ///
 /// **Concurrency** One body runs at a time, in all processes and machines. Each update and each load has a connection of
-/// its own, which ends with it, so that a fleet at rest has none; one store has at most one of each kind at a time. Its
+/// its own, which ends with it: a fleet at rest has none; one store has at most one of each kind at a time. Its
 /// calls block a thread of a queue of the store's, and none of the pool. Those that wait are not served in the order in
 /// which they came. Have one store for a credential in a process.
 ///
@@ -143,7 +143,7 @@ public final class PostgresCredentialStore: CredentialStore {
 
     /// Tells the server once in a while that the body lives, and takes the row again if the connection was cut.
     ///
-    /// It ends when the body does, or after `holdLimit`, so that a body that never ends does not keep others out for good.
+    /// It ends when the body does, or after `holdLimit`: a body that never ends does not keep others out for good.
     private func keepRow(of connection: PostgresConnection) async {
         for _ in 0..<Int(min(holdLimit / Self.pulse, 1_000_000)) {
             guard (try? await clock.pause(for: Self.pulse)) != nil else { return }
@@ -239,7 +239,7 @@ extension PostgresCredentialStore: CustomStringConvertible, CustomReflectable {
     /// Where the credential is; never a secret.
     public var description: String { "PostgresCredentialStore(\(place))" }
 
-    /// A mirror without connection string, seal and credential, so that `dump` prints no secret.
+    /// A mirror without connection string, seal and credential: `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: ["place": place], displayStyle: .class) }
 }
 

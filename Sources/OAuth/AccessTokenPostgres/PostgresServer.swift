@@ -85,7 +85,7 @@ extension PostgresServer: CustomStringConvertible, CustomReflectable {
     /// The name, and never the password.
     package var description: String { name }
 
-    /// A mirror without the connection string, so that `dump` prints no password.
+    /// A mirror without the connection string: `dump` prints no password.
     package var customMirror: Mirror { Mirror(self, children: ["name": name], displayStyle: .struct) }
 }
 #endif

@@ -2,7 +2,7 @@ public import Foundation
 
 /// What the server does with a request in place of a proper answer.
 ///
-/// It is a struct over a private enum so that a later version can add a fault without breaking a `switch`.
+/// It is a struct over a private enum: a later version can add a fault without breaking a `switch`.
 public struct AuthorizationServerFault: Hashable, Sendable {
     /// The requests that a fault is for.
     public enum Place: Hashable, Sendable {

@@ -18,7 +18,7 @@ struct HTTPRequest: Hashable, Sendable {
 
 /// Puts a request together from the bytes of a connection, in whatever pieces they come.
 ///
-/// Pure, so that any garbage can be thrown at it. It is strict: what it does not know is malformed.
+/// Pure: any garbage can be thrown at it. It is strict: what it does not know is malformed.
 struct HTTPRequestReader {
     /// What the bytes so far amount to.
     enum Progress: Hashable {

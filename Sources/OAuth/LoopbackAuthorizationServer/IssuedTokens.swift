@@ -17,7 +17,7 @@ public struct TokenPair: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A short name that stands for a token, so that people never see its value.
+/// A short name that stands for a token: people never see its value.
 ///
 /// `A1` and `R1` come with a sign-in, `A2` and `R2` with the first rotation.
 public struct TokenName: Hashable, Sendable, CustomStringConvertible {

@@ -30,7 +30,7 @@ wait_until_answered() {
     exit 1
 }
 
-# Starts a server in a process group of its own, so that all of its processes can be ended at once; output goes to a file.
+# Starts a server in a process group of its own: all of its processes can be ended at once. Its output goes to a file.
 # It inherits nothing else that is open: who waits for the script to end must not wait for the server.
 launch() {
     local log=$1

@@ -5,7 +5,7 @@ import Foundation
 
 /// A process that shares a credential with others, and that tests kill.
 ///
-/// Its arguments are the task, and then names with values. It ends when its standard input ends, so that none is left
+/// Its arguments are the task, and then names with values. It ends when its standard input ends: none is left
 /// when the tests end.
 @main
 enum CredentialWorker {

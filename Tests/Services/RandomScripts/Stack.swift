@@ -24,7 +24,7 @@ enum Stack: String, CaseIterable, Sendable {
     /// With an inline executor, what a loader answers has arrived when the call that answers returns.
     var canBeInline: Bool { [.queue, .actor, .queueBehindAdapters, .actorBehindAdapters].contains(self) }
 
-    /// The loader has callbacks, so that it can answer twice.
+    /// The loader has callbacks: it can answer twice.
     var answersTwice: Bool { ![.queueAsyncLoader, .actor, .actorBehindAdapters, .actorBehindOthers].contains(self) }
 
     /// What a script calls.

@@ -82,7 +82,7 @@ package enum Times {
     )
 }
 
-/// What a load of the scenario fails with; it knows its load, so that waiters of another one are found out.
+/// What a load of the scenario fails with; it names its load, and shows whether a waiter of another load got it.
 package struct LoadFailure: Error {
     package let load: Int
 

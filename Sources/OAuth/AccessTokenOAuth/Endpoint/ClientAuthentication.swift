@@ -118,7 +118,7 @@ extension ClientAuthentication: CustomStringConvertible, CustomDebugStringConver
     /// The same as `description`: debuggers and test failures print no secrets either.
     public var debugDescription: String { description }
 
-    /// A mirror without the secret, so that `dump` does not print it.
+    /// A mirror without the secret: `dump` does not print it.
     public var customMirror: Mirror {
         Mirror(self, children: ["clientID": clientID], displayStyle: .struct)
     }

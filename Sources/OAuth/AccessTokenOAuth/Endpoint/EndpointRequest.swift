@@ -40,7 +40,7 @@ struct EndpointCall: Sendable {
 struct EndpointTransport: Sendable {
     private static let bodyLimit = 1 << 20
 
-    /// How many times the idle limit an exchange takes in all, so that a server that trickles does not hold it for ever.
+    /// How many times the idle limit an exchange takes in all: a server that trickles does not hold it for ever.
     var durationFactor = 5.0
 
     /// The app's own settings, such as a proxy or additional headers.
@@ -49,8 +49,8 @@ struct EndpointTransport: Sendable {
 
     /// Sends a request, and reads a reply of up to a megabyte.
     ///
-    /// It can't be cancelled: a request that was sent may have spent its refresh token, so that its reply is the only
-    /// place where the next one is.
+    /// It can't be cancelled: a request that was sent may have spent its refresh token, and the next one is only in
+    /// the reply.
     ///
     /// - Parameters:
     ///   - idleLimit: seconds without a byte after which the exchange fails.

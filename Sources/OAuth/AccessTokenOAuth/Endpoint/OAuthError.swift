@@ -10,7 +10,7 @@ public import Foundation
 ///
 /// No error prints a secret. The server's free text, which may repeat one, is only in ``serverExplanation``.
 ///
-/// It is a struct over a private enum so that a later version can add an error without breaking a `switch`.
+/// It is a struct over a private enum: a later version can add an error without breaking a `switch`.
 public struct OAuthError: Error, Hashable, Sendable {
     /// Free text, which no comparison looks at: two refusals with one code are the same error.
     private struct Remark: Hashable, Sendable {
@@ -251,7 +251,7 @@ extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// The same as `description`: debuggers and test failures print no secrets either.
     public var debugDescription: String { description }
 
-    /// A mirror without the server's free text, so that `dump` prints no secret.
+    /// A mirror without the server's free text: `dump` prints no secret.
     public var customMirror: Mirror {
         Mirror(self, children: ["description": description], displayStyle: .struct)
     }

@@ -155,7 +155,7 @@ public struct TokenEndpoint: Sendable {
     ///
     /// - Parameters:
     ///   - grant: what to exchange.
-    ///   - willSend: called before anything is sent, so that no reply is faster than who writes the exchange down.
+    ///   - willSend: called before anything is sent, to write the exchange down before any reply comes.
     ///   - onReply: as of ``OutstandingExchange``.
     func start(
         _ grant: TokenGrant,
@@ -229,7 +229,7 @@ extension TokenEndpoint: CustomStringConvertible, CustomDebugStringConvertible, 
     /// The same as `description`: debuggers and test failures print no secrets either.
     public var debugDescription: String { description }
 
-    /// A mirror without queries and header fields, so that `dump` prints no secret.
+    /// A mirror without queries and header fields: `dump` prints no secret.
     public var customMirror: Mirror {
         Mirror(
             self,

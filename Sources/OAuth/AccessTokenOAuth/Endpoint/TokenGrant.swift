@@ -88,7 +88,7 @@ extension TokenGrant: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// The same as `description`: debuggers and test failures print no secrets either.
     public var debugDescription: String { description }
 
-    /// A mirror without the parameters, so that `dump` prints no secret.
+    /// A mirror without the parameters: `dump` prints no secret.
     public var customMirror: Mirror {
         Mirror(self, children: ["type": type], displayStyle: .struct)
     }

@@ -4,8 +4,9 @@ public import Foundation
 struct TokenReply: Sendable {
     let result: Result<TokenResponse, OAuthError>
 
-    /// A refresh token that came without an access token that can be used: the one that was sent is spent, so that it
-    /// must be saved all the same.
+    /// A refresh token that came without a usable access token.
+    ///
+    /// It must be saved all the same: the one that was sent is spent.
     var rescuedRefreshToken: String?
 
     /// Every refresh token that came.
@@ -47,6 +48,6 @@ extension TokenEndpointReply: CustomStringConvertible, CustomReflectable {
     /// The status, and how long the body is.
     public var description: String { "TokenEndpointReply(\(status), \(body.count) bytes)" }
 
-    /// A mirror without the body, so that `dump` prints no secret.
+    /// A mirror without the body: `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: ["status": status], displayStyle: .struct) }
 }

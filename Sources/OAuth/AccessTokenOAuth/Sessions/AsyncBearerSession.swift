@@ -114,6 +114,6 @@ extension AsyncBearerSession: CustomStringConvertible, CustomReflectable {
     /// Where the token may go; never a header field of the configuration.
     public var description: String { "AsyncBearerSession(\(transport.description))" }
 
-    /// A mirror without the configuration, so that `dump` prints no secret.
+    /// A mirror without the configuration: `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: ["origins": transport.description], displayStyle: .class) }
 }

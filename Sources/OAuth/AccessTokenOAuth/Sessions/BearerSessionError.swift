@@ -5,7 +5,7 @@ public import Foundation
 /// What the service says about the token, and what `URLSession` says about the connection, reaches the caller
 /// unchanged; the errors here are those of the session itself. None has a secret in it.
 ///
-/// It is a struct over a private enum so that a later version can add an error without breaking a `switch`.
+/// It is a struct over a private enum: a later version can add an error without breaking a `switch`.
 public struct BearerSessionError: Error, Hashable, Sendable {
     private enum Reason: Hashable, Sendable {
         case originNotAllowed(String)

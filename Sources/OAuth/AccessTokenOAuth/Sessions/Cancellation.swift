@@ -19,7 +19,7 @@ final class Cancellation: Sendable {
     }
 }
 
-/// The requests of a session that are under way, so that the session can cancel its own and no others.
+/// The requests of a session that are under way: the session can cancel its own and no others.
 final class RunningRequests: Sendable {
     private let cancellations = Locked<[ObjectIdentifier: Cancellation]>([:])
 

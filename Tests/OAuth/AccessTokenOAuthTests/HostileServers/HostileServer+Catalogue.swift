@@ -54,7 +54,7 @@ extension HostileServer {
         ),
     ]
 
-    /// What is no HTTP; the request was read all the same, so that it may have been carried out.
+    /// What is no HTTP; the request was read all the same, and may have been carried out.
     private static let noHTTP: [[HostileServer]] = [
         each(.onceAgain, resource: gone, ["nothing at all": []]),
         each(

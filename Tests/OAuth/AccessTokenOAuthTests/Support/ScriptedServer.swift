@@ -190,6 +190,6 @@ final class Gate: Sendable {
 
     func open() { semaphore.signal() }
 
-    /// Does not hold for ever, so that a test that fails ends; on a slow machine, a minute is less than a test may need.
+    /// Does not hold for ever: a test that fails ends; on a slow machine, a minute is less than a test may need.
     func pass() { _ = semaphore.wait(timeout: .now() + 600) }
 }

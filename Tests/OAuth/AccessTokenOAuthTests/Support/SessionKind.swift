@@ -6,7 +6,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A session of either kind, so that one suite asks the same of both.
+/// A session of either kind: one suite asks the same of both.
 protocol TestedSession: Sendable {
     func data(for request: URLRequest) async throws -> (Data, URLResponse)
     func cancelRequests()
