@@ -275,7 +275,7 @@ struct HeldQueueTests {
             init(service: AsyncAccessTokenService) { self.service = service }
 
             func enqueue(_ job: consuming ExecutorJob) {
-                // Whoever waits for the actor here would wait for ever.
+                // A caller that waits for the actor here would wait for ever.
                 _ = service.currentToken
                 Task { await service.invalidate(validToken) }
                 let job = UnownedJob(job)

@@ -55,7 +55,7 @@ extension AsyncAccessTokenService: HasEvents {
     nonisolated func invalidateFromLegacyCode(_ rejected: AccessToken) { Task { await invalidate(rejected) } }
 }
 
-/// Blocks the thread; an issue after ten minutes, for if that thread is needed for the signal, nobody else could say so.
+/// Blocks the thread; an issue after ten minutes, for if that thread is needed for the signal, no other thread could say so.
 private func wait(for gate: DispatchSemaphore) {
     if gate.wait(timeout: .now() + 600) == .timedOut { Issue.record("nobody could go on beside the blocked thread") }
 }
@@ -411,7 +411,7 @@ struct HostileNeighbourTests {
 
     // MARK: Loaders that ask their own service (R1)
 
-    /// A service of an app's own around one of ours, which nobody knows as one of ours.
+    /// A service of an app's own around one of ours, which is not known as one of ours.
     private final class Wrapper: AccessTokenProviding {
         let base: AccessTokenService
         init(base: AccessTokenService) { self.base = base }

@@ -9,7 +9,7 @@ import Darwin
 /// A file descriptor of this process, and the few system calls that the server makes on it.
 ///
 /// This type and its extensions in this folder hold all of the package's pointer code for sockets.
-/// It does not close itself: whoever takes a descriptor out of a call is the one to close it, once.
+/// It does not close itself: the code that takes a descriptor out of a call closes it, once.
 struct SocketDescriptor: Hashable, Sendable {
     let number: Int32
 

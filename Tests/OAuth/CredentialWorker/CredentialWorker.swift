@@ -33,7 +33,7 @@ enum CredentialWorker {
             for _ in 0..<callers {
                 group.addTask {
                     while true {
-                        // Without a token, nobody is signed in, until the parent signs somebody in.
+                        // Without a token, no user is signed in, until the parent signs one in.
                         if let token = try? await service.token(), ages.isOld(token) { await service.invalidate(token) }
                         try? await Task.sleep(for: .milliseconds(.random(in: 1...8)))
                     }

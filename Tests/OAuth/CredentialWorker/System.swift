@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Ends the process when nobody can write to its standard input any more.
+/// Ends the process when its standard input ends.
 ///
 /// - Returns: an element for each byte that is written there.
 func endWithStandardInput() -> AsyncStream<UInt8> {

@@ -97,7 +97,7 @@ final class FileStoreKillTests {
         try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
         var options = ["endpoint": server.tokenEndpoint.absoluteString]
         if geteuid() == 0 {
-            // No permission keeps root out: the worker becomes somebody else.
+            // No permission keeps root out: the worker becomes another user.
             options["user"] = "65534"
             let owner = [FileAttributeKey.ownerAccountID: 65_534]
             for name in ["", "credential.json", "credential.lock"] {

@@ -32,7 +32,7 @@ struct Massacre {
         var exchanges = 0
         var reuses = 0
         var sessionsLost = 0
-        /// Reuses of a token with which nobody died inside.
+        /// Reuses of a token with which no process died inside.
         var unexplained: [String] = []
         var record: CredentialRecord?
     }
@@ -45,7 +45,7 @@ struct Massacre {
         #expect(outcome.record != nil)
     }
 
-    /// Without a grace, a token is spent twice only if somebody died with it between sending and saving.
+    /// Without a grace, a token is spent twice only if a process died with it between sending and saving.
     func losesOnlyWhatIsExplained() async throws {
         let outcome = try await run()
         #expect(outcome.unexplained == [])

@@ -22,7 +22,7 @@ struct Script: CustomStringConvertible {
             script.inputs.append(input)
             try run.perform(input)
         }
-        // Nobody may wait for ever: every load answers, those included that begin meanwhile.
+        // No caller may wait for ever: every load answers, those included that begin meanwhile.
         while let load = run.silentLoads.first {
             script.inputs.append(.finish(load: load, .failure))
             try run.perform(.finish(load: load, .failure))

@@ -58,7 +58,7 @@ extension Specification {
     }
 
     package mutating func cancel(_ caller: Int, _ expected: inout Observation) {
-        // X1, X2; whoever was answered already is not answered again (D1).
+        // X1, X2; a caller that was answered is not answered again (D1).
         guard let running, let index = facts.waiting.firstIndex(of: caller) else { return }
         facts.waiting.remove(at: index)
         expected.answers = [.init(caller: caller, outcome: .cancelled)]

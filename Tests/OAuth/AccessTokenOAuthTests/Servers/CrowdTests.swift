@@ -70,7 +70,7 @@ extension RealServerTests {
             }
             let rejected = try statuses.count { try $0.get().first == 401 }
             #expect(try statuses.allSatisfy { try $0.get().last == 200 })
-            // Whoever came last may have found the new token already.
+            // The last caller may have found the new token already.
             #expect(rejected > 0)
             #expect(await server.tokenRequests(since: before, expected: 1) == 1)
             try await server.startAgain()

@@ -137,7 +137,7 @@ extension RealServerTests {
                     #expect(results.allSatisfy { $0.hasToSignIn })
                     #expect(try await store.credential == nil)
                 }
-                // The other service may have knocked while nobody was there; only one request was heard.
+                // The other service may have knocked while no server was there; only one request was heard.
                 #expect((2...3).contains(proxy.requests.count))
                 #expect(await server.tokenRequests(since: before, expected: 1) == 1)
             }

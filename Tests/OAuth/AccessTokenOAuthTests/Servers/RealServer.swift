@@ -201,7 +201,7 @@ enum Script {
         environment: [String: String] = [:],
         isDaemon: Bool = false
     ) async throws -> [String] {
-        // The other systems can start no process; nobody runs servers for them.
+        // The other systems can start no process, and have no servers.
         #if os(macOS) || os(Linux)
         let output = isDaemon ? nil : Pipe()
         let process = Process()

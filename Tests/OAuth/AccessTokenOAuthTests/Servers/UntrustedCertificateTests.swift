@@ -3,11 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A real server with a real certificate that nobody trusts, which `.ci/with-servers` starts.
+/// A real server with a real certificate that no system trusts, which `.ci/with-servers` starts.
 private let port = ProcessInfo.processInfo.environment["UNTRUSTED_CERTIFICATE"]?.split(separator: ":").first
 
 @Suite(
-    "A server whose certificate nobody trusts",
+    "A server whose certificate no system trusts",
     .eightAtATime,
     .enabled(if: port != nil, Comment(rawValue: RealServer.command)),
     .timeLimit(.minutes(10))

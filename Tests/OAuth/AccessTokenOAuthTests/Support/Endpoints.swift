@@ -52,7 +52,7 @@ func tokens(_ access: String, _ refresh: String? = nil, lifetime: Int = 3600) ->
     return #"{"access_token":"\#(access)","token_type":"Bearer","expires_in":\#(lifetime)\#(rotated)}"#
 }
 
-/// A port on which nobody listens.
+/// A port on which no server listens.
 enum Nobody {
     /// No system gives port 1 to a server that asks for any; the port of a server that has stopped soon has a new one.
     static var url: URL {

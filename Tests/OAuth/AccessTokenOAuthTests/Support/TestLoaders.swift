@@ -60,7 +60,7 @@ final class SampleTokens: AsyncAccessTokenLoader {
     }
 }
 
-/// Keeps what a loader tells nobody else.
+/// Keeps the failures that no caller hears of.
 final class UnheardErrors: Sendable {
     private let errors = Locked<[any Error]>([])
 

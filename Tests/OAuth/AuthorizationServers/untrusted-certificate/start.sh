@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts a server on the loopback address whose certificate nobody trusts: openssl's own. Needs curl and openssl.
+# Starts a server on the loopback address whose certificate no system trusts: openssl's own. Needs curl and openssl.
 #
 #   start.sh STATE_FOLDER [PORT]
 set -euo pipefail
@@ -15,6 +15,6 @@ openssl req -x509 -newkey rsa:2048 -nodes -keyout "$STATE_DIR/key.pem" -out "$ST
     -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 2> "$STATE_DIR/server.log"
 launch "$STATE_DIR/server.log" openssl s_server -accept "127.0.0.1:$port" -www \
     -key "$STATE_DIR/key.pem" -cert "$STATE_DIR/certificate.pem"
-# Whoever trusts this one certificate is answered: all else is right.
+# A client that trusts this one certificate is answered: all else is right.
 export CURL_CA_BUNDLE=$STATE_DIR/certificate.pem
 wait_until_answered "https://127.0.0.1:$port/"
