@@ -4,7 +4,7 @@ nonisolated enum SessionIsOver {
     /// Whether nothing but a login helps.
     static func needsSignIn(_ error: any Error) -> Bool {
         switch error {
-        case AccessTokenError.signedOut: true  // Nobody is signed in any more.
+        case AccessTokenError.signedOut: true  // No user is signed in any more.
         case let error as OAuthError: error.requiresSignIn  // The server refused the refresh token just now.
         default: false
         }
