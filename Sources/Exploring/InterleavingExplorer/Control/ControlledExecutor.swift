@@ -75,7 +75,7 @@ final class ControlledExecutor: TaskExecutor {
         }
     }
 
-    /// Lets a job of a run that is over go its way, so that its task can end.
+    /// Lets a job of a run that is over go its way: its task can end.
     func release(_ job: UnownedJob) {
         DispatchQueue.global().async {
             unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
@@ -101,7 +101,7 @@ struct ControlledJob: Sendable {
     let origin: Origin
     /// Whether it is the first job of its task.
     var isNew = false
-    /// Whether the task sends every job here, so that its way from actor to actor is known.
+    /// Whether the task sends every job here: its way from actor to actor is known.
     var isFollowed = true
 
     init(_ job: UnownedJob, from origin: Origin) {

@@ -36,7 +36,7 @@ final class EscapeLog: Sendable {
         return signal.wait(timeout: .now() + seconds) == .success
     }
 
-    /// From now on nobody looks here any more; what comes yet goes to standard error.
+    /// From now on the explorer does not look here any more; what comes yet goes to standard error.
     ///
     /// Returns the first escape, if there was one before.
     func close(_ scenario: String) -> String? {

@@ -21,13 +21,13 @@ enum GlobalHook {
     private typealias OriginalExecutor = @convention(thin) () -> UnownedSerialExecutor
     private typealias ExecutorHook = @convention(thin) (OriginalExecutor) -> UnownedSerialExecutor
 
-    /// Is called where somebody asks for the main actor's executor, which is the first thing on the way there.
+    /// Is called where code asks for the main actor's executor, which is the first thing on the way there.
     private static let watchMainActor: ExecutorHook = { original in
         ActiveRuns.onThisThread?.reportEscape("a task was sent to the main actor")
         return unsafe original()
     }
 
-    /// Whether another library has set the hook, before or since, so that plain tasks get away.
+    /// Whether another library has set the hook, before or since: plain tasks get away then.
     static var isTaken: Bool {
         guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_enqueueGlobal_hook") else { return false }
         return unsafe symbol.load(as: UInt.self) != 0 && !isInPlace()
@@ -52,7 +52,7 @@ enum GlobalHook {
         return unsafe (UInt(bitPattern: symbol), symbol.load(as: UInt.self))
     }()
 
-    /// Where a hook of the runtime is, if nobody has set it.
+    /// Where a hook of the runtime is, if no library has set it.
     private static func freeHook(_ name: String) -> UnsafeMutableRawPointer? {
         guard let symbol = unsafe RuntimeSymbol.address(of: name), unsafe symbol.load(as: UInt.self) == 0 else {
             return nil

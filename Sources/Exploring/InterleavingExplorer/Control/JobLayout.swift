@@ -29,7 +29,7 @@ package enum JobLayout {
         }
     }
 
-    /// Whether a job runs a child task, which nobody but its parent waits for.
+    /// Whether a job runs a child task, which only its parent waits for.
     package static func isChild(_ job: UnownedJob) -> Bool {
         // The runtime's `Task_IsChildTask`, which is set for tasks only.
         flags(of: job) & (0xff | 1 << 24) == 1 << 24

@@ -1,7 +1,7 @@
 /// A task of a run, kept to see whether it has ended.
 ///
-/// The runtime says nothing of that, but it holds every task until the task has ended. So one that somebody
-/// holds beside this reference, when the run is over and its subject is gone, still waits for something.
+/// The runtime says nothing of that, but it holds every task until the task has ended. A task that is still held beside
+/// this reference, when the run is over and its subject is gone, waits for something.
 @available(Executors, *)
 struct TaskReference: Sendable {
     private let task: UInt
@@ -18,7 +18,7 @@ struct TaskReference: Sendable {
         id = job.taskID
     }
 
-    /// Whether nobody else holds the task.
+    /// Whether no other code holds the task.
     var hasEnded: Bool {
         guard let functions = unsafe Self.functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else {
             return true
@@ -26,7 +26,7 @@ struct TaskReference: Sendable {
         return unsafe functions.retainCount(task) == 1
     }
 
-    /// Whether nobody but the explorer holds the task, at the end of the step that has run it.
+    /// Whether only the explorer holds the task, at the end of the step that has run it.
     var isForgotten: Bool {
         guard let functions = unsafe Self.functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else {
             return false

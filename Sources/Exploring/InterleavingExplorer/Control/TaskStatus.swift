@@ -16,7 +16,7 @@ enum TaskStatus: Sendable, Hashable {
     /// Ready to run, on no actor.
     case isReady
 
-    /// Whether somebody else has to wake the task.
+    /// Whether another task or thread has to wake the task.
     var isWait: Bool {
         switch self {
         case .waitsForTask, .waitsForContinuation, .waitsForGroup: true
@@ -130,7 +130,7 @@ extension TaskStatus {
             _ = unsafe Unmanaged.passRetained(executor)
         }
 
-        /// Gives a task that has not begun to run the preference, so that its way from actor to actor is under control.
+        /// Gives a task that has not begun to run the preference: its way from actor to actor is under control.
         func attach(toTaskAt task: UInt) {
             let status = TaskStatus.word(task, TaskStatus.statusWord)
             guard status & TaskStatus.hasPreferenceFlag == 0 else { return }

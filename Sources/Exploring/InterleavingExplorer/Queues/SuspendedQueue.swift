@@ -3,11 +3,11 @@ public import Dispatch
 /// A dispatch queue of the subject that is suspended but for the steps that drain it.
 ///
 /// What has come to it cannot be seen from outside, so after every step a drain is worth a choice. A drain
-/// runs what is there when it begins; what those blocks add waits for the next one, so that a decision that is
+/// runs what is there when it begins; what those blocks add waits for the next one. So a decision that is
 /// split over two blocks can be interrupted.
 @available(Executors, *)
 final class SuspendedQueue: Sendable {
-    /// Marks the queues of a run, so that their jobs are recognized while they are drained.
+    /// Marks the queues of a run: their jobs are recognized while they are drained.
     static let key = DispatchSpecificKey<ObjectIdentifier>()
 
     /// How often a drain may follow a drain when nothing else can run: the longest chain of blocks.
@@ -55,7 +55,7 @@ extension ScenarioRun {
     /// The queue is suspended, and draining it is a step. The subject needs no change; but after every step a
     /// drain is tried, needed or not, so a ``ControlledQueue`` is cheaper. It is also more thorough: a block that
     /// does no more than add another one looks like no block at all, and the next drain then waits for another step, so
-    /// that not even an exhaustive search tries everything in between. Whoever calls `queue.sync` waits
+    /// that not even an exhaustive search tries everything in between. A caller of `queue.sync` waits
     /// for ever. To be called in the setup, after which the run gives the queue back by itself.
     public func control(_ queue: DispatchQueue, _ name: String = "queue") {
         state.withLock { state in

@@ -51,7 +51,7 @@ struct Candidates: Sendable {
         return madeReady.removeFirst()
     }
 
-    /// How many can be taken: when all operations have ended, a timer that fires tells nobody anything.
+    /// How many can be taken: when all operations have ended, a timer that fires tells nothing new.
     func count(withTimers: Bool) -> Int {
         ready.count + (withTimers ? dueTimers.count : 0)
     }

@@ -25,8 +25,8 @@ struct Footprint: Sendable {
     /// How many objects a run knew at a moment.
     ///
     /// Two runs with the same beginning agree on the ordinals of what was known then. An actor that came to be known later
-    /// may have another ordinal in each, so that any two such actors must be taken for the same one. A task that came
-    /// to be known later was started by the segment itself, so that it is none of another segment's.
+    /// may have another ordinal in each: any two such actors must be taken for the same one. A task that came
+    /// to be known later was started by the segment itself, and is none of another segment's.
     struct Known: Sendable {
         let actors: Int
         let participants: Int
@@ -49,7 +49,7 @@ struct Footprint: Sendable {
     var isLateSuspension = false
     /// Whether it ended a task that others than its parent may await or cancel.
     var endsSharedTask = false
-    /// Whether it has resumed a task from outside of any actor: whoever comes later might have done so as well, and then
+    /// Whether it has resumed a task from outside of any actor: a later step might have done so as well, and then
     /// leaves no trace.
     var wakesFromOutside = false
     private(set) var writes: [Object] = []

@@ -10,7 +10,7 @@ struct Participants: Sendable {
         var cause: String?
         var started = 0
         var hasRun = false
-        /// Whether it is an operation, whose task nobody but the scenario has.
+        /// Whether it is an operation, whose task only the scenario has.
         var isOperation = false
         var isChild = false
         /// Where its task is, and the task's id; zero if it has none.
@@ -102,7 +102,7 @@ struct Participants: Sendable {
         return true
     }
 
-    /// Whether the runtime holds its lock of a task, so that whoever needs the lock would wait for a held step for ever.
+    /// Whether the runtime holds its lock of a task: other threads would wait for a held step for ever.
     var isAnyTaskLocked: Bool {
         all.contains { $0.task != 0 && TaskStatus.isLocked(taskAt: $0.task) }
     }

@@ -73,7 +73,7 @@ extension RunState {
 
     private mutating func noteResumption(of participant: Int) {
         let before = participants[participant].status
-        // A step that only wakes it is the run's own, and nobody else could have done that.
+        // A step that only wakes it is the run's own, and no other step could have done that.
         if before.isWait, !segment.isWake {
             segment.footprint.write(.init(kind: .task, ordinal: participant))
             if before == .waitsForContinuation, segment.actor == nil { segment.footprint.wakesFromOutside = true }
@@ -142,7 +142,7 @@ extension RunState {
         let reference = references.first { $0.id == task }
         if reference != nil { participants[index].endedTask = participants[index].task }
         participants[index].task = 0
-        // Where nobody else has the task, nobody can await it.
+        // A task that no other code has cannot be awaited.
         guard !participants[index].isOperation, reference?.isForgotten != true else { return }
         segment.footprint.write(.init(kind: .task, ordinal: index))
         if participants[index].isChild {

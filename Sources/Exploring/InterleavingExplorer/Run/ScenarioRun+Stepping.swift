@@ -33,7 +33,7 @@ extension ScenarioRun {
     /// Runs the oldest candidates until a condition is met or nothing can run any more.
     func runInOrder(atMost limit: Int, until isDone: () -> Bool) {
         var steps = 0
-        // Nobody can tell whether blocks are left; after some drains that did nothing there are none.
+        // Whether blocks are left cannot be seen; after some drains that did nothing there are none.
         var drains = 0
         while steps < limit, !isDone() {
             let next = state.withLock { state -> Candidate? in

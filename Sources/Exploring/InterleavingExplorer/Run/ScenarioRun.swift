@@ -43,7 +43,7 @@ public final class ScenarioRun: Sendable {
     /// What runs the steps, while they are chosen.
     let scheduler = Protected<Scheduler?>(nil)
 
-    /// Whether a task may find itself cancelled by another one, so that no step of it is local.
+    /// Whether a task may find itself cancelled by another one: no step of it is local.
     let watchesCancellation: Bool
     /// Whether asking for an actor and entering it are two steps.
     var entersActorsLater: Bool { !explorer.reductions.contains(.entersActorsAtOnce) }

@@ -38,7 +38,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     private struct Point {
         /// Stands for the step itself among the candidates.
         let key: Candidate.Key
-        /// Whether the subject has a lock here that others need, so that the step cannot be held.
+        /// Whether the subject has a lock here that others need: the step cannot be held.
         let isLocked: Bool
     }
 
@@ -102,7 +102,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         if !missed.isEmpty { execution.missed.append(.init(step: execution.steps, ids: missed)) }
         endSegment()
         run.state.withLock { state in
-            // Nobody can tell whether blocks are left. After a drain that did nothing it takes another step.
+            // Whether blocks are left cannot be seen. After a drain that did nothing it takes another step.
             if case .drain = candidate.work, !state.isEventful { return }
             drains = 0
             state.offerDrains()

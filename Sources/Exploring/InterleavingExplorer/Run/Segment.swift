@@ -10,7 +10,7 @@ struct Segment: Sendable {
     /// The actor's ordinal in footprints, for the actor may be gone when the step is over.
     var actorOrdinal: Int?
     var isInsideActor = false
-    /// Whether it only wakes a task, so that no code follows where that task's job is enqueued.
+    /// Whether it only wakes a task, and no code follows where that task's job is enqueued.
     var isWake = false
     /// What the scenario or the clock does.
     var cause: String?
@@ -25,7 +25,7 @@ struct Segment: Sendable {
     var followsPoint = false
     /// Whether it waits for the run to wake it.
     var isPausing = false
-    /// Whether nobody but the scenario can await or cancel the tasks that ran.
+    /// Whether only the scenario can await or cancel the tasks that ran.
     var isPrivate = true
     /// The operation that the scenario cancels, if it does.
     var cancelled: Int?

@@ -135,7 +135,7 @@ final class Progress: Sendable {
     let segments = Atomic<Int>(0)
     /// Whether the running thread waits for something by the explorer's own will.
     let isWaiting = Atomic<Bool>(false)
-    /// Whether the caller has been told something else already, so that the search is to end.
+    /// Whether the caller has been told something else already: the search is to end.
     let isAbandoned = Atomic<Bool>(false)
 
     func waiting<Result>(_ body: () -> Result) -> Result {

@@ -100,8 +100,8 @@ extension Exploration {
             path.append(SearchNode(choice, below: path.last, by: choices[max(0, path.count - 1)].digit))
         }
         let reduces = explorer.reductions.contains(.sleepSets)
-        // A run that ends early does not tell all its races. And where a task was cancelled already, nothing tells that
-        // somebody else cancels it.
+        // A run that ends early does not tell all its races. Where a task was cancelled already, another cancellation of
+        // it does not show.
         let showsRaces =
             explorer.reductions.contains(.sourceSets) && !execution.hasEndedEarly && !watchesCancellation
         var nodes = Set(path.indices.dropFirst(first))

@@ -16,8 +16,8 @@ extension Exploration {
 
     /// Tries the orders in which others are in line before a task that an actor starts for itself.
     ///
-    /// Where asking for an actor and entering it are one step, nobody can be. With two steps there may be many times as many
-    /// schedules, so that this search ends when it has taken as long as the first one. The fewest delays come first.
+    /// Where asking for an actor and entering it are one step, no other can be in line. With two steps there may be many times as many
+    /// schedules: this search ends when it has taken as long as the first one. The fewest delays come first.
     private mutating func letOthersBeInLine() {
         let runs = report.schedules + report.redundantRuns
         guard report.holds, entersActorsLater() else { return }
@@ -35,7 +35,7 @@ extension Exploration {
 
     /// Whether the subject starts a task out of sight.
     ///
-    /// It is in the same step each time that the schedule is run again. Other threads start such tasks as well, so that each
+    /// It is in the same step each time that the schedule is run again. Other threads start such tasks as well: each
     /// run must come after a time twice as long in which they have started none. If they are not quiet, nothing is claimed.
     func startsTasksOutOfSight() -> Bool {
         var noise = 0

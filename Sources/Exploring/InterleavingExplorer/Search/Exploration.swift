@@ -198,7 +198,7 @@ struct Exploration {
         var run = newRun()
         var execution = execute(run, by: &chooser)
         if execution.hasMetLock {
-            // A busy machine can look like a lock, but hardly twice, and to somebody with more patience.
+            // A busy machine can look like a lock, but hardly twice, and not with more patience.
             chooser = first
             run = newRun(patiently: true)
             execution = execute(run, by: &chooser)
@@ -275,7 +275,7 @@ struct Exploration {
 
     /// Runs one schedule and records it.
     func replay(_ schedule: Schedule) -> Replay {
-        // Tried before the run, so that nothing of it gets in between.
+        // Tried before the run: nothing of it gets in between.
         _ = ActorIdentity.isKnown
         let run = newRun(recording: true, replaying: schedule)
         var chooser: any Chooser = PrefixChooser(digits: schedule.digits)

@@ -25,7 +25,7 @@ public struct ExplorationReport: Sendable {
     ///
     /// It is set where a task begins out of the explorer's sight: an actor's plain `Task {}` for itself, or a
     /// `Task.immediate`. Not all orders were tried in which such a task begins later. It is also set where a step has a lock
-    /// that others need, so that the step cannot be held there, and the step then goes on to what they can notice.
+    /// that others need. The step cannot be held there, and the step then goes on to what they can notice.
     public internal(set) var omission: String?
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0
@@ -90,7 +90,7 @@ public struct ScenarioFailure: Error, Sendable {
         public static let brokenInvariant = Kind(description: "broken invariant")
         /// An operation, the setup or a preparation threw an error that it was not said to throw.
         public static let unexpectedError = Kind(description: "unexpected error")
-        /// Nothing can run and the scenario has not ended: somebody waits who will never be woken.
+        /// Nothing can run and the scenario has not ended: a task waits that will never be woken.
         public static let lostWaiter = Kind(description: "lost waiter")
         /// The scenario has ended, and a task of it has not: something outside of control may wake it yet, or nothing.
         ///

@@ -43,7 +43,7 @@ struct Races {
 
         /// Whether the order counts of this segment and a later one of the same run.
         ///
-        /// Whoever awaits a task that has ended leaves no trace of that. So the end of a task that others know conflicts with
+        /// Code that awaits a task that has ended leaves no trace of that. So the end of a task that others know conflicts with
         /// all that follows, also with what seems to have touched nothing; before the end, an `await` is seen.
         func conflicts(withLater other: Mask) -> Bool {
             if isOpaque && !other.isEmpty || other.isOpaque && !isEmpty { return true }

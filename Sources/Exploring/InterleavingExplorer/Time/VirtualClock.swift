@@ -1,6 +1,6 @@
 /// Time that passes only when a schedule says so.
 ///
-/// A timer that is due next is a candidate like any other; in first-in-first-out order it comes last, so that
+/// A timer that is due next is a candidate like any other; in first-in-first-out order it comes last:
 /// time passes only when nothing else can happen. When all operations have ended, timers that are left do not
 /// fire any more.
 @available(Executors, *)

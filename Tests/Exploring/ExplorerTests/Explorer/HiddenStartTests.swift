@@ -125,7 +125,7 @@ struct HiddenStartTests {
                 }
                 if number == 1 {
                     Thread.detachNewThread {
-                        // One after the other, so that no crowd of tasks is left for other tests to wait behind.
+                        // One after the other: no crowd of tasks is left for other tests to wait behind.
                         let isDone = DispatchSemaphore(value: 0)
                         while runs.withLock({ $0 < 4 }) {
                             Task {

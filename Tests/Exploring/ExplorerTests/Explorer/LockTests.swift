@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A lock that is held where a step could be: nobody else would get past it.
+/// A lock that is held where a step could be: no other thread would get past it.
 @Suite("A step that has a lock that others need", .eightAtATime, .timeLimit(.minutes(10)))
 struct LockTests {
     /// What many a callback service is: a lock, and continuations that are resumed while it is held.
@@ -158,7 +158,7 @@ struct LockTests {
 
 /// What a lock hides from the explorer, and which mark shows it.
 extension LockTests {
-    /// A lock that is given up in the end, so that no thread of the tests waits for ever.
+    /// A lock that is given up in the end: no thread of the tests waits for ever.
     private final class TimedLock: Sendable {
         private let semaphore = DispatchSemaphore(value: 1)
 
@@ -192,7 +192,7 @@ extension LockTests {
                 }
             }
         )
-        // One mark around both locks makes one segment of them, so that they never meet: real threads do.
+        // One mark around both locks makes one segment of them, and they never meet: real threads do.
         #expect(report.failure?.kind == (areMarkedEach ? .stuckStep : nil), "\(report)")
         #expect(report.isComplete == !areMarkedEach, "\(report)")
     }

@@ -169,7 +169,7 @@ struct SideBySideTests {
     }
 }
 
-/// Somebody who is not alone while somebody visits.
+/// A host that is not alone while a guest visits.
 private actor Host {
     func receive(_ visit: @Sendable () -> Void) {
         visit()

@@ -83,7 +83,7 @@ struct TraceTests {
 
     @Test("numbers the tasks of an operation, and tells an actor from a former one in the same place")
     func numbers() async {
-        // As large as a cell, so that the heap gives it the place of the one that went.
+        // As large as a cell: the heap gives it the place of the one that went.
         actor Twin {
             var text = ""
             func add(_ more: String) { text += more }

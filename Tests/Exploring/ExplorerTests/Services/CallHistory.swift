@@ -44,7 +44,7 @@ final class CallHistory<Specification: SequentialSpecification>: Sendable {
         run.invariant("the calls are linearizable") { self.isLinearizable() }
     }
 
-    /// Makes a call, and writes down the answer; both are marked, so that their orders are tried.
+    /// Makes a call, and writes down the answer; both are marked, and their orders are tried.
     nonisolated(nonsending) func call(
         _ call: Specification.Call,
         _ body: () async -> Specification.Answer

@@ -33,7 +33,7 @@ struct LinearizabilityTests {
             case (.token, .token(let value)):
                 guard isSignedIn else { return false }
                 if let current { return value == current }
-                // A load brings a token that nobody had before.
+                // A load brings a token that no caller had before.
                 current = value
                 return known.insert(value).inserted
             case (.invalidate(let value), .done):

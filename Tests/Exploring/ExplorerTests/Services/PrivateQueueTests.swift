@@ -3,7 +3,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-/// What a `DispatchQueue` that nobody can hold runs, runs when it likes.
+/// What a `DispatchQueue` runs, which no test can hold, runs when it likes.
 @Suite("Behind a private queue", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct PrivateQueueTests {
     private static let foreign = Subject("the actor with a loader on a private queue") { surroundings in
@@ -16,7 +16,7 @@ struct PrivateQueueTests {
         return Subject.Service(provider: .async(service))
     }
 
-    /// A deadline may pass before the loader's queue has run at all, so that everybody has an answer in the end.
+    /// A deadline may pass before the loader's queue has run at all, and every caller has an answer in the end.
     @Test(arguments: ["two callers", "a deadline", "a deadline for two", "cancellation, answer and deadline"])
     func `the contract is not explored, and that is always reported`(_ name: String) async {
         var explorer = Explorer()

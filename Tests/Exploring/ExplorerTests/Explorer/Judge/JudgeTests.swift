@@ -25,7 +25,7 @@ struct JudgeTests {
     /// These take many schedules.
     static let countWithoutReductions = max(3, count / 100)
 
-    /// The most states that a program may have in the model, so that most programs can be exhausted.
+    /// The most states that a program may have in the model: most programs can be exhausted.
     ///
     /// A search that was cut claims nothing.
     static let states = count > 1000 ? 300 : 150

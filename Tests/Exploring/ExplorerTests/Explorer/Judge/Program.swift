@@ -1,6 +1,6 @@
 /// An abstract concurrent program: what the judge enumerates and the explorer runs.
 ///
-/// Every statement has a number. What a statement observes is written down under that number, so that two runs can be
+/// Every statement has a number. What a statement observes is written down under that number: two runs can be
 /// compared without asking which task came first.
 struct Program: Sendable, CustomStringConvertible {
     indirect enum Statement: Sendable {

@@ -13,7 +13,7 @@ struct ReferenceModel {
     private enum Instruction {
         /// Asks for an actor: enters the line before it.
         case ask(Int)
-        /// Is let in, does everything, and leaves: nobody else can tell when inside what happened.
+        /// Is let in, does everything, and leaves: no other code can tell when inside what happened.
         case visit(Int, [Inside], then: Leaving)
         /// Is let in, does everything, and stays.
         case enter(Int, [Inside])
@@ -64,7 +64,7 @@ struct ReferenceModel {
         /// The children of a group that have ended, in that order, by the number of the group.
         var ended: [[Int]]
         var isOpen: [Bool]
-        /// Whether somebody waits at a gate, was taken from it, and was resumed.
+        /// Whether a task waits at a gate, was taken from it, and was resumed.
         var isRegistered: [Bool]
         var isTaken: [Bool]
         var isResumed: [Bool]
@@ -204,7 +204,7 @@ struct ReferenceModel {
         return true
     }
 
-    /// Does at once what nobody can tell the moment of: the end of a task, and the way past one that has ended.
+    /// Does at once what has no visible moment: the end of a task, and the way past one that has ended.
     private func advance(_ state: inout State) {
         var hasAdvanced = true
         while hasAdvanced {

@@ -11,7 +11,7 @@ extension Rule {
                 case .deadlinePasses: deadlines += 1
                 case .loadStarts(let load):
                     loads += 1
-                    // A sign-in brings a token, so that no session is a reason.
+                    // A sign-in brings a token: no session is a reason.
                     let reasons = 1 + failures + rejected.count + deadlines
                     if loads > reasons { return "load \(load) started for \(reasons) reasons in all" }
                 default: break

@@ -21,7 +21,7 @@ extension Rule {
                     tokens[token] = session
                 case .loadStarts(let load): loads[load] = session
                 case .loadAnswers(let load, let token?, _):
-                    // What comes when its session is over belongs to nobody.
+                    // What comes when its session is over belongs to no session.
                     let last = loads[load] ?? -1
                     tokens[token] = last >= surely ? last : -1
                 case .asks(let call, _): asked[call] = surely

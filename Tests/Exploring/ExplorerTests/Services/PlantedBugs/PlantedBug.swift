@@ -7,7 +7,7 @@ struct PlantedBug: Sendable {
     let name: String
     let subject: Subject
     let scenario: ContractScenario
-    /// A clause of the rule that it breaks; `nil` if somebody waits for ever.
+    /// A clause of the rule that it breaks; `nil` if a caller waits for ever.
     let clause: String?
 
     static let all = published + small

@@ -81,7 +81,7 @@ extension Scenario {
         self.init("\(scenario), on \(subject)") { run in
             let play = Play(scenario, with: subject, on: ExploredStage(run: run))
             play.begin()
-            // Nobody answers a silent load.
+            // A silent load has no answer.
             if scenario.loads.contains(.silence) { run.permitUnfinishedTasks() }
             run.invariant("the contract is kept") {
                 if let broken = play.history.brokenRule { throw broken }

@@ -5,7 +5,7 @@ import Foundation
 
 /// Threads and the task pool, as they come; what a stress test has.
 ///
-/// It knows when nothing can happen any more, so that nobody has to wait by the clock for a waiter that is lost.
+/// It knows when nothing can happen any more, and no test waits by the clock for a lost waiter.
 final class StressStage: Stage {
     private let pool = CountingExecutor()
     private let timers = Locked<[Int: @Sendable () -> Void]>([:])
@@ -55,7 +55,7 @@ final class StressStage: Stage {
 
     /// Waits until nothing happens any more, and all timers have fired.
     ///
-    /// - Parameter isOver: whether every part has ended, so that timers that are left need not fire.
+    /// - Parameter isOver: whether every part has ended: timers that are left need not fire then.
     func settle(isOver: @escaping @Sendable () -> Bool) async {
         repeat {
             // What a service does in plain tasks is not counted: let the pool come to an end with those.

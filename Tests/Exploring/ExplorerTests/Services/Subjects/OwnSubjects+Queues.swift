@@ -29,8 +29,8 @@ extension Subject {
     /// On queues of Dispatch, as they are, which go through a suspended one; it shows that nothing depends on the kind
     /// of queue.
     ///
-    /// Whether such a queue is empty cannot be seen, so that draining it is a choice after every step, needed or not; and
-    /// a block that only adds another one cannot be told from none, so that what comes in between is not always tried.
+    /// Whether such a queue is empty cannot be seen: draining it is a choice after every step, needed or not; and
+    /// a block that only adds another one cannot be told from none: what comes in between is not always tried.
     static let queueOfDispatch = Subject("the queue service on queues of Dispatch", isByHandlers: true) {
         surroundings in
         let stage = surroundings.stage

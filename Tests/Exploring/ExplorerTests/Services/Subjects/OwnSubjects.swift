@@ -20,7 +20,7 @@ extension Subject {
         )
     }
 
-    /// With somebody who is told all events: they are effects of their own, in the order of the decisions.
+    /// With a listener that is told all events: they are effects of their own, in the order of the decisions.
     static let actorObserved = Subject("the actor, observed") { surroundings in
         let service = actorService(surroundings, onEvent: surroundings.observe)
         return Service(
