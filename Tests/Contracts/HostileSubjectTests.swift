@@ -112,7 +112,7 @@ struct HostileSubjectTests {
         let violation = try #require(report.violations.first)
         #expect(violation.summary == "caller 2 to get an error; observed: no answer; loads started: 1, none is running")
         #expect(outcomes.withLock { $0.last }?.contains("F3 BROKEN") == true)
-        // Where F1 was not asked, nobody knows whose bug it is.
+        // Where F1 was not asked, the report cannot know whose bug it is.
         let one = await ServiceContract.verify(subject, clauses: [clauses[2]], timeLimit: Self.limit, onProgress: nil)
         #expect(one.notJudged.map(\.id) == ["F3"], "\(one)")
     }

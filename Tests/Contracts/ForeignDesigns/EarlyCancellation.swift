@@ -33,7 +33,7 @@ final class EarlyCancellation: Sendable {
                 if isCancelled, looksAgain { return continuation.resume(throwing: CancellationError()) }
                 let mustLoad = state.withLock { state in
                     state.waiters[number] = continuation
-                    // Nobody loads for a caller that is gone.
+                    // There is no load for a caller that is gone.
                     defer { if !isCancelled { state.isLoading = true } }
                     return !state.isLoading && !isCancelled
                 }

@@ -32,10 +32,10 @@ final class SharedDisk: Sendable {
     enum Turn { case entered, busy, cancelled }
 
     let content = Locked(Content())
-    /// Whether somebody holds the lock, and who waits for it.
+    /// Whether the lock is held, and who waits for it.
     let lock = TimedWaiters<Bool, Turn>(false)
 
-    /// Calls `then` when nobody else holds the lock, or why it was not waited for any longer.
+    /// Calls `then` when the lock is free, or with the reason why it was not waited for any longer.
     func enter(
         _ id: TimedWaiters<Bool, Turn>.WaiterID,
         atMost limit: TimeInterval,
@@ -165,7 +165,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 lock.enter(id, atMost: limit) { continuation.resume(returning: $0) }
-                // Whoever was cancelled before it waited.
+                // A caller that was cancelled before it waited.
                 if Task.isCancelled, bug != .waitsOnWhenCancelled { lock.lock.end(id, with: .cancelled) }
             }
         } onCancel: {

@@ -54,11 +54,11 @@ extension ClauseWording: CustomStringConvertible {
 
 /// How bad it is to break a clause.
 public enum ContractSeverity: String, Sendable, Comparable, CaseIterable {
-    /// Somebody is surprised, and nothing is lost.
+    /// A user or developer is surprised, and nothing is lost.
     case minor
     /// Requests fail or are slow without need, or the server is asked without need.
     case serious
-    /// Somebody is signed out, acts for another user, or waits for ever.
+    /// A user is signed out, acts for another user, or waits for ever.
     case critical
 
     /// By how bad it is.

@@ -137,7 +137,7 @@ extension ServiceContract {
                 try await run.answer(load, result)
             }
         }
-        // Somebody may wait for a load of its own.
+        // A caller may wait for a load of its own.
         _ = try await run.answerLoads(with: error, until: callers)
         await run.settle()
         for caller in callers {

@@ -24,7 +24,7 @@ extension ServiceContract {
                 try await run.expectNobody(of: callers, gets: ahead.ended)
             }
             try await run.given("L1") { try await run.answer(load, .failure(ContractLoadError(number: 1))) }
-            // Whoever has a load of its own is answered by that one.
+            // A caller that has a load of its own is answered by that one.
             _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: callers)
             for caller in callers { try await run.expectFailure(caller) }
         },

@@ -135,7 +135,7 @@ extension ServiceContract {
         },
     ]
 
-    /// How the token of a load that runs ahead can be made useless meanwhile, so that callers must wait for that load.
+    /// How the token of a load that runs ahead can be made useless meanwhile: callers must wait for that load.
     static func loadsAhead(_ features: ContractFeatures) -> [ClauseRun.TokenEnd] {
         ClauseRun.LoadKind.all(features).contains(.ahead) ? ClauseRun.TokenEnd.all(features) : []
     }

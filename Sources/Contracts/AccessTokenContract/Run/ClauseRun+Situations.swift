@@ -31,7 +31,7 @@ extension ClauseRun {
         }
     }
 
-    /// How a cached token can be made useless, so that the next caller needs a load.
+    /// How a cached token can be made useless: the next caller needs a load.
     enum TokenEnd {
         case expiry, invalidation
 

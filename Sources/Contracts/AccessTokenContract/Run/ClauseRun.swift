@@ -21,7 +21,7 @@ final class ClauseRun: ScenarioRun {
 
     let conditions: RunConditions
     let service: Locked<ContractService?>
-    /// Where the service is called by nobody in particular.
+    /// Where the service is called for no caller in particular.
     let lane = Lane("calls")
     /// Where the loader calls its callbacks.
     let loaderLane = Lane("loader")
@@ -42,7 +42,7 @@ final class ClauseRun: ScenarioRun {
         self.conditions = conditions
         fixture = ContractFixture(
             loader: ControlledLoader(log: log),
-            // Of today, for subjects with a clock of their own; of whole seconds, so that sums of times are exact.
+            // Of today, for subjects with a clock of their own; of whole seconds, for exact sums of times.
             clock: ManualClock(now: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded())),
             policy: clause.policy,
             handlerQueue: DispatchQueue(label: "AccessTokenContract.handlers"),

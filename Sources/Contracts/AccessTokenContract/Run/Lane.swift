@@ -1,7 +1,7 @@
 import AccessTokenAdapters
 import Dispatch
 
-/// A thread for one caller's calls of the subject: a subject that blocks the thread stops nobody else.
+/// A thread for one caller's calls of the subject: a subject that blocks the thread stops no other caller.
 ///
 /// A lane runs one thing at a time. When it is free again, the call has returned, or its task has suspended.
 package final class Lane: Sendable {

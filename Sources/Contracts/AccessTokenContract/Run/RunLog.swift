@@ -40,7 +40,7 @@ package final class RunLog: Sendable {
         }
     }
 
-    /// Gives a token a name, so that traces can speak of it without its value.
+    /// Gives a token a name: traces can speak of it without its value.
     func name(_ token: AccessToken, _ name: String) {
         state.withLock { $0.names.append((token.value, name)) }
     }

@@ -33,7 +33,7 @@ public final class ControlledLoad: Sendable {
         state = Locked(State(handler: handler))
     }
 
-    /// Nobody has answered it yet, and its service has not cancelled it.
+    /// It has no answer yet, and its service has not cancelled it.
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Answers; calling it again is how a loader misbehaves.

@@ -1,7 +1,7 @@
 public import AccessTokenAdapters
 public import Foundation
 
-/// A clock that stands still until a test moves it, so that no test sleeps.
+/// A clock that stands still until a test moves it: no test sleeps.
 ///
 /// **Concurrency** Timers fire inside ``advance(by:)``, on the thread that calls it, in the order of their times.
 public final class ManualClock: AccessTokenClock {
@@ -56,7 +56,7 @@ public final class ManualClock: AccessTokenClock {
         }
     }
 
-    /// Sets the wall clock, as a user or a time server does; no time passes, so that no timer fires.
+    /// Sets the wall clock, as a user or a time server does; no time passes, and no timer fires.
     public func setWallClock(to date: Date) {
         state.withLock { $0.now = date }
     }

@@ -130,7 +130,7 @@ extension StoreContract {
 }
 
 extension StoreRun {
-    /// Starts updates that are held inside for a moment: whoever can come in beside another one does.
+    /// Starts updates that are held inside for a moment: an update that can come in beside another one does.
     fileprivate func overlap(_ openings: [Opening]) async throws {
         let calls = openings.enumerated().map { number, opening in
             start("caller \(number + 1)", opening, .success(.replace(credential("\(number + 1)"))), isHeld: true)

@@ -98,7 +98,7 @@ final class StoreRun: ScenarioRun {
                         // A store that blocks the thread of the pool leaves none on which to go on.
                         if pool != nil { return try change.get() }
                         await call.exit.pass()
-                        // Whoever may come in beside it gets the time to.
+                        // An update that may come in beside it gets the time to.
                         for _ in 0..<3 { await Task.yield() }
                         return try change.get()
                     }
@@ -181,7 +181,7 @@ final class StoreRun: ScenarioRun {
         try expect(overlap == nil, "one body at a time", observed: overlap ?? "", line: line)
     }
 
-    /// Gives what must not happen some time to happen: nobody can wait for that.
+    /// Gives what must not happen some time to happen: there is no event to wait for.
     func giveTime() async {
         for _ in 0..<3 {
             await withCheckedContinuation { continuation in
