@@ -103,7 +103,7 @@ struct CrowdTests {
     }
 }
 
-/// Lets nobody pass before so many have come.
+/// Lets no caller pass before so many have come.
 private actor Gate {
     private let count: Int
     private var waiters: [CheckedContinuation<Void, Never>] = []

@@ -1,6 +1,6 @@
 import Dispatch
 
-// Nothing here knows the explorer, so that the tests can compile this file alone, with the thread sanitizer.
+// Nothing here knows the explorer: the tests can compile this file alone, with the thread sanitizer.
 
 struct CachedToken: Sendable {
     let value: Int

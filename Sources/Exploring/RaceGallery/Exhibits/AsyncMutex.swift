@@ -209,7 +209,7 @@ private actor LockNotReleased: ExclusiveAccount {
 
 /// Strategy 2: a caller that finds the account busy waits in line, and is handed the lock.
 ///
-/// The lock is never free in between, so that no third caller can take it.
+/// The lock is never free in between: no third caller can take it.
 @available(Executors, *)
 actor QueueAndAwait: ExclusiveAccount, Account {
     var balance = 100

@@ -90,7 +90,7 @@ actor AuthServiceVersion2 {
     }
 }
 
-/// The task clears itself: nobody can be between its end and the clearing.
+/// The task clears itself: no caller can be between its end and the clearing.
 @available(Executors, *)
 actor AuthServiceRepaired {
     private var tokenTask: Task<Int, any Error>?

@@ -87,7 +87,7 @@ private actor Store {
     }
 }
 
-/// A serial queue, as far as it matters here: whoever enters is alone until it leaves.
+/// A serial queue, as far as it matters here: a caller that enters is alone until it leaves.
 @available(Executors, *)
 private actor Door {
     private var isOccupied = false

@@ -103,7 +103,7 @@ actor Coalesce {
     }
 }
 
-/// The fetch settles its own entry: whoever wakes finds the entry settled.
+/// The fetch settles its own entry: a caller that wakes finds the entry settled.
 @available(Executors, *)
 actor FetchClears {
     private var cache: [UUID: CacheEntry] = [:]

@@ -203,7 +203,7 @@ actor Registry {
     }
 }
 
-/// The download stores the picture and removes itself: whoever wakes finds the registry clean.
+/// The download stores the picture and removes itself: a caller that wakes finds the registry clean.
 @available(Executors, *)
 actor InFlight {
     private var store: [URL: Data] = [:]

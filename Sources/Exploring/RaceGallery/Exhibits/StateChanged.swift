@@ -68,7 +68,7 @@ enum StateChanged {
     }
 }
 
-/// An account that takes deposits, and marks each new balance, so that an invariant sees the changes in order.
+/// An account that takes deposits, and marks each new balance: an invariant sees the changes in order.
 @available(Executors, *)
 protocol TransferAccount: Account {
     func deposit(_ amount: Int)

@@ -1,6 +1,6 @@
 import InterleavingExplorer
 
-/// The asynchronous work is moved out of the actor, so that no method of it awaits.
+/// The asynchronous work is moved out of the actor: no method of it awaits.
 @available(Executors, *)
 enum WorkOutside {
     private static let title = "Two callers, and an actor whose methods are all synchronous"

@@ -107,7 +107,7 @@ func note(_ text: @autoclosure () -> String) {
     }
 }
 
-/// Marks something that is visible without entering an actor, so that an invariant can judge it.
+/// Marks something that is visible without entering an actor: an invariant can judge it.
 func effect(_ text: String) {
     if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
         ScenarioRun.current?.effect(text)

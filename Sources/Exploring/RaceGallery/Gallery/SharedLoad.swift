@@ -47,7 +47,7 @@ enum SharedLoad {
 
 struct LoadFailed: Error {}
 
-/// Counts the loads of a version from outside, so that the version needs no line for it.
+/// Counts the loads of a version from outside: the version needs no line for it.
 // Safe: the counts are touched under the lock only.
 @available(Executors, *)
 final class LoadCounter: @unchecked Sendable {
