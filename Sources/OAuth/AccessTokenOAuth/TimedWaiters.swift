@@ -4,7 +4,7 @@ package import Foundation
 /// A state together with the callers that wait for it to change, behind one lock.
 ///
 /// A waiter ends exactly once: the owner, the waiter's time limit, or ``end(_:with:)`` takes it out of the list, and
-/// whoever took it out answers it.
+/// the code that took it out answers it.
 package final class TimedWaiters<State: Sendable, Outcome: Sendable>: Sendable {
     /// Identifies a waiter, also before it is in the list and after it has left.
     package struct WaiterID: Hashable, Sendable {
@@ -19,7 +19,7 @@ package final class TimedWaiters<State: Sendable, Outcome: Sendable>: Sendable {
 
         /// Answers a waiter that was taken out of the list.
         ///
-        /// Call it outside of the lock: it runs the code of whoever waits.
+        /// Call it outside of the lock: it runs the code of the waiter.
         package func end(with outcome: Outcome) {
             timer?.cancel()
             answer(outcome)

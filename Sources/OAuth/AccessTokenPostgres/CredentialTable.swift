@@ -9,7 +9,7 @@ struct CredentialTable: Sendable {
     /// A row as it was read.
     struct Row: Sendable {
         let version: Int
-        /// `nil`: nobody is signed in.
+        /// `nil`: no user is signed in.
         let record: Data?
         /// Seconds since it was written, by the clock of the database.
         let age: TimeInterval
@@ -25,7 +25,7 @@ struct CredentialTable: Sendable {
         """
     /// Two that create a table at once collide, also with IF NOT EXISTS.
     private static let creationLock = "SELECT pg_advisory_xact_lock(hashtext('access_token_credentials'))"
-    /// The first version is the time in seconds: if somebody deletes the row by hand, its successor's are newer.
+    /// The first version is the time in seconds: if the row is deleted by hand, its successor's are newer.
     private static let insertion = """
         INSERT INTO access_token_credentials (name, version, written)
         VALUES ($1, extract(epoch FROM clock_timestamp())::bigint, clock_timestamp()) ON CONFLICT DO NOTHING
@@ -63,7 +63,7 @@ struct CredentialTable: Sendable {
 
     /// The row as it is; `nil` if there is no row, or no table.
     ///
-    /// It waits for nobody who holds the row.
+    /// It does not wait for the holder of the row.
     func read(by connection: isolated PostgresConnection) throws(PostgresFailure) -> Row? {
         do {
             try begin(waitLimit: Self.statementLimit, holdLimit: Self.statementLimit, by: connection)

@@ -130,7 +130,7 @@ package struct PostgresFailure: Error, Sendable {
         return words.contains { self.words.contains($0) }
     }
 
-    /// Whether somebody else held a lock for longer than `lock_timeout`.
+    /// Whether another connection held a lock for longer than `lock_timeout`.
     var isLockTimeout: Bool { code == "55P03" }
 
     init(words: String, code: String? = nil, isConnectionLost: Bool = false) {

@@ -11,7 +11,7 @@ public import Foundation
 /// let store = PostgresCredentialStore("postgresql://fleet@db.example/tokens?sslmode=verify-full", name: "partner-api")
 /// ```
 ///
-/// The body of an update runs while its transaction holds the row. Whoever dies inside is rolled back by the server, which
+/// The body of an update runs while its transaction holds the row. A process that dies inside is rolled back by the server, which
 /// lets the next one in. The table, `access_token_credentials`, is made by the first update; a role that may not create
 /// tables needs one that is there already.
 ///
@@ -31,7 +31,7 @@ public import Foundation
 /// - `unavailable`: the server cannot be reached, or refused a statement. If the connection broke during the commit, the
 ///   record may have been written or not: read it again before you write. An `OAuthLoader` does.
 /// - `superseded`: the server ended the transaction while the body ran. Nothing was written. A body that takes longer than a
-///   second takes its row again after that, unless somebody else has written.
+///   second takes its row again after that, unless another process has written.
 public final class PostgresCredentialStore: CredentialStore {
     /// 5 seconds: who lives and loses the row takes it again within one or two; see `CredentialStore`.
     public let takeOverDelay: TimeInterval = 5
@@ -93,7 +93,7 @@ public final class PostgresCredentialStore: CredentialStore {
         }
     }
 
-    /// Runs `body` while nobody else is inside; see `CredentialStore`.
+    /// Runs `body` while no other update is inside; see `CredentialStore`.
     ///
     /// The body is run on no actor of the caller's.
     @discardableResult
@@ -182,7 +182,7 @@ extension PostgresCredentialStore {
             try connection.run("SELECT 1")
         } catch {
             guard error.isConnectionLost else { return }
-            // Somebody else may have written: the update, which names the version, then finds no row.
+            // Another process may have written: the update, which names the version, then finds no row.
             guard (try? connection.open()) != nil else { return }
             _ = try? table.lock(waitLimit: waitLimit, holdLimit: holdLimit, by: connection)
         }

@@ -5,7 +5,7 @@ import Dispatch
 
 /// The wait for a row, which any thread may cancel until it is over.
 ///
-/// Whoever is cancelled never gets inside, and whoever is inside is never cancelled: no late request of ours can hit the
+/// A cancelled update never gets inside, and an update that is inside is never cancelled: no late request of ours can hit the
 /// commit.
 package final class PostgresWait: Sendable {
     private struct State {

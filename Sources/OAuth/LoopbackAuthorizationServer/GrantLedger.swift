@@ -2,7 +2,7 @@
 ///
 /// Pure: no clock, no sockets.
 struct GrantLedger {
-    /// What became of a refresh token that somebody presented.
+    /// What became of a refresh token that a client presented.
     enum Rotation: Hashable {
         case rotated(TokenPair)
         /// It was spent before; `revokes` if this is what ended the family.

@@ -83,7 +83,7 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
         signingOut signOut: (Service, _ finish: @escaping @Sendable () -> Void) -> Void,
         then done: @escaping @Sendable () -> Void
     ) {
-        // A sign-out that forgets to say that it is done keeps nobody's service for ever.
+        // A sign-out that forgets to say that it is done keeps no service for ever.
         let finish = OneShot(abandoned: ()) { [self] in
             end(account)
             done()

@@ -2,7 +2,7 @@ package import AccessTokenCore
 import Dispatch
 package import Foundation
 
-/// Seconds since a moment, by a clock that nobody sets.
+/// Seconds since a moment, by a clock that is never set.
 package struct Stopwatch: Sendable {
     private let start = DispatchTime.now().uptimeNanoseconds
 
@@ -30,7 +30,7 @@ package final class AsyncMutex: Sendable {
         self.clock = clock
     }
 
-    /// Waits until nobody else holds the mutex.
+    /// Waits until no other task holds the mutex.
     ///
     /// Each call that returns needs an ``unlock()``.
     ///

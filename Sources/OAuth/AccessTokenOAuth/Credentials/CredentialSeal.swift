@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// A store that has a seal also reads a credential that was stored without one, and seals it with the next replacement.
 ///
-/// **Failure** What cannot be opened is ``CredentialStoreError/unreadable(at:_:)``: a wrong key signs nobody out. What
+/// **Failure** What cannot be opened is ``CredentialStoreError/unreadable(at:_:)``: a wrong key is no sign-out. What
 /// cannot be sealed is ``CredentialStoreError/unavailable(at:_:needsRepair:)``, and is not written.
 public struct CredentialSeal: Sendable {
     let seal: @Sendable (Data) throws -> Data

@@ -9,7 +9,7 @@ public import Foundation
 /// 1. At most one body runs at a time, and it sees the record as it is at that moment.
 /// 2. What a body replaces is durable before `update` returns and before the next body runs.
 /// 3. The version is one more after each replacement, stays with `keep`, and never goes back, not even by a removal.
-/// 4. If the body throws, or whoever runs it dies, nothing is written and the next one may go in.
+/// 4. If the body throws, or its process dies, nothing is written and the next one may go in.
 /// 5. ``load()`` neither waits for a body nor gets half of a record.
 /// 6. Waiting has an end: ``CredentialStoreError/busy``, and the body was not run.
 public protocol CredentialStore: Sendable {

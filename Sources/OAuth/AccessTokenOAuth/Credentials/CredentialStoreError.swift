@@ -2,7 +2,7 @@ public import Foundation
 
 /// Why a store did not do what it was asked to, and what to do next.
 ///
-/// Stores also throw the errors of what they are built on. It is a struct over a private enum so that a later version
+/// Stores also throw the errors of what they are built on. It is a struct over a private enum: a later version
 /// can add an error without breaking a `switch`.
 public struct CredentialStoreError: Error, Hashable, Sendable {
     private enum Reason: Hashable, Sendable {
@@ -15,10 +15,10 @@ public struct CredentialStoreError: Error, Hashable, Sendable {
 
     private let reason: Reason
 
-    /// Somebody else was inside for longer than the store waits; nothing was read or written.
+    /// Another update was inside for longer than the store waits; nothing was read or written.
     public static let busy = CredentialStoreError(reason: .busy)
 
-    /// The exclusion was lost while the body ran, and somebody else may have written; nothing was written here.
+    /// The exclusion was lost while the body ran, and another process may have written; nothing was written here.
     ///
     /// An `OAuthLoader` calls `update(_:)` again, and saves what the server issued if nothing newer is there.
     public static let superseded = CredentialStoreError(reason: .superseded)
@@ -32,7 +32,7 @@ public struct CredentialStoreError: Error, Hashable, Sendable {
         CredentialStoreError(reason: .unreadable(place: place, what: what))
     }
 
-    /// Others can read or exchange what is kept at `place`, so that it was neither read nor written.
+    /// Others can read or exchange what is kept at `place`: it was neither read nor written.
     ///
     /// - Parameters:
     ///   - place: a path, or the name of a row or an item.

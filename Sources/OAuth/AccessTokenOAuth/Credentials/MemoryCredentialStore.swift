@@ -13,7 +13,7 @@ public import Foundation
 public final class MemoryCredentialStore: CredentialStore {
     private struct State {
         var credential: Credential?
-        /// Stays after a removal, so that it never goes back.
+        /// Stays after a removal: it never goes back.
         var version: Int
 
         var record: CredentialRecord? {
@@ -21,7 +21,7 @@ public final class MemoryCredentialStore: CredentialStore {
         }
     }
 
-    /// 0: whoever could have sent the refresh token is in this process; see ``CredentialStore/takeOverDelay``.
+    /// 0: every sender of the refresh token is in this process; see ``CredentialStore/takeOverDelay``.
     public let takeOverDelay: TimeInterval = 0
 
     private let state: Locked<State>
@@ -47,7 +47,7 @@ public final class MemoryCredentialStore: CredentialStore {
         state.withLock { $0.record }
     }
 
-    /// Runs `body` while nobody else is inside; see ``CredentialStore/update(_:)``.
+    /// Runs `body` while no other update is inside; see ``CredentialStore/update(_:)``.
     @discardableResult
     public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await mutex.lock()

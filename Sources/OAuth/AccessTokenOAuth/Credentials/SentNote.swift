@@ -2,7 +2,7 @@ package import Foundation
 
 /// The note in a record that its refresh token was sent, and that the reply is not in the record.
 ///
-/// It is written before the request leaves, so that nobody else sends the same refresh token while a reply can still come.
+/// It is written before the request leaves: no other process sends the same refresh token while a reply can still come.
 /// Code of before does not know it: it reads the record without the note, and writes records without notes.
 package struct SentNote: Hashable, Sendable, Codable {
     /// What became of the request, as far as the sender has said.
@@ -20,7 +20,7 @@ package struct SentNote: Hashable, Sendable, Codable {
     let number: Int
     /// How often the refresh token was sent, with this time.
     let count: Int
-    /// Whether somebody sent it before, and may still get a reply.
+    /// Whether a process sent it before, and may still get a reply.
     let hasRival: Bool
     /// When it was sent, by the clock of the sender.
     let sent: Date

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A record as stores write it down: JSON with a number for the format, and the version also when nobody is signed in.
+/// A record as stores write it down: JSON with a number for the format, and the version also when no user is signed in.
 package struct StoredRecord: Hashable, Sendable {
     /// One more with each replacement.
     package let version: Int
@@ -28,7 +28,7 @@ package struct StoredRecord: Hashable, Sendable {
 
     /// Stands for a record that does not exist yet.
     ///
-    /// Its version is the time in seconds. If somebody deletes a store by hand, the versions of its successor are newer.
+    /// Its version is the time in seconds. If a store is deleted by hand, the versions of its successor are newer.
     package static var first: StoredRecord {
         StoredRecord(version: max(0, Int(Date.now.timeIntervalSinceReferenceDate)), credential: nil)
     }

@@ -81,7 +81,7 @@ public struct ClientAuthentication: Sendable {
         case .postBody(let secret):
             return Proof(parameters: [identifier, FormParameter("client_secret", secret, isSecret: true)])
         case .assertion(let type, let make):
-            // The app's own code may never come back, and whoever waits for it holds the store.
+            // The app's own code may never come back, and the load that waits for it holds the store.
             let making = OutstandingExchange<Result<String, any Error>> { _, _ in }
             Task {
                 do { making.settle(.success(try await make())) } catch { making.settle(.failure(error)) }

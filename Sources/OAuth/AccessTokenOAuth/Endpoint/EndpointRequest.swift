@@ -9,7 +9,7 @@ struct EndpointCall: Sendable {
     let request: URLRequest
     /// What must appear in no error.
     let secrets: [String]
-    /// Why it must not be sent, unless the app allows plain HTTP; `nil` if nobody on the way can read it.
+    /// Why it must not be sent, unless the app allows plain HTTP; `nil` if no machine on the way can read it.
     let refusal: OAuthError?
 
     init(_ url: URL, parameters: [FormParameter], proof: ClientAuthentication.Proof) {

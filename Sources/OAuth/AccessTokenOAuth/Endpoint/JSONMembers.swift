@@ -3,7 +3,7 @@ import Foundation
 /// The members of a JSON object, each value as it stands.
 ///
 /// Foundation's decoders refuse a whole object for one member that is nested too deeply, and give numbers back in other
-/// digits than the server's. Here nothing is read before somebody asks for it; of members with the same name the last one
+/// digits than the server's. Here nothing is read before it is asked for; of members with the same name the last one
 /// counts.
 struct JSONMembers {
     /// A value; text and words are read, a number or a structure is its JSON.

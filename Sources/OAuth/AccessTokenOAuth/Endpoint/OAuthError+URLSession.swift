@@ -33,7 +33,7 @@ extension OAuthError {
 }
 
 extension URLError.Code {
-    /// The code and what it means, where that tells somebody where to look; Foundation for Linux has numbers only.
+    /// The code and what it means, where that tells a person where to look; Foundation for Linux has numbers only.
     static func text(_ number: Int) -> String {
         // Where the codes are a struct, every number is one.
         let code: URLError.Code? = URLError.Code(rawValue: number)

@@ -1,14 +1,14 @@
 import AccessTokenCore
 import Foundation
 
-/// A request that was sent and whose reply matters, whoever still waits for it.
+/// A request that was sent and whose reply matters, also when no caller waits for it any more.
 ///
 /// A deadline ends a wait and never the exchange. If the server rotated the refresh token, the late reply is the only
 /// place where the new one is.
 final class OutstandingExchange<Reply: Sendable>: Sendable {
     private struct State {
         var reply: Reply?
-        /// Whoever starts an exchange is going to wait for it: a reply that is faster than that is not late.
+        /// The caller that starts an exchange is going to wait for it: a reply that is faster than that is not late.
         var hasBeenAwaited = false
     }
 

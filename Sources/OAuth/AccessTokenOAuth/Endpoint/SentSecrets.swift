@@ -58,7 +58,7 @@ struct SentSecrets {
         return [printable(secret), FormEncoding.encoded(secret), base64, base64URL, hexadecimal].filter { !$0.isEmpty }
     }
 
-    /// Text of somebody else without what does not show in a log, or breaks its lines.
+    /// Text of others without what does not show in a log, or breaks its lines.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {

@@ -70,7 +70,7 @@ public struct TokenEndpoint: Sendable {
     /// Answers challenges of the endpoint's connections: pinning, a private authority, a client certificate (mTLS).
     ///
     /// `nil` leaves them to the system. HTTP Basic and Digest are always refused: they are the server's way to say that
-    /// the client is not known. On Linux `URLSession` asks nobody: install a private authority in the
+    /// the client is not known. On Linux `URLSession` does not ask: install a private authority in the
     /// system's bundle there (`update-ca-certificates`); client certificates are not supported.
     public var challengeHandler: URLAuthenticationChallengeHandler? {
         get { transport.challengeHandler }
@@ -151,7 +151,7 @@ public struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Sends the request; the exchange that comes back ends with its reply, whoever still waits for it.
+    /// Sends the request; the exchange that comes back ends with its reply, also when no caller waits any more.
     ///
     /// - Parameters:
     ///   - grant: what to exchange.

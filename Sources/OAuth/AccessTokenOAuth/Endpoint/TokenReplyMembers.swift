@@ -3,7 +3,7 @@ import Foundation
 /// The members of a token endpoint's JSON that mean something (RFC 6749, sections 5.1 and 5.2).
 ///
 /// It takes what servers really send: a number as a string, members that are `null`, empty or of another type, and
-/// members that nobody knows.
+/// unknown members.
 struct TokenReplyMembers {
     /// What a server says with a member that should be text.
     enum Text: Hashable {

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// Sends one request, and hands over its reply, or the reason why there is none, exactly once.
 ///
-/// It follows no redirect and gives nobody a password. The caller can leave at any time; the connection then closes as
+/// It follows no redirect and gives no password away. The caller can leave at any time; the connection then closes as
 /// soon as that is safe. On Linux it is safe once the reply has begun: cancelling a task whose connection is being refused
 /// crashes the process, or stops it for ever.
 final class HTTPExchange: NSObject, Sendable {
@@ -55,7 +55,7 @@ final class HTTPExchange: NSObject, Sendable {
         self.request = request
         self.bodyLimit = bodyLimit
         self.challengeHandler = challengeHandler
-        // A session that drops its delegate without a word must leave nobody waiting for ever.
+        // A session that drops its delegate without a word must leave no caller waiting for ever.
         let abandoned = HTTPFailure(cause: URLError(.unknown), response: nil, hasSentBody: true)
         state = Locked(State(wait: Wait(handler: OneShot(abandoned: .failure(abandoned), handler))))
     }
@@ -171,7 +171,7 @@ final class HTTPExchange: NSObject, Sendable {
     func complete(_ error: (any Error)?) {
         state.withLock { $0.connection = .closed }
         end { wait, hasSentBody in
-            // A rejected challenge completes as cancelled, with status and body in hand. Nobody else cancels a task whose
+            // A rejected challenge completes as cancelled, with status and body in hand. Nothing else cancels a task whose
             // caller still waits.
             let isRejectedChallenge = (error as? URLError)?.code == .cancelled && wait.response != nil
             guard error == nil || isRejectedChallenge, let response = wait.response else {

@@ -28,7 +28,7 @@ struct WebOrigin: Hashable, Sendable {
         return name
     }
 
-    /// Whether nobody on the way can read what goes there: it is `https`, or does not leave this machine.
+    /// Whether no machine on the way can read what goes there: it is `https`, or does not leave this machine.
     var isProtected: Bool { scheme == "https" || isLoopback }
 
     private var isLoopback: Bool {

@@ -62,7 +62,7 @@ final class SharedLoaderMemory: Sendable {
         if let store = store as? any PlacedCredentialStore {
             key = .place(store.memoryName)
         } else if type(of: store) is any AnyObject.Type {
-            // A loader keeps its store as long as its memory, so that no other store has this identity meanwhile.
+            // A loader keeps its store as long as its memory: no other store has this identity meanwhile.
             key = .object(ObjectIdentifier(store as AnyObject))
         } else {
             return SharedLoaderMemory()
@@ -88,7 +88,7 @@ final class SharedLoaderMemory: Sendable {
         exchanges.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(exchange)) }
     }
 
-    /// Has nobody wait for the replies of this process any more: a sign-in or a sign-out ends their session.
+    /// Ends all waits for the replies of this process: a sign-in or a sign-out ends their session.
     func giveUpExchanges() {
         for exchange in exchanges.withLock({ Array($0.values) }) { exchange.giveUp() }
     }

@@ -3,7 +3,7 @@ import Foundation
 
 /// Carries out what the ``RenewalStateMachine`` decides.
 extension OAuthLoader {
-    /// A load, whoever waits for it: the exclusion lasts as long as the exchange, and the caller as long as its deadline.
+    /// A load, with or without waiters: the exclusion lasts as long as the exchange, and the caller as long as its deadline.
     func renew(replacing old: AccessToken?) async throws -> AccessToken {
         let settings = RenewalStateMachine.Settings(
             hasGrant: grant != nil,
@@ -50,7 +50,7 @@ extension OAuthLoader {
         do {
             let record = try await store.update { record in
                 isInside.withLock { $0 = true }
-                // It throws nothing, so that an error of the update is an error of the store.
+                // It throws nothing: an error of the update is an error of the store.
                 return await self.change(of: record, by: load)
             }
             return (.success(record), nil)
@@ -81,7 +81,7 @@ extension OAuthLoader {
             let exchange = try await endpoint.start(grant) { [memory] exchange in
                 memory.begin(exchange)
             } onReply: { reply, isLate in
-                // Nobody waits any more: the session has ended, and of it nothing is left behind.
+                // No caller waits any more: the session has ended, and of it nothing is left behind.
                 guard isLate, let credential = self.credential(from: reply, renewing: old) else { return }
                 Task { await self.revoke(credential) }
             }

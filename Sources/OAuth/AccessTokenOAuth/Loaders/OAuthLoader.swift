@@ -31,7 +31,7 @@ public import Foundation
 /// - A request whose reply was lost is sent once again, by whichever process comes first. After that, no process sends it for
 ///   as long as the endpoint's deadline; they are told ``OAuthError/unavailable(status:retryAfter:)``.
 /// - A credential that could not be saved is kept in memory and saved before anything else, rather than exchanged
-///   again; until then nobody gets its access token.
+///   again; until then no caller gets its access token.
 public final class OAuthLoader: AsyncAccessTokenLoader {
     let endpoint: TokenEndpoint
     let store: any CredentialStore
@@ -46,7 +46,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///   - endpoint: where refresh tokens are exchanged.
     ///   - store: where the credential is; empty means signed out.
     ///   - grant: what to exchange when there is no refresh token, such as the client's own credentials; `nil` means
-    ///     that somebody has to sign in. It must be one that can be sent any number of times.
+    ///     that the user has to sign in. It must be one that can be sent any number of times.
     ///   - leeway: seconds before its expiration from which on a token in the store is not adopted.
     ///   - onUnheardError: told of failures that no caller hears of: at sign-out, after a caller's deadline, when a refusal
     ///     cannot be written down, and the lost reply that came before a refusal.
@@ -94,7 +94,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// The credential may have an access token, or only a refresh token, which the next call of the service exchanges.
     /// For a session of another user, sign out of the service first.
     ///
-    /// A sign-out of the service that has begun is waited for, so that it does not take the new session for the one that
+    /// A sign-out of the service that has begun is waited for: it does not take the new session for the one that
     /// ends, and a load as by ``signIn(_:)``.
     ///
     /// **Failure** What the store throws; the service goes on as it was then.
@@ -143,7 +143,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Ends the session: removes the credential, then revokes it (RFC 7009).
     ///
-    /// A load of this process that is running is waited for, so that what it brings is removed and revoked as well. That and
+    /// A load of this process that is running is waited for: what it brings is removed and revoked as well. That and
     /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next `signIn(_:)` must.
     ///
     /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A credential
@@ -157,6 +157,6 @@ extension OAuthLoader: CustomStringConvertible, CustomReflectable {
     /// Where the loader exchanges; never a secret.
     public var description: String { "OAuthLoader(\(endpoint))" }
 
-    /// A mirror without store and memory, so that `dump` prints no secret.
+    /// A mirror without store and memory: `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: ["endpoint": endpoint], displayStyle: .class) }
 }

@@ -4,7 +4,7 @@ public import Foundation
 
 /// Loads again after a while when a load failed in a way that may pass: exponential backoff with full jitter.
 ///
-/// Before retry number n it waits for a random time between 0 and `firstDelay` · 2ⁿ⁻¹, so that many clients that failed
+/// Before retry number n it waits for a random time between 0 and `firstDelay` · 2ⁿ⁻¹: many clients that failed
 /// together do not come back together; that is added to what the server asked for by `Retry-After`, for the same reason.
 ///
 /// ```swift

@@ -102,7 +102,7 @@ actor Loads {
     }
 }
 
-/// A gate that forgets to look whether it is open already when somebody begins to wait.
+/// A gate that forgets to look whether it is open already when a task begins to wait.
 actor Gate {
     private var isOpen = false
     private var waiters: [CheckedContinuation<Void, Never>] = []

@@ -45,7 +45,7 @@ struct FileCredentialStoreTests {
         #expect(try await store().load() == nil)
         #expect(try await store().update { _ in .replace(second) }?.version == before + 1)
         try place.remove()
-        // So long as nobody rotates a token more than once in a second, for as long as the session lives.
+        // So long as no process rotates a token more than once in a second, for as long as the session lives.
         #expect(try #require(try await store().update { _ in .replace(first) }?.version) >= before)
     }
 

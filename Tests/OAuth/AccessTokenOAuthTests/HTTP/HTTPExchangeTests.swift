@@ -162,7 +162,7 @@ struct HTTPExchangeTests {
             let exchanges = (0..<4).map { _ in exchange(request) }
             for (exchange, _) in exchanges { exchange.start(over: connections) }
             await yieldUntil { server.requests.count == 2 }
-            // The server is silent: both connections stay open, and nobody waits for one of them any more.
+            // The server is silent: both connections stay open, and no caller waits for one of them any more.
             exchanges[0].0.abandon()
             await yieldUntil { server.requests.count == 3 }
             #expect(server.requests.count == 3)

@@ -353,7 +353,7 @@ extension HostileServer {
 
 /// A gzip stream that grows to many times its size: zeros, as runs of 258 (RFC 1951, section 3.2.6).
 ///
-/// Its checksum is missing: nobody should come that far.
+/// Its checksum is missing: no reader should come that far.
 enum GzipBomb {
     static func bytes(growingTo count: Int) -> [UInt8] {
         var bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]

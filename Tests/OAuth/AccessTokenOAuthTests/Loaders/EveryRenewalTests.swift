@@ -41,7 +41,7 @@ struct EveryRenewalTests {
     }
 
     @Test func `the store fails at any moment: what was issued is saved later, and never exchanged again`() {
-        // Whoever failed tries again at once, and the others wait for longer than that.
+        // A caller that failed tries again at once, and the others wait for longer than that.
         let world = World(takeOverDelay: .infinity)
         #expect(explore(world, [.go, .serve, .reply, .failSaving], length: Self.length(7)) > 100)
     }
@@ -179,11 +179,11 @@ private struct World {
         for index in processes.indices { processes[index].failsToSave = 0 }
         for round in 0..<3 {
             if round == 2, grace {
-                // Two lost replies, and then a while in which nobody sends.
+                // Two lost replies, and then a while in which no process sends.
                 now += settings.quietTime
                 sends = [:]
             }
-            // Whoever has nothing to do begins another load, which brings along what was not saved.
+            // A process that has nothing to do begins another load, which brings along what was not saved.
             for _ in 0..<40 {
                 for index in processes.indices {
                     _ = take(.go, by: index) || take(.serve, by: index) || take(.reply, by: index)

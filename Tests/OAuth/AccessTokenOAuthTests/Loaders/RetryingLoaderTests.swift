@@ -92,7 +92,7 @@ struct RetryingLoaderTests {
         #expect(base.loads == 1)
     }
 
-    /// A gateway's status says that somebody else may have done the work.
+    /// A gateway's status says that another server may have done the work.
     @Test(
         arguments: [
             OAuthError.connectionLost(code: -1), .timedOut, .unavailable(status: 502), .unavailable(status: 503),

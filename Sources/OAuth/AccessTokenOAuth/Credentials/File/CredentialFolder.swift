@@ -54,7 +54,7 @@ struct CredentialFolder: Sendable {
 
     /// The folder, which is made if there is none.
     func openOrMake() throws -> FileDescriptor {
-        // Somebody else may make it, or remove it again, at the same time.
+        // Another process may make it, or remove it again, at the same time.
         for _ in 0..<8 {
             if let folder = try open() { return folder }
             if let path { try make(path) }
@@ -122,7 +122,7 @@ struct CredentialFolder: Sendable {
 
     /// Puts a record in the place of the present one: after a power cut there is the one or the other, and whole.
     ///
-    /// - Parameter temporaryName: must be nobody else's; a file of that name is what a process left that was killed.
+    /// - Parameter temporaryName: must not be in use; a file of that name is what a process left that was killed.
     func replaceRecord(
         with data: Data,
         by temporaryName: String,

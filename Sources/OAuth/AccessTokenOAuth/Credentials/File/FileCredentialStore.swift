@@ -33,7 +33,7 @@ public final class FileCredentialStore: PlacedCredentialStore {
     private let folder: CredentialFolder
     private let coder: StoredRecordCoder
     private let mutex: FolderMutex
-    /// What was in the folder when it was removed under a body, so that the body's credential can still be saved.
+    /// What was in the folder when it was removed under a body: the body's credential can still be saved.
     private let lost = Locked<StoredRecord?>(nil)
 
     /// Creates a store; nothing is read or written yet.
@@ -72,7 +72,7 @@ public final class FileCredentialStore: PlacedCredentialStore {
         return try read(in: opened)?.record
     }
 
-    /// Runs `body` while nobody else is inside; see ``CredentialStore/update(_:)``.
+    /// Runs `body` while no other update is inside; see ``CredentialStore/update(_:)``.
     ///
     /// Disk and body are used on no actor of the caller's.
     @discardableResult
@@ -121,6 +121,6 @@ extension FileCredentialStore: CustomStringConvertible, CustomReflectable {
     /// Where the credential is; never a secret.
     public var description: String { "FileCredentialStore(\(folder.place))" }
 
-    /// A mirror without seal and credential, so that `dump` prints no secret.
+    /// A mirror without seal and credential: `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: ["folder": folder.place], displayStyle: .class) }
 }

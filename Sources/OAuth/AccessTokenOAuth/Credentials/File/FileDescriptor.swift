@@ -48,7 +48,7 @@ struct FileDescriptor: ~Copyable, Sendable {
 
     /// All that is in the file, or `nil` if it is longer than `limit` bytes.
     func contents(expecting size: Int, limit: Int) throws(SystemCallFailure) -> Data? {
-        // One byte more than expected, so that the first call tells that there is no more.
+        // One byte more than expected: the first call tells that there is no more.
         var bytes = Data(count: min(max(0, size), limit) + 1)
         var count = 0
         while true {

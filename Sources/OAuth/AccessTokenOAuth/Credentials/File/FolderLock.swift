@@ -55,7 +55,7 @@ final class FolderLock: Sendable {
             try Task.checkCancellation()
             if try lock.tryToLock() {
                 if lock.isPresent { return lock }
-                // Folder or file were replaced after they had been opened; the lock is on what nobody uses any more.
+                // Folder or file were replaced after they had been opened; the lock is on what no process uses any more.
                 lock = try FolderLock(place)
             }
             guard left > 0 else { throw CredentialStoreError.busy }
@@ -77,12 +77,12 @@ final class FolderLock: Sendable {
         }
     }
 
-    /// Runs `body`, which is short, while nobody can have the lock but this process; a release waits for its end.
+    /// Runs `body`, which is short, while only this process can have the lock; a release waits for its end.
     ///
     /// - Throws: ``CredentialStoreError/superseded`` if the lock was released, or is no longer the one that others wait for.
     func whileHeld(_ body: () throws -> Void) throws {
         try isReleased.withLock { isReleased in
-            // Whoever has the lock of a newer file may write at this moment.
+            // A process with the lock of a newer file may write at this moment.
             guard !isReleased, isPresent else { throw CredentialStoreError.superseded }
             try body()
         }
@@ -93,7 +93,7 @@ final class FolderLock: Sendable {
         place.isPresent(folder) && FileStatus.of(CredentialFolder.lockName, in: folder.number)?.identity == identity
     }
 
-    /// A name that nobody uses who does not have this lock, not even a process that has lost it.
+    /// A name that only the holder of this lock uses, and no process that has lost it.
     var temporaryName: String { "credential.\(identity.number).new" }
 
     private func tryToLock() throws -> Bool {

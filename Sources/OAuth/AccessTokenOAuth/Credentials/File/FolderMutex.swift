@@ -7,7 +7,7 @@ final class FolderMutex: Sendable {
     private let waitLimit: TimeInterval
     private let clock: any AccessTokenClock
     private let activity: BackgroundActivity
-    /// So that one task of this process waits for the lock, and not each.
+    /// One task of this process waits for the lock, and not each.
     private let turn: AsyncMutex
 
     init(_ folder: CredentialFolder, waitLimit: TimeInterval, clock: any AccessTokenClock, activity: BackgroundActivity)

@@ -82,7 +82,7 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
         try await store.load()
     }
 
-    /// Runs `body` while nobody else is inside; see ``CredentialStore/update(_:)``.
+    /// Runs `body` while no other update is inside; see ``CredentialStore/update(_:)``.
     @discardableResult
     public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await store.update(body)
@@ -100,7 +100,7 @@ extension KeychainCredentialStore: CustomStringConvertible, CustomReflectable {
     /// Where the credential is; never a secret.
     public var description: String { "KeychainCredentialStore(\(store.place))" }
 
-    /// A mirror without seal and credential, so that `dump` prints no secret.
+    /// A mirror without seal and credential: `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: ["place": store.place], displayStyle: .class) }
 }
 #endif

@@ -24,7 +24,7 @@ import Security
 
 /// An item of the data protection keychain.
 ///
-/// It can be read from the first unlock after the device has started, so that an app works in the background, and is in no
+/// It can be read from the first unlock after the device has started: an app works in the background, and is in no
 /// backup that another device could restore.
 struct SystemKeychainItem: KeychainItem {
     let service: String
