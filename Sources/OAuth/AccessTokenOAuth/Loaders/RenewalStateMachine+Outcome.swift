@@ -50,7 +50,7 @@ extension RenewalStateMachine {
             if let lost = memory.lost.take() { unheard.append(lost) }
             // A peer may have rotated it all the same, in a store whose exclusion can be lost.
             if let present, present.version != record.version { return settle(.keep, .again) }
-            // The successor may be on its way to somebody else, and beats the removal.
+            // The successor may be on its way to another process, and beats the removal.
             if let note, note.hasRival, !settings.hasGrant {
                 return settle(.replace(record.credential.noting(note.with(.refused))), .failure(failure))
             }
@@ -108,7 +108,7 @@ extension RenewalStateMachine {
             return end(.failure(first))
         case (_, .failure(let error)):
             if case .announced(let note, _) = state { memory.sending.remove(note.number) }
-            // Whoever is inside and does not let us in may have written what we want.
+            // The process that is inside and does not let us in may have written what we want.
             return end(adoptable(present, at: now).map { .success($0) } ?? .failure(error))
         case (_, .success):
             return end(.failure(CredentialStoreError.busy))
@@ -118,7 +118,7 @@ extension RenewalStateMachine {
     /// The caller is answered that its time is over: a load that has sent nothing has nothing to do any more.
     mutating func deadlinePassed() { isWanted = false }
 
-    /// What nobody hears of, and credentials of a session that has ended; each once.
+    /// What no caller hears of, and credentials of a session that has ended; each once.
     mutating func takeLeftovers() -> (errors: [any Error], credentials: [Credential]) {
         defer { (unheard, worthless) = ([], []) }
         return (unheard, worthless)

@@ -10,7 +10,7 @@ import Foundation
 /// | --- | --- | --- |
 /// | `looking` | this load has sent nothing, and waits for the exclusion | any but `announced` |
 /// | `announcing` | the note that the token will be sent is on its way into the store | `announced`; `looking` if it was not taken |
-/// | `announced` | the note is in the store | `sending`; as `looking` if somebody has written since |
+/// | `announced` | the note is in the store | `sending`; as `looking` if another process has written since |
 /// | `sending` | the request is under way, and the load has the exclusion | `settled` |
 /// | `settled` | the outcome is decided, and its change is on its way into the store | `ended`; `looking` if it was not taken |
 /// | `ended` | the load has its result | |
@@ -30,7 +30,7 @@ struct RenewalStateMachine: Sendable {
         case failure(any Error)
         /// The record was brought up to date: look again.
         case again
-        /// Somebody else may get a reply: look again after a while.
+        /// Another process may get a reply: look again after a while.
         case wait
     }
 
@@ -47,7 +47,7 @@ struct RenewalStateMachine: Sendable {
         let takeOverDelay: TimeInterval
     }
 
-    /// Seconds between two looks while somebody else waits for a reply.
+    /// Seconds between two looks while another process waits for a reply.
     static let pause: TimeInterval = 0.25
     /// Attempts to save what the server issued, before the error goes to the callers.
     static let mostSaves = 3
@@ -57,7 +57,7 @@ struct RenewalStateMachine: Sendable {
     let old: AccessToken?
     let settings: Settings
     var state = State.looking
-    /// Whether somebody waits for the result.
+    /// Whether a caller waits for the result.
     var isWanted = true
     var brought: AccessToken?
     var failedSaves = 0
