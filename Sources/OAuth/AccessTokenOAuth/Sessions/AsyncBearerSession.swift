@@ -68,10 +68,10 @@ public final class AsyncBearerSession: Sendable {
     /// The reply to a request.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         if let refusal = transport.refusal(of: request) { throw refusal }
-        // A task of its own, which the session can cancel as well as the caller.
-        let task = Task { try await reply(to: request) }
         let cancellation = running.begin()
         defer { running.end(cancellation) }
+        // A task of its own, which the session can cancel as well as the caller.
+        let task = Task { try await reply(to: request) }
         cancellation.onCancel { task.cancel() }
         do {
             return try await withTaskCancellationHandler {

@@ -33,12 +33,11 @@ public final class BearerSession: Sendable {
     ///
     /// - Parameters:
     ///   - tokens: the service, or a view of one.
-    ///   - origins: where the token may go; of each URL only scheme, host and port count.
-    ///   - configuration: the session's own; it is copied. `timeoutIntervalForRequest` and `timeoutIntervalForResource`
-    ///     count for each attempt by itself, and not while the request waits for a token.
-    ///   - bodyLimit: bytes of a reply that are read; more of them are ``BearerSessionError/bodyTooLong(limit:)``.
+    ///   - origins: where the token may go; this parameter and the others are those of ``AsyncBearerSession``.
+    ///   - configuration: the session's own.
+    ///   - bodyLimit: bytes of a reply that are read.
     ///   - handlerQueue: where handlers are called; the default is a global queue.
-    ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`; on this machine it always may.
+    ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`.
     public init(
         tokens: any AccessTokenProviding,
         origins: [URL],

@@ -155,24 +155,6 @@ struct ExchangeTests {
         }
     }
 
-    @Test func `two hundred exchanges at once each get their own reply`() async throws {
-        try await withServer { connection, request in
-            let token = request.body.split(separator: "&")[1].split(separator: "=")[1]
-            connection.reply(200, tokens("for-\(token)"))
-        } _: { server in
-            let endpoint = try server.endpoint()
-            try await withThrowingTaskGroup(of: Bool.self) { group in
-                for number in 0..<200 {
-                    group.addTask {
-                        try await endpoint.exchange(.refreshToken("\(number)")).accessToken.value == "for-\(number)"
-                    }
-                }
-                for try await isRight in group { #expect(isRight) }
-            }
-            #expect(server.requests.count == 200)
-        }
-    }
-
     @Test func `a server that trickles for ever does not hold an exchange for ever`() async throws {
         let isOver = Event()
         try await withServer { connection, _ in

@@ -41,12 +41,6 @@ struct VectorTests {
         for vector in vectors { #expect(FormEncoding.encoded(vector.in.value ?? "") == vector.encoded) }
     }
 
-    @Test func `there are as many vectors as were written`() {
-        #expect(Vectors.all.requests.count == 6)
-        #expect(Vectors.all.replies.count == 28)
-        #expect(Vectors.all.resource.count == 6)
-    }
-
     /// Those without a status are about connections, and have tests of their own; so has the body of 512 MiB.
     @Test(arguments: Vectors.all.replies.filter { $0.status != nil && $0.id != "D2" })
     func `each reply comes to what its vector says`(vector: Vectors.ReplyVector) throws {

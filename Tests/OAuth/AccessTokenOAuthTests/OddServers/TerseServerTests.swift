@@ -67,49 +67,18 @@ struct TerseServerTests {
             #expect(error?.requiresSignIn == true)
             #expect(try await store.credential == nil)
             #expect(server.requests.count == 2)
-            // Unlike with others, the newest access token lives on after the reuse.
-            #expect(try await status(server, AccessToken(value: "A1")) == 200)
-        }
-    }
-
-    @Test func `whose 401 has no challenge is answered by one exchange for all callers`() async throws {
-        try await withTerseServer { (server, terse, endpoint) async throws in
-            let services = Services(endpoint, MemoryCredentialStore(TerseServer.credential))
-            for service in services.all { #expect(try await service.token().value == "A0") }
-            terse.state.withLock { $0.isAccessRejected = true }
-            let results = await services.callers(100) { service in
-                let token = try await service.token()
-                let status = try await status(server, token)
-                guard status == 401 else { return [status] }
-                await service.invalidate(token)
-                return [status, try await self.status(server, try await service.token())]
-            }
-            let statuses = try results.map { try $0.get() }
-            #expect(statuses.allSatisfy { $0.last == 200 })
-            #expect(statuses.contains([401, 200]))
-            #expect(server.requests.count { $0.line.hasPrefix("POST ") } == 1)
-        }
-    }
-
-    private func status(_ server: ScriptedServer, _ token: AccessToken) async throws -> Int {
-        var request = URLRequest(url: try server.url)
-        request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
-        return try await withCheckedThrowingContinuation { [request] continuation in
-            EndpointReply.reply(to: request, idleLimit: 60) { continuation.resume(with: $0.map(\.status)) }
         }
     }
 }
 
 /// What a server can be like that is none of those that are installed.
 ///
-/// Every refusal is a 400 with nothing in it, the resource's 401 has no challenge, HTTP Basic is not decoded, and a wrong
-/// secret costs the refresh token its life.
+/// Every refusal is a 400 with nothing in it, HTTP Basic is not decoded, and a wrong secret costs the refresh token its life.
 final class TerseServer: Sendable {
     struct State {
         var generation = 0
         /// The refresh token that is good; `nil` if none is.
         var current: String? = "RT0"
-        var isAccessRejected = false
     }
 
     static let clientID = "app"
@@ -121,7 +90,6 @@ final class TerseServer: Sendable {
     static let credential = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 
     func answer(_ connection: ScriptedConnection, _ request: ReceivedRequest) {
-        if request.line.hasPrefix("GET ") { return answerResource(connection, request) }
         let proof = Data("\(Self.clientID):\(Self.secret)".utf8).base64EncodedString()
         let rotated = state.withLock { state -> Int? in
             guard request.fields["authorization"] == "Basic \(proof)" else {
@@ -131,18 +99,10 @@ final class TerseServer: Sendable {
             guard let current = state.current, request.body.contains("refresh_token=\(current)") else { return nil }
             state.generation += 1
             state.current = "RT\(state.generation)"
-            state.isAccessRejected = false
             return state.generation
         }
         guard let rotated else { return connection.reply(400, "", fields: [:]) }
         connection.reply(200, tokens("A\(rotated)", "RT\(rotated)"))
-    }
-
-    private func answerResource(_ connection: ScriptedConnection, _ request: ReceivedRequest) {
-        let isGood = state.withLock { state in
-            !state.isAccessRejected && request.fields["authorization"] == "Bearer A\(state.generation)"
-        }
-        connection.reply(isGood ? 200 : 401, "", fields: [:])
     }
 }
 

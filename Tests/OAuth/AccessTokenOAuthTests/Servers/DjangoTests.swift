@@ -30,19 +30,6 @@ extension RealServerTests {
             await refuses("invalid_grant") { _ = try await endpoint.exchange(grant) }
         }
 
-        @Test func `a code needs its own verifier`() async throws {
-            let server = try server()
-            let (one, other) = (try await server.authorize(), try await server.authorize())
-            let code = try #require(one.parameters.first { $0.name == "code" }?.value)
-            let verifier = try #require(other.parameters.first { $0.name == "code_verifier" }?.value)
-            let mixed = try TokenGrant.authorizationCode(
-                code,
-                redirectURI: "http://127.0.0.1/cb",
-                codeVerifier: verifier
-            )
-            await refuses("invalid_grant") { _ = try await server.endpoint().exchange(mixed) }
-        }
-
         @Test func `a wrong client is a configuration mistake, and the refresh token stays good`() async throws {
             let server = try server()
             let right = try server.endpoint(Self.basic)

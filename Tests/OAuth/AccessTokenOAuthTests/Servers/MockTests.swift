@@ -53,17 +53,6 @@ extension RealServerTests {
             _ = try await server.endpoint().exchange(.refreshToken(token))
         }
 
-        @Test func `a secret that is wrong is refused, for a client that it knows`() async throws {
-            let server = try server()
-            let words = try await server.script("register.sh", "\(server.port)", "client_secret_basic")
-            try #require(words.count == 2)
-            let right = try server.endpoint(.basic(clientID: words[0], secret: words[1]))
-            let token = try #require(try await right.exchange(try await server.authorize(words[0])).refreshToken)
-            let wrong = try server.endpoint(.basic(clientID: words[0], secret: "wrong"))
-            await refuses("invalid_client") { _ = try await wrong.exchange(.refreshToken(token)) }
-            _ = try await right.exchange(.refreshToken(token))
-        }
-
         @Test func `the client's own authority is no grant there`() async throws {
             await refuses("unsupported_grant_type") { _ = try await server().endpoint().exchange(.clientCredentials()) }
         }

@@ -43,38 +43,6 @@ extension RealServerTests {
             }
         }
 
-        @Test(arguments: RealServer.all)
-        func `that answers 500 ten times is asked an eleventh time, and all callers are served`(server: RealServer)
-            async throws
-        {
-            let faults = Array(repeating: Fault.answer(status: 500, body: "<h1>Server Error (500)</h1>"), count: 10)
-            try await withCallers(of: server, faults, retries: 10) { (proxy, _, results, before) async throws in
-                let token = try results[0].get()
-                #expect(try results.allSatisfy { try $0.get() == token })
-                #expect(try await server.status(for: token) == 200)
-                #expect(proxy.requests.count == 11)
-                #expect(await server.tokenRequests(since: before, expected: 1) == 1)
-            }
-        }
-
-        @Test(arguments: RealServer.all)
-        func `that answers garbage is not asked again at once, and the credential survives`(server: RealServer)
-            async throws
-        {
-            try await withCallers(
-                of: server,
-                Array(repeating: .answer(status: 200, body: "<html>Maintenance"), count: 2)
-            ) {
-                (proxy, store, results, _) async throws in
-                #expect(results.allSatisfy { ($0.error as? OAuthError)?.isTransient == false })
-                // One of each service, which has a throttle of its own.
-                #expect(proxy.requests.count == 2)
-                let loader = OAuthLoader(endpoint: try server.endpoint(by: proxy), store: store)
-                let old = try await store.credential?.accessToken
-                #expect(try await server.status(for: try await loader.load(replacing: old)) == 200)
-            }
-        }
-
         @Test(arguments: RealServer.all, [Fault.loseReply, .cutBody])
         func `whose reply is lost after it was carried out is asked once more`(
             server: RealServer,

@@ -67,28 +67,5 @@ extension RealServerTests {
                 #expect(try await server.status(for: token) == 200)
             }
         }
-
-        @Test func `by a hundred callers of two services on one store are one exchange too`() async throws {
-            let server = try #require(RealServer.django)
-            let credential = try await server.signIn()
-            let old = try #require(credential.accessToken)
-            let (isCarriedOut, gate) = (Event(), Gate())
-            try await withProxy(to: server, .holdReply(isCarriedOut, gate)) { proxy in
-                let services = Services(try server.endpoint(by: proxy), MemoryCredentialStore(credential))
-                for service in services.all { _ = try await service.token() }
-                let callers = Task {
-                    await services.callers(100) { service in
-                        await service.invalidate(old)
-                        return try await service.token()
-                    }
-                }
-                await isCarriedOut.wait()
-                gate.open()
-                let tokens = Set(try await callers.value.map { try $0.get() })
-                #expect(tokens.count == 1)
-                #expect(proxy.requests.count == 1)
-                #expect(try await server.status(for: try #require(tokens.first)) == 200)
-            }
-        }
     }
 }

@@ -14,55 +14,38 @@ struct SessionCancellationTests {
         (await #expect(throws: URLError.self) { try await task.value })?.code
     }
 
-    /// The caller cancels its own request, or the session all of its own.
-    @Test(arguments: [false, true], SessionKind.allCases)
-    func `while the token is loaded cancel at once, and load and others go on`(bySession: Bool, kind: SessionKind)
-        async throws
-    {
-        let (isLoading, mayEnd) = (Event(), Event())
+    /// The caller cancels its own request, or the session all of its own; the load is under way, or the server is silent.
+    @Test(arguments: [(false, false), (false, true), (true, false), (true, true)], SessionKind.allCases)
+    func `end a request at once, and load and other sessions go on`(
+        how: (bySession: Bool, whileLoading: Bool),
+        kind: SessionKind
+    ) async throws {
+        let (isLoading, mayEnd, gate) = (Event(), Event(), Gate())
         try await withServer { connection, _ in
+            if !how.whileLoading { gate.pass() }
             connection.reply(200, "")
         } _: { server in
             let (service, loader) = SampleTokens.service { _ in
                 isLoading.happen()
-                await mayEnd.wait()
+                if how.whileLoading { await mayEnd.wait() }
             }
             let request = URLRequest(url: try server.resource)
             let ours = kind.session(service, origins: [try server.url])
             let others = try SessionKind.allCases.map { $0.session(service, origins: [try server.url]) }
             let cancelled = Task { try await ours.data(for: request).1.status }
+            // The load is the one of our request, which the session knows by then.
             await isLoading.wait()
-            let kept = others.map { other in Task { try await other.data(for: request).1.status } }
-            if bySession { ours.cancelRequests() } else { cancelled.cancel() }
+            let kept = others.map { session in Task { try await session.data(for: request).1.status } }
+            if !how.whileLoading { await yieldUntil { server.requests.count == 3 } }
+            if how.bySession { ours.cancelRequests() } else { cancelled.cancel() }
             #expect(await code(of: cancelled) == .cancelled)
             mayEnd.happen()
+            for _ in 0..<4 { gate.open() }
             for task in kept { #expect(try await task.value == 200) }
             #expect(loader.loads == 1)
-            #expect(server.requests.count == kept.count)
+            #expect(server.requests.count == (how.whileLoading ? 2 : 3))
             // A session goes on after that.
             #expect(try await ours.data(for: request).1.status == 200)
-        }
-    }
-
-    @Test(arguments: [false, true], SessionKind.allCases)
-    func `while the server is silent cancel at once, and another request goes on`(bySession: Bool, kind: SessionKind)
-        async throws
-    {
-        let gate = Gate()
-        try await withServer { connection, _ in
-            gate.pass()
-            connection.reply(200, "")
-        } _: { server in
-            let (service, _) = SampleTokens.service()
-            let request = URLRequest(url: try server.resource)
-            let sessions = try (0..<2).map { _ in kind.session(service, origins: [try server.url]) }
-            let tasks = sessions.map { session in Task { try await session.data(for: request).1.status } }
-            await yieldUntil { server.requests.count == 2 }
-            if bySession { sessions[0].cancelRequests() } else { tasks[0].cancel() }
-            #expect(await code(of: tasks[0]) == .cancelled)
-            gate.open()
-            gate.open()
-            #expect(try await tasks[1].value == 200)
         }
     }
 
