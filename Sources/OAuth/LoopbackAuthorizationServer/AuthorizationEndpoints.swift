@@ -9,25 +9,25 @@ final class AuthorizationEndpoints: Sendable {
         var faults: [AuthorizationServerFault.Place: [AuthorizationServerFault]] = [:]
     }
 
-    static let clientID = "loopback-client"
     static let tokenPath = "/token"
     static let revocationPath = "/revoke"
     static let resourcePath = "/resource"
 
+    private let clients: [AuthorizationServerClient]
     private let latency: TimeInterval
     private let onEvent: @Sendable (AuthorizationServerEvent) -> Void
     private let state: Locked<State>
 
     init(
+        clients: [AuthorizationServerClient],
         lifetime: Int,
         grace: TimeInterval,
         latency: TimeInterval,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void
     ) {
+        self.clients = clients
         self.latency = latency
         self.onEvent = onEvent
-        // A Duration cannot hold every number of seconds; 300 years are as good as no end.
-        let grace = Duration.seconds(min(max(0, grace), 1e10))
         state = Locked(State(ledger: GrantLedger(lifetime: lifetime, grace: grace)))
     }
 
@@ -35,10 +35,10 @@ final class AuthorizationEndpoints: Sendable {
         state.withLock { $0.tally }
     }
 
-    func signIn() -> TokenPair {
+    func signIn(_ clientID: String?) -> TokenPair {
         state.withLock { state in
             state.tally.signIns += 1
-            return state.ledger.signIn()
+            return state.ledger.signIn(clientID ?? clients.first?.id ?? "")
         }
     }
 
@@ -133,7 +133,7 @@ final class AuthorizationEndpoints: Sendable {
         return .failure(status, "invalid_request")
     }
 
-    /// RFC 6749, sections 6, 5.1 and 5.2.
+    /// RFC 6749, sections 6, 4.4, 5.1 and 5.2.
     private func answerTokenRequest(_ request: HTTPRequest) -> HTTPResponse {
         let form = FormFields(request.body)
         let token = form?["refresh_token"]
@@ -146,16 +146,39 @@ final class AuthorizationEndpoints: Sendable {
         // meet, and a client that sends both looks better than it is.
         Thread.sleep(forTimeInterval: latency)
         guard let form, isForm(request) else { return refusedToken("invalid_request") }
-        guard form["client_id"] == Self.clientID else { return refusedToken("invalid_client", status: 401) }
-        guard let grant = form["grant_type"] else { return refusedToken("invalid_request") }
-        guard grant == "refresh_token" else { return refusedToken("unsupported_grant_type") }
-        guard let token else { return refusedToken("invalid_request") }
-        return answerGrant(token)
+        guard let client = client(of: request, form) else { return refusedToken("invalid_client", status: 401) }
+        switch form["grant_type"] {
+        case nil: return refusedToken("invalid_request")
+        case "refresh_token":
+            guard let token else { return refusedToken("invalid_request") }
+            return rotate(token, of: client)
+        case "client_credentials":
+            guard client.secret != nil else { return refusedToken("unauthorized_client") }
+            let pair = state.withLock { $0.ledger.signIn(client.id) }
+            onEvent(.clientTokenIssued(pair.accessName))
+            // A refresh token should not be included (RFC 6749, section 4.4.3).
+            return issued(pair, refreshToken: nil)
+        default: return refusedToken("unsupported_grant_type")
+        }
     }
 
-    private func answerGrant(_ token: String) -> HTTPResponse {
+    /// The registered client with its own secret, by Basic or in the body (RFC 6749, section 2.3.1).
+    private func client(of request: HTTPRequest, _ form: FormFields) -> AuthorizationServerClient? {
+        var (id, secret) = (form["client_id"], form["client_secret"])
+        if let field = request[field: "authorization"] {
+            let words = field.split(separator: " ")
+            guard words.count == 2, words[0].lowercased() == "basic", let data = Data(base64Encoded: String(words[1]))
+            else { return nil }
+            let parts = data.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { return nil }
+            (id, secret) = (FormFields.decoded(parts[0]), FormFields.decoded(parts[1]))
+        }
+        return clients.first { $0.id == id && $0.secret == secret }
+    }
+
+    private func rotate(_ token: String, of client: AuthorizationServerClient) -> HTTPResponse {
         let rotation = state.withLock { state in
-            let rotation = state.ledger.rotate(refreshToken: token, at: .now)
+            let rotation = state.ledger.rotate(token, of: client.id, at: ProcessInfo.processInfo.systemUptime)
             if case .spent(_, let revokes) = rotation {
                 state.tally.reuses += 1
                 state.tally.revokedFamilies += revokes ? 1 : 0
@@ -164,16 +187,19 @@ final class AuthorizationEndpoints: Sendable {
         }
         if case .spent(let name, let revokes) = rotation {
             onEvent(.reuseDetected(name))
-            if revokes {
-                onEvent(.familyRevoked(name.family))
-            }
+            if revokes { onEvent(.familyRevoked(name.family)) }
         }
         guard case .rotated(let pair) = rotation else { return refusedToken("invalid_grant") }
         onEvent(.tokenIssued(access: pair.accessName, refresh: pair.refreshName))
+        return issued(pair, refreshToken: pair.refreshToken)
+    }
+
+    private func issued(_ pair: TokenPair, refreshToken: String?) -> HTTPResponse {
+        let refresh = refreshToken.map { #","refresh_token":"\#($0)""# } ?? ""
         return HTTPResponse(
             200,
             json: #"{"access_token":"\#(pair.accessToken)","token_type":"Bearer","#
-                + #""expires_in":\#(pair.lifetime),"refresh_token":"\#(pair.refreshToken)"}"#
+                + #""expires_in":\#(pair.lifetime)\#(refresh)}"#
         )
     }
 
@@ -211,48 +237,5 @@ final class AuthorizationEndpoints: Sendable {
         }
         onEvent(.resourceServed(name))
         return HTTPResponse(200, json: #"{"resource":"served"}"#)
-    }
-}
-
-/// The fields of an `application/x-www-form-urlencoded` body (RFC 6749, appendix B).
-struct FormFields: Hashable {
-    private var values: [String: String] = [:]
-
-    /// Fails for a broken escape, for text that is not UTF-8, and for a field that comes twice: RFC
-    /// 6749, section 3.2, allows none of them.
-    init?(_ body: [UInt8]) {
-        for pair in body.split(separator: UInt8(ascii: "&")) {
-            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(parts[0]),
-                let value = parts.count == 2 ? Self.decoded(parts[1]) : "",
-                values.updateValue(value, forKey: name) == nil
-            else { return nil }
-        }
-    }
-
-    /// A field without a value counts as absent.
-    subscript(name: String) -> String? {
-        guard let value = values[name], !value.isEmpty else { return nil }
-        return value
-    }
-
-    private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"):
-                bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst(), let low = rest.popFirst(),
-                    let first = Character(Unicode.Scalar(high)).hexDigitValue,
-                    let second = Character(Unicode.Scalar(low)).hexDigitValue
-                else { return nil }
-                bytes.append(UInt8(first * 16 + second))
-            default:
-                bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

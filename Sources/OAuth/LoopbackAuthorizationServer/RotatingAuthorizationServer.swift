@@ -3,9 +3,9 @@ public import Foundation
 /// An authorization server for tests: on the loopback address, over real HTTP, with refresh tokens that rotate.
 ///
 /// It punishes the reuse of a refresh token as RFC 9700, section 4.14.2, has it: the whole family is revoked, the newest
-/// access token included. It has one public client, no user interface (a sign-in is a method call), and one resource
-/// that wants an access token. Access tokens run out when ``expireAccessTokens()`` is called, not by the clock: no
-/// test waits.
+/// access token included. It has no user interface (a sign-in is a method call), and one resource that wants an access
+/// token. Access tokens run out when ``expireAccessTokens()`` is called, not by the clock, so that
+/// no test waits.
 ///
 /// ```swift
 /// let server = try RotatingAuthorizationServer()
@@ -18,8 +18,8 @@ public import Foundation
 ///
 /// **Concurrency** Can be used from any thread. The server has threads of its own, one for each connection.
 public final class RotatingAuthorizationServer: Sendable {
-    /// The identifier of the server's one client, which has no secret.
-    public static let clientID = AuthorizationEndpoints.clientID
+    /// The identifier of the one client, which has no secret, where no other clients are named.
+    public static let clientID = "loopback-client"
 
     private let endpoints: AuthorizationEndpoints
     private let transport: LoopbackHTTPServer
@@ -28,6 +28,7 @@ public final class RotatingAuthorizationServer: Sendable {
     ///
     /// - Parameters:
     ///   - port: 0 lets the system choose one that is free.
+    ///   - clients: who is registered; a refresh token is good for the client only that signed in.
     ///   - lifetime: what the server announces as the life of an access token, in seconds.
     ///   - grace: for how many seconds a spent refresh token is answered with what it was exchanged for, in place of
     ///     being punished; 0 is strict.
@@ -36,12 +37,19 @@ public final class RotatingAuthorizationServer: Sendable {
     /// - Throws: ``SocketError`` if the system does not give it a socket or the port is taken.
     public init(
         port: UInt16 = 0,
+        clients: [AuthorizationServerClient] = [.public(RotatingAuthorizationServer.clientID)],
         lifetime: Int = 3600,
         grace: TimeInterval = 0,
         latency: TimeInterval = 0,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void = { _ in }
     ) throws(SocketError) {
-        let endpoints = AuthorizationEndpoints(lifetime: lifetime, grace: grace, latency: latency, onEvent: onEvent)
+        let endpoints = AuthorizationEndpoints(
+            clients: clients,
+            lifetime: lifetime,
+            grace: grace,
+            latency: latency,
+            onEvent: onEvent
+        )
         self.endpoints = endpoints
         transport = try LoopbackHTTPServer(
             port: port,
@@ -75,8 +83,10 @@ public final class RotatingAuthorizationServer: Sendable {
     public var tally: AuthorizationServerTally { endpoints.tally }
 
     /// Starts a new family, as if a user had signed in.
-    public func signIn() -> TokenPair {
-        endpoints.signIn()
+    ///
+    /// - Parameter clientID: the client that the user signed in with; `nil` for the first one.
+    public func signIn(clientID: String? = nil) -> TokenPair {
+        endpoints.signIn(clientID)
     }
 
     /// Lets all access tokens issued so far run out now.
@@ -128,6 +138,8 @@ public enum AuthorizationServerEvent: Hashable, Sendable {
     case tokenRequested(TokenName?)
     /// The token endpoint issued a new pair.
     case tokenIssued(access: TokenName, refresh: TokenName)
+    /// The token endpoint issued an access token to a client for itself (`client_credentials`).
+    case clientTokenIssued(TokenName)
     /// The token endpoint refused with this code of RFC 6749, section 5.2.
     case tokenRefused(code: String)
     /// A refresh token was presented that was spent.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Foundation
 
 /// A file descriptor of this process, and the few system calls that the server makes on it.
 ///
@@ -22,13 +16,7 @@ struct SocketDescriptor: Hashable, Sendable {
     }
 
     func close() {
-        #if canImport(Glibc)
-        _ = Glibc.close(number)
-        #elseif canImport(Musl)
-        _ = Musl.close(number)
-        #else
-        _ = Darwin.close(number)
-        #endif
+        closeDescriptor(number)
     }
 
     /// Wakes a thread that waits in ``receive(upTo:)``, and leaves an answer the time to be sent.
@@ -55,9 +43,7 @@ struct SocketDescriptor: Hashable, Sendable {
             _ = unsafe setsockopt(number, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
     }
-}
 
-extension SocketDescriptor {
     /// A TCP socket that is neither bound nor connected.
     static func stream() throws(SocketError) -> SocketDescriptor {
         #if canImport(Glibc)
@@ -84,9 +70,7 @@ extension SocketDescriptor {
             }
         }
     }
-}
 
-extension SocketDescriptor {
     /// Listens on 127.0.0.1; port 0 lets the system choose one that is free.
     static func listening(onPort port: UInt16) throws(SocketError) -> SocketDescriptor {
         let descriptor = try stream()
@@ -107,13 +91,7 @@ extension SocketDescriptor {
 
     private func bind(toPort port: UInt16) throws(SocketError) {
         let status = unsafe Self.withLoopbackAddress(port) { address, size in
-            #if canImport(Glibc)
-            unsafe Glibc.bind(number, address, size)
-            #elseif canImport(Musl)
-            unsafe Musl.bind(number, address, size)
-            #else
-            unsafe Darwin.bind(number, address, size)
-            #endif
+            unsafe bindDescriptor(number, address, size)
         }
         guard status == 0 else { throw SocketError(call: "bind", code: errno) }
     }
@@ -133,18 +111,9 @@ extension SocketDescriptor {
 
     /// The next connection, or `nil` if the peer is gone again or the process has no descriptor left.
     func accept() -> SocketDescriptor? {
-        #if canImport(Glibc)
-        let number = Glibc.accept(number, nil, nil)
-        #elseif canImport(Musl)
-        let number = Musl.accept(number, nil, nil)
-        #else
-        let number = Darwin.accept(number, nil, nil)
-        #endif
-        return try? SocketDescriptor(number, from: "accept")
+        try? SocketDescriptor(acceptConnection(number), from: "accept")
     }
-}
 
-extension SocketDescriptor {
     /// A connection to a port of 127.0.0.1, as a client has it.
     static func connected(toPort port: UInt16) throws(SocketError) -> SocketDescriptor {
         let descriptor = try stream()
@@ -156,9 +125,7 @@ extension SocketDescriptor {
         }
         return descriptor
     }
-}
 
-extension SocketDescriptor {
     /// The next bytes; none at the end of the stream, after an error, or when the limit has passed.
     func receive(upTo count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
@@ -186,13 +153,7 @@ extension SocketDescriptor {
             var rest = unsafe buffer[...]
             while unsafe !rest.isEmpty {
                 let part = unsafe UnsafeRawBufferPointer(rebasing: rest)
-                #if canImport(Glibc)
-                let sent = unsafe Glibc.send(number, part.baseAddress, part.count, flags)
-                #elseif canImport(Musl)
-                let sent = unsafe Musl.send(number, part.baseAddress, part.count, flags)
-                #else
-                let sent = unsafe Darwin.send(number, part.baseAddress, part.count, flags)
-                #endif
+                let sent = unsafe sendBytes(number, part.baseAddress, part.count, flags)
                 if sent > 0 {
                     unsafe rest = unsafe rest.dropFirst(sent)
                 } else if sent == 0 || errno != EINTR {
@@ -202,6 +163,20 @@ extension SocketDescriptor {
             return true
         }
     }
+}
+
+// Inside of the type the names of its methods hide those of the system calls.
+
+private func closeDescriptor(_ number: Int32) { _ = close(number) }
+
+private func bindDescriptor(_ number: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
+    unsafe bind(number, address, size)
+}
+
+private func acceptConnection(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+
+private func sendBytes(_ number: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+    unsafe send(number, bytes, count, flags)
 }
 
 /// The system refused a socket that the server cannot do without.

@@ -76,6 +76,7 @@ extension AuthorizationServerEvent {
         return switch self {
         case .tokenRequested(let name): "POST /token with \(text(name))"
         case .tokenIssued(let access, let refresh): "answer 200: \(access) and \(refresh)"
+        case .clientTokenIssued(let access): "answer 200: \(access)"
         case .tokenRefused(let code): "answer 400: \(code)"
         case .reuseDetected(let name): "\(name) is used again"
         case .familyRevoked: "the session is revoked"

@@ -61,6 +61,38 @@ struct DocumentedExampleTests {
         #expect(server.tally.reuses == 0)
     }
 
+    @Test func `each client of the server has its own proof, and its own refresh tokens`() async throws {
+        let server = try RotatingAuthorizationServer(clients: [.public("app"), .confidential("worker", secret: "s:+")])
+        let session = server.signIn(clientID: "app")
+        defer { server.stop() }
+        func exchange(_ grant: TokenGrant, _ authentication: ClientAuthentication) async throws -> TokenResponse {
+            try await TokenEndpoint(server.tokenEndpoint, authentication: authentication).exchange(grant)
+        }
+        for proof in [
+            ClientAuthentication.basic(clientID: "worker", secret: "s:+"), .postBody(clientID: "worker", secret: "s:+"),
+        ] {
+            let response = try await exchange(.clientCredentials(), proof)
+            #expect(response.refreshToken == nil)
+            #expect(server.name(of: response.accessToken.value)?.kind == .access)
+            await #expect(throws: OAuthError.refused("invalid_grant")) {
+                try await exchange(.refreshToken(session.refreshToken), proof)
+            }
+        }
+        for wrong in [
+            ClientAuthentication.basic(clientID: "worker", secret: "x"), .none(clientID: "worker"),
+            .postBody(clientID: "app", secret: "s:+"), .none(clientID: RotatingAuthorizationServer.clientID),
+        ] {
+            await #expect(throws: OAuthError.refused("invalid_client")) {
+                try await exchange(.clientCredentials(), wrong)
+            }
+        }
+        await #expect(throws: OAuthError.refused("unauthorized_client")) {
+            try await exchange(.clientCredentials(), .none(clientID: "app"))
+        }
+        #expect(server.tally.reuses == 0)
+        #expect(try await exchange(.refreshToken(session.refreshToken), .none(clientID: "app")).refreshToken != nil)
+    }
+
     @Test func `errors match by pattern`() {
         func name(_ error: any Error) -> String {
             switch error {

@@ -1,0 +1,44 @@
+import Foundation
+
+/// The fields of an `application/x-www-form-urlencoded` body (RFC 6749, appendix B).
+struct FormFields: Hashable {
+    private var values: [String: String] = [:]
+
+    /// Fails for a broken escape, for text that is not UTF-8, and for a field that comes twice: RFC
+    /// 6749, section 3.2, allows none of them.
+    init?(_ body: [UInt8]) {
+        for pair in body.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(parts[0]),
+                let value = parts.count == 2 ? Self.decoded(parts[1]) : "",
+                values.updateValue(value, forKey: name) == nil
+            else { return nil }
+        }
+    }
+
+    /// A field without a value counts as absent.
+    subscript(name: String) -> String? {
+        guard let value = values[name], !value.isEmpty else { return nil }
+        return value
+    }
+
+    static func decoded(_ text: some Collection<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text)[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"):
+                bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst(), let low = rest.popFirst(),
+                    let first = Character(Unicode.Scalar(high)).hexDigitValue,
+                    let second = Character(Unicode.Scalar(low)).hexDigitValue
+                else { return nil }
+                bytes.append(UInt8(first * 16 + second))
+            default:
+                bytes.append(byte)
+            }
+        }
+        return String(bytes: bytes, encoding: .utf8)
+    }
+}
