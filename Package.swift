@@ -151,7 +151,7 @@ let migrationGroup: [Target] = [
         at: "Migration/DocumentationTests",
         [
             "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
-            "CredentialStoreContract", "SampleShared", "SampleStage0", "SampleStage2",
+            "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage0", "SampleStage2",
         ]
     ),
 ]
