@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// It punishes the reuse of a refresh token as RFC 9700, section 4.14.2, has it: the whole family is revoked, the newest
 /// access token included. It has no user interface (a sign-in is a method call), and one resource that wants an access
-/// token. Access tokens run out when ``expireAccessTokens()`` is called, not by the clock, so that
+/// token. Access tokens run out when ``expireAccessTokens()`` is called, not by the clock:
 /// no test waits.
 ///
 /// ```swift
