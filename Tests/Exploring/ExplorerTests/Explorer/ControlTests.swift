@@ -39,28 +39,21 @@ struct ControlTests {
         #expect(Set(journal.all) == ["task detached", "detached task"])
     }
 
-    @Test("reports a sleep in real time")
-    func realSleep() async {
+    @Test("reports a sleep in real time, and whose it is", arguments: [("sleeper", false), ("sleeper/1", true)])
+    func realSleep(name: String, isPlain: Bool) async {
         let report = await patient.explore(
             Scenario("a real sleep") { run in
-                run.operation("sleeper") { try await Task.sleep(for: .milliseconds(500)) }
-            }
-        )
-        #expect(report.failure?.kind == .escape)
-        #expect(report.failure?.message.contains("sleeper") == true)
-    }
-
-    @Test("reports a plain task that sleeps in real time")
-    func plainSleep() async {
-        let report = await patient.explore(
-            Scenario("a plain task sleeps") { run in
-                run.operation("first") {
-                    try await Task { try await Task.sleep(for: .milliseconds(500)) }.value
+                run.operation("sleeper") {
+                    if isPlain {
+                        try await Task { try await Task.sleep(for: .milliseconds(500)) }.value
+                    } else {
+                        try await Task.sleep(for: .milliseconds(500))
+                    }
                 }
             }
         )
         #expect(report.failure?.kind == .escape)
-        #expect(report.failure?.message.contains("first/1") == true)
+        #expect(report.failure?.message.contains("\(name) was resumed") == true, "\(report)")
     }
 
     @Test("reports an effect on another thread")

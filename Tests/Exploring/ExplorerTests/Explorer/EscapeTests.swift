@@ -101,26 +101,4 @@ struct EscapeTests {
         #expect(complaint.contains("too late"))
     }
     #endif
-
-    @Test("after the scenario's end is reported by the end of the search")
-    func lateEffect() async {
-        for round in 1...20 {
-            let report = await patient.explore(
-                Scenario("nobody waits") { run in
-                    let isDone = DispatchSemaphore(value: 0)
-                    run.operation("caller") {}
-                    run.invariant("comes last") {
-                        DispatchQueue.global().async {
-                            run.effect("elsewhere")
-                            isDone.signal()
-                        }
-                        isDone.wait()
-                        return true
-                    }
-                }
-            )
-            #expect(report.failure?.kind == .escape, "round \(round): \(report)")
-            #expect(report.failure?.message.contains("elsewhere") == true)
-        }
-    }
 }

@@ -3,22 +3,19 @@ import InterleavingExplorer
 /// An account whose check and act are two steps of the actor, with a suspension between them.
 actor Account {
     private(set) var balance: Int
-    private let revalidates: Bool
 
-    init(balance: Int, revalidates: Bool = false) {
+    init(balance: Int) {
         self.balance = balance
-        self.revalidates = revalidates
     }
 
     func withdraw(_ amount: Int, approval: @Sendable () async -> Void) async {
         guard balance >= amount else { return }
         await approval()
-        guard !revalidates || balance >= amount else { return }
         balance -= amount
     }
 }
 
-/// A counter that reads, hops away and writes back.
+/// A counter.
 actor Counter {
     private(set) var value = 0
 
@@ -31,21 +28,17 @@ actor Counter {
     }
 }
 
-/// One shared load for many callers; how the slot of the shared task is cleared is up to the style.
+/// One shared load for many callers, or a load for each.
 actor Loads {
     enum Style: Sendable {
-        /// The load clears the slot itself: right.
+        /// The load is shared, and clears itself: right.
         case loadClears
-        /// Every caller clears whatever task is in the slot when it leaves: wrong.
-        case everyCallerClears
-        /// Nothing is shared: every caller that finds no token loads.
+        /// Every caller that finds no token loads: wrong.
         case unguarded
     }
 
-    private(set) var cached: Int?
     private(set) var started = 0
-    private(set) var inFlight = 0
-    private(set) var mostInFlight = 0
+    private var cached: Int?
     private var flight: Task<Int, Never>?
     private let style: Style
     private let executor: (any TaskExecutor)?
@@ -66,14 +59,7 @@ actor Loads {
             return await load()
         case .loadClears:
             return await (flight ?? startFlight()).value
-        case .everyCallerClears:
-            defer { flight = nil }
-            return await (flight ?? startFlight()).value
         }
-    }
-
-    func invalidate() {
-        cached = nil
     }
 
     private func startFlight() -> Task<Int, Never> {
@@ -89,15 +75,10 @@ actor Loads {
 
     private func load() async -> Int {
         started += 1
-        inFlight += 1
-        mostInFlight = max(mostInFlight, inFlight)
         let token = started
         await server()
-        inFlight -= 1
         cached = token
-        if style == .loadClears {
-            flight = nil
-        }
+        flight = nil
         return token
     }
 }
@@ -135,13 +116,6 @@ actor Cell {
     private(set) var text = ""
 
     func add(_ more: String) -> String {
-        text += more
-        return text
-    }
-
-    func addTwice(_ more: String) async -> String {
-        text += more
-        await Task.yield()
         text += more
         return text
     }
