@@ -40,7 +40,7 @@ struct TokensContractTests {
 }
 
 extension Credential {
-    fileprivate init(accessToken: String = "", refreshToken: String) {
+    nonisolated fileprivate init(accessToken: String = "", refreshToken: String) {
         self.init(accessToken: accessToken, expiresAt: .distantFuture, refreshToken: refreshToken)
     }
 }
