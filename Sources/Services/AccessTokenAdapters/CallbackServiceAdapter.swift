@@ -8,7 +8,7 @@ public import Dispatch
 /// Calls through one adapter reach the service in the order in which they were made. So a caller that signs out and then asks
 /// is told `signedOut`, and one that invalidates a token is not given it again. For all others a sign-out counts from some
 /// moment between its call and its `done`. Wait for `done` of `signOut(then:)` before you sign in at the service itself. A
-/// service of others may answer later calls first.
+/// service of your own may answer later calls first.
 ///
 /// ```swift
 /// let provider: any AccessTokenProviding = CallbackServiceAdapter(of: asyncService, handlerQueue: .main)
@@ -22,12 +22,15 @@ public import Dispatch
 /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers at once with `CancellationError` and cancels the task
 /// that waits for the token, where there is one (X1).
 public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueueProviding {
+    /// The ways to call a base, from the one that needs the fewest hops to the one that always works.
+    private enum Calls {
+        case ofCallbacks(any AccessTokenProviding)
+        case ofActor(AsyncAccessTokenService, OrderedCalls)
+        case ofOthers
+    }
+
     let base: any AsyncAccessTokenProviding
-    /// The base as callback code sees it, if it is known there: then no task comes between.
-    private let callbacks: (any AccessTokenProviding)?
-    private let service: AsyncAccessTokenService?
-    /// The calls of `service`.
-    private let calls: OrderedCalls
+    private let calls: Calls
     /// Starts the tasks that call a service of others, one after the other.
     private let order: DispatchQueue
     package let handlerQueue: any SerialQueue
@@ -41,8 +44,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         self.init(of: base, handlersOn: DispatchQueue(label: "CallbackServiceAdapter.handlers", target: handlerQueue))
     }
 
-    /// Takes its queues, of which `order` must be serial: their holder decides when a service of others and when handlers
-    /// are called.
+    /// Takes its queues, of which `order` must be serial, for tests that decide what comes before what.
     package init(
         of base: any AsyncAccessTokenProviding,
         handlersOn handlerQueue: any SerialQueue,
@@ -51,9 +53,13 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         self.base = base
         self.order = order
         self.handlerQueue = handlerQueue
-        service = base as? AsyncAccessTokenService
-        calls = OrderedCalls(startTask: service?.startTask ?? TaskStarter())
-        callbacks = (base as? AsyncServiceAdapter)?.base ?? base as? any AccessTokenProviding
+        if let service = base as? AsyncAccessTokenService {
+            calls = .ofActor(service, OrderedCalls(startTask: service.startTask))
+        } else if let callbacks = (base as? AsyncServiceAdapter)?.base ?? base as? any AccessTokenProviding {
+            calls = .ofCallbacks(callbacks)
+        } else {
+            calls = .ofOthers
+        }
     }
 
     /// Calls `handler` once with a valid token, or with the reason why there is none.
@@ -61,7 +67,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     @discardableResult
     public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         // A token that is there must not overtake a call that the service has not seen yet.
-        if let service, !calls.areUnderWay, let token = service.freshToken {
+        if case .ofActor(let service, let calls) = calls, !calls.areUnderWay, let token = service.freshToken {
             handlerQueue.enqueue { handler(.success(token)) }
             return .answered
         }
@@ -78,7 +84,11 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
 
     /// Returns what cancels the call.
     private func retrieveToken(answering answer: OneShot<LoadResult>) -> @Sendable () -> Void {
-        if let service {
+        switch calls {
+        case .ofCallbacks(let service):
+            let retrieval = service.retrieveToken { answer($0) }
+            return { retrieval.cancel() }
+        case .ofActor(let service, let calls):
             let caller = CallerContext.present()
             let waiter = WaiterOfCall()
             calls.add { waiter.id = await service.retrieveToken(by: caller) { answer($0) } }
@@ -87,15 +97,12 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
                     if let id = waiter.id { await service?.cancel(id) }
                 }
             }
+        case .ofOthers:
+            let task = startInOrder { [base] in
+                do { answer(.success(try await base.token())) } catch { answer(.failure(error)) }
+            }
+            return { task.cancel() }
         }
-        if let callbacks {
-            let retrieval = callbacks.retrieveToken { answer($0) }
-            return { retrieval.cancel() }
-        }
-        let task = startInOrder { [base] in
-            do { answer(.success(try await base.token())) } catch { answer(.failure(error)) }
-        }
-        return { task.cancel() }
     }
 
     /// A valid token from the service itself, for async code that was given the adapter.
@@ -105,26 +112,25 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
 
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) {
-        if let service { return calls.add { await service.invalidate(rejected) } }
-        if let callbacks { return callbacks.invalidate(rejected) }
+        if case .ofCallbacks(let service) = calls { return service.invalidate(rejected) }
         inOrder { [base] in await base.invalidate(rejected) }
     }
 
     /// Ends the session, and calls `done` on the handlers' queue; see ``AccessTokenProviding/signOut(then:)``.
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        let finish: @Sendable () -> Void = { [handlerQueue] in handlerQueue.enqueue(done) }
-        if let service {
+        // A service of others that drops its handler has nothing more to forget.
+        let finish = OneShot(abandoned: ()) { [handlerQueue] in handlerQueue.enqueue(done) }
+        switch calls {
+        case .ofCallbacks(let service):
+            service.signOut { finish(()) }
+        case .ofActor(let service, let calls):
             let enclosing = LoadContext.currentLoads
-            return calls.add { await service.endSession(inside: enclosing, then: finish) }
-        }
-        if let callbacks {
-            // One that drops its handler has nothing more to forget.
-            let finish = OneShot(abandoned: (), finish)
-            return callbacks.signOut { finish(()) }
-        }
-        inOrder { [base] in
-            await base.signOut()
-            finish()
+            calls.add { await service.endSession(inside: enclosing) { finish(()) } }
+        case .ofOthers:
+            inOrder { [base] in
+                await base.signOut()
+                finish(())
+            }
         }
     }
 
@@ -136,7 +142,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     ///
     /// - Parameter call: must return soon: the next call waits for it. Do not wait for a token in it.
     public func inOrder(_ call: @escaping @Sendable () async -> Void) {
-        if service == nil { _ = startInOrder(call) } else { calls.add(call) }
+        if case .ofActor(_, let calls) = calls { calls.add(call) } else { _ = startInOrder(call) }
     }
 
     /// Starts a task that calls a service of others, after those that were started before.
