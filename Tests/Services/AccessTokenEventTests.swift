@@ -88,9 +88,13 @@ struct AccessTokenEventTests {
         struct ServerFailure: LoggableError {
             var logCode: String { "http_503" }
         }
+        struct FoundationFailure: CustomNSError {
+            static var errorDomain: String { "Domain" }
+            var errorCode: Int { 7 }
+        }
         #expect(try eventOfFailure(ServerFailure()).errorCode == "http_503")
         #expect(try eventOfFailure(AccessTokenError.loadAbandoned).errorCode == "loadAbandoned")
-        #expect(try eventOfFailure(CocoaError(.fileNoSuchFile)).errorCode == "NSCocoaErrorDomain 4")
+        #expect(try eventOfFailure(FoundationFailure()).errorCode == "Domain 7")
     }
 
     private func eventOfFailure(_ error: any Error) throws -> AccessTokenEvent {

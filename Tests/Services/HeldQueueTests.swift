@@ -99,18 +99,6 @@ struct HeldQueueTests {
         #expect(answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) })
     }
 
-    @Test func `events do not wait for a loader that blocks`() {
-        let (loaderQueue, eventQueue) = (HeldQueue(), HeldQueue())
-        let events = Locked<[AccessTokenEvent]>([])
-        let service = service(loaderOn: loaderQueue, eventsOn: { eventQueue.enqueue($0) }) { event in
-            events.withLock { $0.append(event) }
-        }
-        service.callFromLegacyCode(then: answers.take)
-        #expect(loaderQueue.count == 1)
-        eventQueue.run()
-        #expect(events.withLock { $0 } == [.init(.loadStarted, load: 1)])
-    }
-
     @Test func `neither a load nor an answer nor a deadline waits for an event handler that blocks`() async {
         let eventQueue = HeldQueue()
         let service = service(
@@ -217,17 +205,6 @@ struct HeldQueueTests {
             isReleased.happen()
         }
         return service.callFromLegacyCode { _ in withExtendedLifetime(screen) {} }
-    }
-
-    @Test func `the async view of a callback loader calls it on its queue`() async throws {
-        let loaderQueue = HeldQueue()
-        let view = AsyncLoaderAdapter(of: loader, loaderOn: loaderQueue, onEvent: nil)
-        let load = Task { try await view.load(replacing: nil) }
-        await yieldUntil { loaderQueue.count == 1 || !loader.loads.isEmpty }
-        #expect(loader.loads.isEmpty)
-        loaderQueue.run()
-        await loader.started(1)?.answer(.success(validToken))
-        #expect(try await load.valueInTime == validToken)
     }
 
     // MARK: The actor

@@ -132,39 +132,11 @@ struct WithTokenTests {
         #expect(service.currentToken?.value == tokens.last)
     }
 
-    @Test func `by callbacks may fail with tokenRejected`() async {
-        let service = AccessTokenService(loader: loader, clock: ManualClock())
-        await #expect(throws: AccessTokenError.tokenRejected) {
-            try await answer { (handler: @escaping @Sendable (Result<Reply, any Error>) -> Void) in
-                service.withToken { [server] token, reply in
-                    server.take(token)
-                    reply(.failure(AccessTokenError.tokenRejected))
-                } then: {
-                    handler($0)
-                }
-            }
-        }
-        #expect(server.sent == ["T1", "T2"])
-    }
-
-    @Test func `whose callback is dropped ends with an error that says so`() async {
-        let service = AccessTokenService(loader: loader, clock: ManualClock())
-        await #expect(throws: AccessTokenError.requestAbandoned) {
-            try await answer { (handler: @escaping @Sendable (Result<Reply, any Error>) -> Void) in
-                service.withToken { _, _ in
-                } then: {
-                    handler($0)
-                }
-            }
-        }
-    }
-
     @Test func `that is cancelled is answered at once, and not sent again`() async throws {
         let service = AccessTokenService(loader: loader, clock: ManualClock())
         let pending = Locked<(@Sendable (Result<Reply, any Error>) -> Void)?>(nil)
         let isSent = Event()
-        // The request may be sent before the call that sends it has returned.
-        let retrieval = LateBound<AccessTokenRetrieval> { $0.cancel() }
+        let retrieval = Locked<AccessTokenRetrieval?>(nil)
         let call = Task { () -> Reply in
             try await answer { handler in
                 let isRejected: @Sendable (Reply) -> Bool = { $0.status == 401 }
@@ -175,11 +147,13 @@ struct WithTokenTests {
                 } then: {
                     handler($0)
                 }
-                retrieval.bind(cancel)
+                retrieval.withLock { $0 = cancel }
             }
         }
         await isSent.wait()
-        retrieval.cancel()
+        // The request may be sent before the call that sends it has returned.
+        await yieldUntil { retrieval.withLock { $0 != nil } }
+        retrieval.withLock { $0 }?.cancel()
         await #expect(throws: CancellationError.self) { try await call.valueInTime }
         pending.withLock { $0 }?(.success(Reply(status: 401, token: "T1")))
         #expect(service.currentToken?.value == "T1", "nobody invalidates for a caller that has left")
@@ -237,18 +211,6 @@ struct WithTokenTests {
         service.handler.withLock { $0 }?(.success(AccessToken(value: "T1")))
         #expect(server.sent == [])
         #expect(answers.results.count == 1)
-    }
-
-    @Test func `whose callback is dropped ends so also while somebody could cancel it`() async {
-        let service = AccessTokenService(loader: loader, clock: ManualClock())
-        let answers = Answers()
-        let retrieval = service.withToken { _, _ in
-        } then: { (result: Result<AccessToken, any Error>) in
-            answers.take(result)
-        }
-        await answers.count(1)
-        #expect(throws: AccessTokenError.requestAbandoned) { try answers.results[0].get() }
-        retrieval.cancel()
     }
 
     /// Sends requests by callbacks, each of which replies as the closure says.

@@ -6,22 +6,30 @@ import AccessTokenGCD
 nonisolated(nonsending) func tokenByCallback(
     _ retrieve: (@escaping AccessTokenHandler) -> AccessTokenRetrieval
 ) async throws -> AccessToken {
-    let pending = LateBound<@Sendable () -> Void> { answerAsCancelled in answerAsCancelled() }
-    let retrieval = LateBound<AccessTokenRetrieval> { $0.cancel() }
+    // The caller may be cancelled before there is something to cancel.
+    let call = Locked<(isCancelled: Bool, cancel: (@Sendable () -> Void)?)>((false, nil))
     return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
-            let answer = OneShot<Result<AccessToken, any Error>>(
-                abandoned: .failure(AccessTokenError.loadAbandoned)
-            ) { result in
+            let answer = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
                 continuation.resume(with: result)
             }
-            // Weak: only the handler holds the answer, and dropping the handler drops the answer.
-            pending.bind { [weak answer] in answer?(.failure(CancellationError())) }
-            retrieval.bind(retrieve { result in answer(result) })
+            let retrieval = retrieve { answer($0) }
+            let cancel: @Sendable () -> Void = { [weak answer] in
+                // In this order, or an error of the service's own for a cancelled call would come first.
+                answer?(.failure(cancellation))
+                retrieval.cancel()
+            }
+            let isCancelled = call.withLock { call in
+                call.cancel = cancel
+                return call.isCancelled
+            }
+            if isCancelled { cancel() }
         }
     } onCancel: {
-        // In this order, or an error of the service's own for a cancelled call would come first.
-        pending.cancel()
-        retrieval.cancel()
+        let cancel = call.withLock { call in
+            call.isCancelled = true
+            return call.cancel
+        }
+        cancel?()
     }
 }

@@ -1,5 +1,4 @@
 public import AccessTokenCore
-import Foundation
 
 /// One valid token for many callers, by `async` functions: an actor, and an array of waiters.
 ///
@@ -12,13 +11,10 @@ import Foundation
 ///
 /// **Concurrency** With a valid token, ``token()`` stays on the caller's executor and does not suspend at all. Without one it
 /// enters the actor. Waiters are resumed in the order in which they came (D2); callback code that waits beside them, by an
-/// adapter, is answered first. Loads run in tasks of the service's own, on the executor given, without the task-local values
-/// of any caller. They start with the priority of the caller that led them, and are raised to the highest priority of their
-/// waiters where the platform can (macOS 26, iOS 26, Linux).
+/// adapter, is answered first. Loads run in tasks of the service's own, without any caller's task-local values. They have the
+/// highest priority of their waiters where the platform can raise it (macOS 26, iOS 26, Linux), else the first caller's.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
-///
-/// What guards what:
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
@@ -26,7 +22,7 @@ import Foundation
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
 /// | the event handler | a thread that all services share |
-/// | the deadline | a timer of the clock, and then the actor |
+/// | the deadline | a thread that all timers share, and then the actor |
 public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private var machine: AccessTokenStateMachine
     private var waiters = WaiterList<Waiter>()
@@ -40,7 +36,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     nonisolated let clock: ServiceClock
 
     private let loader: any AsyncAccessTokenLoader
-    private let loadDeadline: TimeInterval?
+    private let policy: AccessTokenPolicy
     private let events: EventDelivery?
     /// Starts the tasks of the service: on the executor given, or in the global pool.
     package nonisolated let startTask: TaskStarter
@@ -60,14 +56,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         clock: any AccessTokenClock = SystemClock(),
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) {
-        self.init(
-            loader: loader,
-            policy: policy,
-            clock: clock,
-            startTask: TaskStarter(),
-            eventsOn: EventThread.queue,
-            onEvent: onEvent
-        )
+        self.init(loader: loader, policy: policy, clock: clock, startTask: TaskStarter(), onEvent: onEvent)
     }
 
     /// Creates a service whose loads, and the actor itself, run on an executor.
@@ -84,24 +73,23 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             policy: policy,
             clock: clock,
             startTask: TaskStarter(executor: executor),
-            eventsOn: EventThread.queue,
             onEvent: onEvent
         )
     }
 
-    /// Takes its event queue: the queue's holder decides when events are delivered.
+    /// Takes its event queue, for tests that decide when events are delivered.
     package init(
         loader: any AsyncAccessTokenLoader,
         policy: AccessTokenPolicy,
         clock: any AccessTokenClock,
         startTask: TaskStarter,
-        eventsOn eventQueue: @escaping EventQueue,
+        eventsOn eventQueue: @escaping EventQueue = EventThread.queue,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     ) {
         self.loader = loader
         self.startTask = startTask
         self.clock = ServiceClock(clock)
-        loadDeadline = policy.corrected.loadDeadline
+        self.policy = policy.corrected
         machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: onEvent != nil)
         snapshot = TokenSnapshot(reportsHits: onEvent != nil)
         events = onEvent.map { EventDelivery(on: eventQueue, to: $0) }
@@ -111,10 +99,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     // MARK: Callers
 
-    /// The token, if a valid one is there: never loads, never waits.
-    ///
-    /// A token that arrives expired is handed out for ``AccessTokenPolicy/minimumLoadInterval`` all the same: loading again
-    /// at once would bring another one.
+    /// The token, if one counts as valid (see ``AccessTokenPolicy/minimumLoadInterval``): never loads, never waits.
     @inlinable public nonisolated final var currentToken: AccessToken? {
         snapshot.usableToken(at: clock.now)
     }
@@ -140,25 +125,24 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
     ///
-    /// Callers that are waiting for a load of the present session are answered with the token. If it has expired, they go on
-    /// to wait, for a load of the new session.
+    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
 
     /// Begins a session whose first token the loader has to load: it has the session's credential already.
     ///
-    /// Callers that are waiting for a load of the present session go on to wait, for a load of the new one (clause O2).
+    /// Callers that wait for a load of the present session wait on, for a load of the new one (clause O2).
     public func signIn() {
         beginSession(with: nil)
     }
 
     /// Ends the session, and returns when the loader has forgotten it, also to a cancelled caller.
     ///
-    /// Callers get ``AccessTokenError/signedOut`` from now on (clauses O1 and O3). A load that is running is cancelled, since
-    /// its session is over. The sign-out waits for that load, at most until its deadline. Then the loader forgets the
-    /// session, within the time that a load has. Then this returns: no load of the ended session is running or will begin,
-    /// unless it is past its deadline. Store the next session's credential only after that: the loader would remove it.
+    /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). A load that is running is cancelled, and waited
+    /// for, at most until its deadline. Then the loader forgets the session, for which it has as long as for a load. Store the
+    /// next session's credential, where the loader finds it, only after this has returned: no load of the ended session can
+    /// begin then.
     ///
     /// From inside a load it returns without waiting for that load, which would wait for itself.
     public func signOut() async {
@@ -202,6 +186,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Decides about a caller, and loads if it is the first: the answer, or `nil` if the caller has to be a waiter.
     private func retrieve(by caller: CallerContext) -> LoadResult? {
+        // Single flight: the first caller starts a load (S1), and all others join it (S2).
         let action = machine.retrieve(by: caller, waiters: waiters.count, at: clock.now)
         events?.deliver(machine.takeEvents())
         if let start = action.start { startLoad(start) }
@@ -221,8 +206,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     private func startLoad(_ start: LoadStart) {
         snapshot.publish(machine)
-        let deadline = loadDeadline.map { seconds in
-            clock.schedule(after: seconds) { [self] in startTask { await self.deadlinePassed(start.load) } }
+        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
+            startTask { await self.deadlinePassed(start.load) }
         }
         loadTask = startTask(priority: TaskPriority(rawValue: start.priority)) { [self] in
             await runLoad(start, deadline)
@@ -238,12 +223,13 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer?) async {
         let load = start.load
         if machine.isCurrent(load) { runningLoads.begin(load) }
-        let answer = await askLoader(start)
+        let reply = await askLoader(start)
         deadline?.cancel()
         runningLoads.end(load)
-        guard let (result, error) = answer else { return }
-        let waiters = waiters.count
-        answerAll(machine.loadFinished(load, result, error: error, waiters: waiters, at: clock.now))
+        guard let (result, error) = reply else { return }
+        // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
+        let answer = machine.loadFinished(load, result, error: error, waiters: waiters.count, at: clock.now)
+        answerAll(answer)
     }
 
     /// Leaves the actor, which a loader that does not suspend would hold up, and so would the code of an error.
@@ -253,8 +239,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private nonisolated func askLoader(_ start: LoadStart) async -> (LoadResult, LoggedError?)? {
         let isWanted: @Sendable () -> Bool = { [self] in snapshot.isCurrent(start.load) }
         guard isWanted() else { return nil }
-        let context = LoadContext(loads: start.enclosing, priority: start.priority, isWanted: isWanted)
-        return await LoadContext.$current.withValue(context) {
+        return await LoadContext.$current.withValue(LoadContext(of: start, isWanted: isWanted)) {
             do {
                 return (.success(try await loader.load(replacing: start.replacing)), nil)
             } catch {
@@ -300,11 +285,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             signOuts.end()
             done?()
         }
-        let deadline = loadDeadline.map { seconds in
-            clock.schedule(after: seconds) { [self] in
-                guard finish(()) else { return }
-                startTask { await self.signOutTimedOut() }
-            }
+        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
+            guard finish(()) else { return }
+            startTask { await self.signOutTimedOut() }
         }
         await loader.signOut()
         deadline?.cancel()

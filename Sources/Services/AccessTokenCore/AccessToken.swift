@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// An OAuth 2.0 access token: what a resource server accepts, and for how long (RFC 6749, section 1.4).
 ///

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// Why a service answered a caller with an error of its own.
 ///
@@ -13,7 +17,7 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     /// What happened, to what, and what to do next.
     public let description: String
 
-    private init(_ name: String, _ description: String) {
+    private init(_ description: String, name: String = #function) {
         self.name = name
         self.description = description
     }
@@ -21,7 +25,6 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     /// No user is signed in (clauses O1 and O3).
     public static var signedOut: AccessTokenError {
         AccessTokenError(
-            "signedOut",
             "No token: nobody is signed in. Sign in, then give the service the new session's token with signIn(_:)."
         )
     }
@@ -29,7 +32,6 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     /// The loader was silent past the policy's `loadDeadline` (clause T1).
     public static var loadTimedOut: AccessTokenError {
         AccessTokenError(
-            "loadTimedOut",
             """
             No token: the loader did not answer within the policy's loadDeadline. The next call loads again; \
             an answer that still comes late is kept. If this repeats, look at the loader's own time-outs, and whether its \
@@ -41,7 +43,6 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     /// The callback that should have brought the answer was released without having been called.
     public static var loadAbandoned: AccessTokenError {
         AccessTokenError(
-            "loadAbandoned",
             """
             No token: the callback that should have brought it was released without having been called. \
             Look for a path in the loader or service that returns without calling it, [weak self] above all.
@@ -52,7 +53,6 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     /// A loader asked, during a load, the very service that was waiting for that load (clause R1).
     public static var loadAskedItsOwnService: AccessTokenError {
         AccessTokenError(
-            "loadAskedItsOwnService",
             """
             No token: the loader asked the service that is waiting for this very load, which could never end. \
             Give the loader's own requests another session, without this service.
@@ -63,7 +63,6 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     /// A server rejected the token (RFC 6750, section 3.1); thrown by a request that is run by `withToken`.
     public static var tokenRejected: AccessTokenError {
         AccessTokenError(
-            "tokenRejected",
             """
             The server rejected the token, and the one that was loaded after it. \
             Look at the token's audience and scope, and at the server's clock.
@@ -74,7 +73,6 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     /// The callback of a request that is run by `withToken` was released without having been called.
     public static var requestAbandoned: AccessTokenError {
         AccessTokenError(
-            "requestAbandoned",
             """
             No response: the callback of the request was released without having been called. \
             Look for a path in the request that returns without calling it, [weak self] above all.

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// When a token counts as expired, when its successor is loaded, and how long a load may take.
 ///

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// What the state machine last published: what callers are given without a hop, on any thread.
 @usableFromInline

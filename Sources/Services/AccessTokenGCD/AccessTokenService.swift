@@ -1,6 +1,5 @@
 public import AccessTokenCore
 public import Dispatch
-import Foundation
 
 /// One valid token for many callers, by callbacks: a queue, and an array of pending handlers.
 ///
@@ -11,25 +10,22 @@ import Foundation
 /// service.retrieveToken { result in … }
 /// ```
 ///
-/// **Concurrency** All methods can be called from any thread, also from inside a handler (D5). Handlers are called
-/// one at a time, in the order of the calls (D2), on a serial queue that targets the queue given (D4): with `.main`, on
-/// the main thread; with a serial queue, excluding other work on it; with a concurrent queue, beside it. They are never
-/// called from inside `retrieveToken` (D3). Called from the handler queue, your block finishes first; from another thread,
-/// the handler may run before your next line.
+/// **Concurrency** All methods can be called from any thread, also from inside a handler (D5). Handlers are called one at a
+/// time, in the order of the calls (D2), on a serial queue that targets the queue given (D4), and never from inside
+/// `retrieveToken` (D3). Called from the handler queue, your block finishes first; from another thread, the handler may run
+/// before your next line.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 ///
-/// What guards what:
-///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
-/// | every decision; `pendingHandlers` | `queue`, serial and private; a call waits for it some hundred nanoseconds |
+/// | every decision; `pendingHandlers` | `queue`, serial and private; a valid token is read without it |
 /// | the loader | `loaderQueue`, serial; a loader that blocks it holds up loads and sign-outs |
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
-/// | the deadline | a timer of the clock: no queue can hold it up |
+/// | the deadline | a thread that all timers share: no queue can hold it up |
 ///
-/// Each service whose loader blocks takes a thread of Dispatch for as long, and Dispatch has some 250 of them.
+/// The page "Give callback code one token" says what a call costs, and what a loader that blocks costs other services.
 public final class AccessTokenService: AccessTokenProviding, HandlerQueueProviding, @unchecked Sendable {
     // Sendable: what is `var` is only touched on `queue`.
     private let queue = DispatchQueue(label: "AccessTokenService")
@@ -45,7 +41,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
 
     private let id = ServiceID()
     private let loader: any AccessTokenLoader
-    private let loadDeadline: TimeInterval?
+    private let policy: AccessTokenPolicy
     private let loaderQueue: any SerialQueue
     package let handlerQueue: any SerialQueue
     private let events: EventDelivery?
@@ -75,26 +71,25 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
             clock: clock,
             loaderOn: DispatchQueue(label: "AccessTokenService.loader", target: loaderQueue),
             handlersOn: DispatchQueue(label: "AccessTokenService.handlers", target: handlerQueue),
-            eventsOn: EventThread.queue,
             onEvent: onEvent
         )
     }
 
-    /// Takes its queues: their holder decides what comes before what.
+    /// Takes its queues, for tests that decide what comes before what.
     package init(
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy,
         clock: any AccessTokenClock,
         loaderOn loaderQueue: any SerialQueue,
         handlersOn handlerQueue: any SerialQueue,
-        eventsOn eventQueue: @escaping EventQueue,
+        eventsOn eventQueue: @escaping EventQueue = EventThread.queue,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)?
     ) {
         self.loader = loader
         self.loaderQueue = loaderQueue
         self.handlerQueue = handlerQueue
         self.clock = ServiceClock(clock)
-        loadDeadline = policy.corrected.loadDeadline
+        self.policy = policy.corrected
         machine = AccessTokenStateMachine(service: id, policy: policy, reportsEvents: onEvent != nil)
         snapshot = TokenSnapshot(reportsHits: onEvent != nil)
         events = onEvent.map { EventDelivery(on: eventQueue, to: $0) }
@@ -104,10 +99,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
 
     // MARK: Callers
 
-    /// The token, if a valid one is there: never loads, never waits.
-    ///
-    /// A token that arrives expired is handed out for ``AccessTokenPolicy/minimumLoadInterval`` all the same: loading again
-    /// at once would bring another one.
+    /// The token, if one counts as valid (see ``AccessTokenPolicy/minimumLoadInterval``): never loads, never waits.
     @inlinable public var currentToken: AccessToken? {
         snapshot.usableToken(at: clock.now)
     }
@@ -138,30 +130,27 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
     ///
-    /// Callers that are waiting for a load of the present session are answered with the token. If it has expired, they go on
-    /// to wait, for a load of the new session.
+    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
 
     /// Begins a session whose first token the loader has to load: it has the session's credential already.
     ///
-    /// Callers that are waiting for a load of the present session go on to wait, for a load of the new one (clause O2).
+    /// Callers that wait for a load of the present session wait on, for a load of the new one (clause O2).
     public func signIn() {
         beginSession(with: nil)
     }
 
     /// Ends the session, and calls `done` on the handlers' queue when the loader has forgotten it.
     ///
-    /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). The sign-out waits for a load that is running,
-    /// at most until its deadline; the task of a load by a `CallbackLoaderAdapter` is cancelled. Then the loader forgets the
-    /// session, within the time that a load has. Then `done` is called: no load of the ended session is running or will
-    /// begin, unless it is past its deadline. Store the next session's credential only after that: the loader would remove
-    /// it.
+    /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). A load that is running is waited for, at
+    /// most until its deadline; the task of a load by a `CallbackLoaderAdapter` is cancelled as well. Then the loader forgets
+    /// the session, for which it has as long as for a load, and `done` is called. Store the next session's credential, where
+    /// the loader finds it, only after `done`: no load of the ended session can begin then.
     ///
-    /// A loader that blocks its queue for ever holds up the sign-out as well: then `done` is never called.
-    ///
-    /// From inside a load, `done` is called without waiting for it, since that load would wait for itself.
+    /// A loader that blocks its queue for ever also keeps `done` from being called. From inside a load, `done` is called
+    /// without waiting for that load, which would wait for itself.
     @available(*, renamed: "signOut()")
     public func signOut(then done: @escaping @Sendable () -> Void) {
         endSession { [handlerQueue] in handlerQueue.enqueue(done) }
@@ -179,11 +168,11 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         let now = clock.now
         let caller = CallerContext.present(isCancelled: isCancelled)
         let (action, waiter) = decide { () -> (AccessTokenStateMachine.RetrieveAction, WaiterID?) in
-            // No priority is raised here: a queue is raised by the blocks that wait in it.
+            // Single flight: the first caller starts a load (S1), and all others join it (S2).
             let action = machine.retrieve(by: caller, waiters: pendingHandlers.count, at: now)
             if action.start != nil { snapshot.publish(machine) }
             guard let answer = action.answer else { return (action, pendingHandlers.append(handler)) }
-            enqueue(handler, answer)
+            handler.enqueue(answer, on: handlerQueue)
             return (action, nil)
         }
         if let answer = action.answer { handler.callDirect(answer) }
@@ -196,7 +185,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         let handler = decide { () -> PendingHandler? in
             guard let handler = pendingHandlers.take(waiter) else { return nil }
             machine.waiterCancelled()
-            enqueue(handler, .failure(cancellation))
+            handler.enqueue(.failure(cancellation), on: handlerQueue)
             return handler
         }
         handler?.callDirect(.failure(cancellation))
@@ -205,7 +194,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     // MARK: Loads
 
     private func startLoad(_ start: LoadStart) {
-        let deadline = loadDeadline.map { clock.schedule(after: $0) { [self] in deadlinePassed(start.load) } }
+        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in deadlinePassed(start.load) }
         loaderQueue.enqueue { [self] in runLoad(start, deadline) }
     }
 
@@ -224,8 +213,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
             deadline?.cancel()
             loadFinished(load, result)
         }
-        let context = LoadContext(loads: start.enclosing, priority: start.priority) { [self] in snapshot.isCurrent(load)
-        }
+        let context = LoadContext(of: start) { [self] in snapshot.isCurrent(load) }
         LoadContext.$current.withValue(context) {
             loader.load(replacing: start.replacing) { [weak self] result in
                 if !answer(result) { self?.decide { self?.machine.loadAnsweredAgain(load) } }
@@ -238,8 +226,9 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         let error = events == nil ? nil : LoggedError(result)
         let answered = decide {
             runningLoads.end(load)
-            let waiters = pendingHandlers.count
-            return answerAll(machine.loadFinished(load, result, error: error, waiters: waiters, at: now))
+            // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
+            let answer = machine.loadFinished(load, result, error: error, waiters: pendingHandlers.count, at: now)
+            return answerAll(answer)
         }
         answered?.callDirect()
     }
@@ -287,12 +276,10 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
             signOuts.end()
             done?()
         }
-        let deadline = loadDeadline.map { seconds in
-            clock.schedule(after: seconds) { [self, weak finish] in
-                guard let finish, finish.isPending else { return }
-                decide { machine.signOutTimedOut() }
-                finish(())
-            }
+        let deadline = clock.schedule(after: policy.loadDeadline) { [self, weak finish] in
+            guard let finish, finish.isPending else { return }
+            decide { machine.signOutTimedOut() }
+            finish(())
         }
         loader.signOut {
             deadline?.cancel()
@@ -328,9 +315,5 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
             handlerQueue.enqueue { answered.callQueued() }
         }
         return answered
-    }
-
-    private func enqueue(_ handler: PendingHandler, _ result: LoadResult) {
-        if case .queued(let handler) = handler { handlerQueue.enqueue { handler(result) } }
     }
 }

@@ -7,6 +7,11 @@ package enum PendingHandler: Sendable {
     /// To be called directly, since it only wakes a task, which has no business on the handlers' queue.
     case direct(AccessTokenHandler)
 
+    /// Has the handler called on its queue, if it is to be called there.
+    func enqueue(_ result: LoadResult, on queue: any SerialQueue) {
+        if case .queued(let handler) = self { queue.enqueue { handler(result) } }
+    }
+
     /// Calls the handler if it is to be called on the handlers' queue, where this is.
     func callQueued(_ result: LoadResult) {
         if case .queued(let handler) = self { handler(result) }

@@ -9,15 +9,10 @@ package protocol SerialQueue: AnyObject, Sendable {
     ///
     /// A block as Dispatch has it: a closure given to a `DispatchQueue` is not wrapped in another one.
     func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void)
-
-    /// The queue that blocks are on while they run, which has the context that they find.
-    var dispatchQueue: DispatchQueue { get }
 }
 
 extension DispatchQueue: SerialQueue {
     package func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) {
         async(execute: block)
     }
-
-    package var dispatchQueue: DispatchQueue { self }
 }

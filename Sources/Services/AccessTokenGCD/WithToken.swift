@@ -1,5 +1,4 @@
 public import AccessTokenCore
-import Dispatch
 
 extension AccessTokenProviding {
     /// Runs a request with a valid token; if the server rejects the token, runs it once more with the next one.
@@ -35,7 +34,12 @@ extension AccessTokenProviding {
             @escaping @Sendable (AccessToken, @escaping @Sendable (Result<Response, any Error>) -> Void) -> Void,
         then handler: @escaping @Sendable (Result<Response, any Error>) -> Void
     ) -> AccessTokenRetrieval {
-        let run = TokenRequest(of: self, isRejected, request, then: handler)
+        let queue = (self as? any HandlerQueueProviding)?.handlerQueue
+        let answer = OneShot<Result<Response, any Error>>(abandoned: .failure(AccessTokenError.requestAbandoned)) {
+            outcome in
+            if let queue { queue.enqueue { handler(outcome) } } else { handler(outcome) }
+        }
+        let run = TokenRequest(provider: self, isRejected: isRejected, request: request, answer: answer)
         run.retrieveToken(isSecond: false)
         return AccessTokenRetrieval { [weak run] in run?.cancel() }
     }
@@ -50,52 +54,42 @@ package protocol HandlerQueueProviding {
 private final class TokenRequest<Response: Sendable>: Sendable {
     typealias Outcome = Result<Response, any Error>
 
-    private struct State: Sendable {
-        /// `nil` when the handler was called.
-        var handler: (@Sendable (Outcome) -> Void)?
-        var retrievals: [AccessTokenRetrieval] = []
-    }
-
     private let provider: any AccessTokenProviding
     private let isRejected: @Sendable (Response) -> Bool
     private let request: @Sendable (AccessToken, @escaping @Sendable (Outcome) -> Void) -> Void
-    private let state: Locked<State>
+    private let answer: OneShot<Outcome>
+    private let retrievals = Locked<[AccessTokenRetrieval]>([])
 
     init(
-        of provider: any AccessTokenProviding,
-        _ isRejected: @escaping @Sendable (Response) -> Bool,
-        _ request: @escaping @Sendable (AccessToken, @escaping @Sendable (Outcome) -> Void) -> Void,
-        then handler: @escaping @Sendable (Outcome) -> Void
+        provider: any AccessTokenProviding,
+        isRejected: @escaping @Sendable (Response) -> Bool,
+        request: @escaping @Sendable (AccessToken, @escaping @Sendable (Outcome) -> Void) -> Void,
+        answer: OneShot<Outcome>
     ) {
         self.provider = provider
         self.isRejected = isRejected
         self.request = request
-        state = Locked(State(handler: handler))
+        self.answer = answer
     }
-
-    private var isOver: Bool { state.withLock { $0.handler == nil } }
 
     func retrieveToken(isSecond: Bool) {
         // A service of others may call its handler twice, or never.
         let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
             switch result {
             case .success(let token): send(token, isSecond: isSecond)
-            case .failure(let error): finish(.failure(error))
+            case .failure(let error): answer(.failure(error))
             }
         }
         let retrieval = provider.retrieveToken { retrieved($0) }
-        let isOver = state.withLock { state in
-            if state.handler != nil { state.retrievals.append(retrieval) }
-            return state.handler == nil
-        }
-        // It may have been cancelled before the retrieval was known.
-        if isOver { retrieval.cancel() }
+        retrievals.withLock { $0.append(retrieval) }
+        // The caller may have cancelled before the retrieval was known.
+        if !answer.isPending { retrieval.cancel() }
     }
 
     private func send(_ token: AccessToken, isSecond: Bool) {
-        guard !isOver else { return }
+        guard answer.isPending else { return }
         let reply = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned)) { [self] outcome in
-            guard !isSecond, !isOver, isRejection(outcome) else { return finish(outcome) }
+            guard !isSecond, answer.isPending, isRejection(outcome) else { return _ = answer(outcome) }
             provider.invalidate(token)
             retrieveToken(isSecond: true)
         }
@@ -110,18 +104,7 @@ private final class TokenRequest<Response: Sendable>: Sendable {
     }
 
     func cancel() {
-        let retrievals = state.withLock { $0.retrievals }
-        finish(.failure(cancellation))
-        for retrieval in retrievals { retrieval.cancel() }
-    }
-
-    private func finish(_ outcome: Outcome) {
-        let handler = state.withLock { state in
-            defer { state = State() }
-            return state.handler
-        }
-        guard let handler else { return }
-        guard let queue = (provider as? any HandlerQueueProviding)?.handlerQueue else { return handler(outcome) }
-        queue.enqueue { handler(outcome) }
+        answer(.failure(cancellation))
+        for retrieval in retrievals.withLock({ $0 }) { retrieval.cancel() }
     }
 }

@@ -1,10 +1,10 @@
 import AccessTokenCore
 import AccessTokenGCD
-package import Dispatch
+import Dispatch
 
 /// A queue that runs its blocks when a test says so.
 package final class HeldQueue: SerialQueue {
-    package let dispatchQueue = DispatchQueue(label: "held")
+    private let dispatchQueue = DispatchQueue(label: "held")
     private let blocks = Locked<[@Sendable () -> Void]>([])
 
     package init() {}

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// Something that happened in a service, for logs, metrics and tests; never with a secret in it.
 ///
@@ -131,7 +135,8 @@ public struct AccessTokenEvent: Hashable, Sendable {
 extension AccessTokenEvent: CustomStringConvertible {
     /// The event as one line of a log.
     public var description: String {
-        let milliseconds = seconds.map { Int(($0 * 1_000).rounded()) }
+        // What a clock gives may not fit: then the line has no number, and the service goes on.
+        let milliseconds = seconds.flatMap { Int(exactly: ($0 * 1_000).rounded()) }
         let values: [String: String?] = [
             "load": load.map { "\($0)" },
             "waiters": waiters.map { "\($0)" },

@@ -1,5 +1,3 @@
-import Foundation
-
 #if canImport(os)
 public import os
 #endif
@@ -10,11 +8,7 @@ public enum AccessTokenEventLog {
     public static func standardError(
         label: String = "access-token"
     ) -> @Sendable (AccessTokenEvent) -> Void {
-        { event in
-            // A standard error that can't be written is no reason to fail a service. `Data(_.utf8)` would copy three
-            // kilobytes of Foundation's code into every program.
-            try? "\(label): \(event)\n".data(using: .utf8).map(FileHandle.standardError.write(contentsOf:))
-        }
+        { event in writeToStandardError("\(label): \(event)\n") }
     }
 
     #if canImport(os)

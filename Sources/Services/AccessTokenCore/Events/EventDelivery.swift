@@ -1,4 +1,19 @@
-/// Delivers the events of one service in order, a batch at a time: other services have their turn between two.
+import Dispatch
+
+/// Runs deliveries of events, one after the other.
+package typealias EventQueue = @Sendable (_ delivery: @escaping @Sendable () -> Void) -> Void
+
+/// Where the events of all services of a process are delivered: on one thread of its own.
+///
+/// Event handlers that block, as a log does on a pipe that nobody reads, would take all threads of Dispatch and of tasks, and
+/// no load would begin. Here they keep events from one another, and nothing else.
+package enum EventThread {
+    private static let thread = TimerThread()
+
+    package static let queue: EventQueue = { thread.schedule(at: .now(), $0) }
+}
+
+/// Delivers the events of one service in order, a batch at a time, so that other services have their turn between two.
 ///
 /// It is bounded: a slow event handler costs events and not memory.
 package final class EventDelivery: Sendable {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// An error with a stable code that events and logs may show: `invalid_grant`, `http_503`.
 ///
 /// A load's error may hold a secret in its text. Therefore events name its type only. An error that says its code by this
@@ -11,7 +9,7 @@ public protocol LoggableError: Error {
 
 /// What events say of a load's error: its type, and its code if it has one.
 ///
-/// It is made outside of a service's lock, since the error's own code may do anything.
+/// It is made outside of a service's decisions, since the error's own code may do anything.
 package struct LoggedError: Sendable {
     let type: String
     let code: String?
@@ -20,10 +18,10 @@ package struct LoggedError: Sendable {
         type = String(describing: Swift.type(of: error))
         if let error = error as? any LoggableError {
             code = error.logCode
-        } else if let error = error as? any CustomNSError {
-            code = "\(Swift.type(of: error).errorDomain) \(error.errorCode)"
         } else {
-            code = nil
+            // What Foundation calls an error's domain and code; an error that says nothing of them has its type's name.
+            let isPlain = error._domain == String(reflecting: Swift.type(of: error))
+            code = isPlain ? nil : "\(error._domain) \(error._code)"
         }
     }
 

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
 package import Foundation
+#endif
 
 /// A load to be started: set the timer of its deadline, and ask the loader if the load is still the current one then.
 package struct LoadStart: Sendable {

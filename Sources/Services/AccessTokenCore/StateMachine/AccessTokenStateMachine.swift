@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
 package import Foundation
+#endif
 
 /// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader.
 ///

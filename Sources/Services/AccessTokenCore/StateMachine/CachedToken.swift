@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// A token, and until when it is good: worked out once, on arrival: a retrieval only compares.
 @usableFromInline

@@ -20,6 +20,10 @@ package struct LoadContext: Sendable {
         self.isWanted = isWanted
     }
 
+    package init(of start: LoadStart, isWanted: @escaping @Sendable () -> Bool) {
+        self.init(loads: start.enclosing, priority: start.priority, isWanted: isWanted)
+    }
+
     /// The context of the present code; `nil` outside of a load.
     @TaskLocal package static var current: LoadContext?
 

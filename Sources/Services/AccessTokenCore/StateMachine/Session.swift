@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// All that a service knows between a sign-in and the next sign-in or sign-out.
 struct Session: Sendable {
