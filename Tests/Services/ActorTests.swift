@@ -43,16 +43,6 @@ struct ActorTests {
         #expect(try await waiter.valueInTime == validToken)
     }
 
-    @Test func `ten thousand waiters are answered by one load`() async throws {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        try await withThrowingTaskGroup(of: AccessToken.self) { group in
-            for _ in 0..<10_000 { group.addTask { try await service.token() } }
-            await loader.started(1)?.answer(.success(validToken))
-            for try await token in group { #expect(token == validToken) }
-        }
-        #expect(loader.loads.count == 1)
-    }
-
     @Test func `cancelling ten thousand waiters answers all of them, and the load goes on (X1, X2)`() async throws {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
         let answers = Answers()
@@ -184,29 +174,6 @@ struct ActorTests {
         #expect(try await leftBehind.withLock { $0 }?.value == validToken)
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func `sign-out inside a load does not wait for a loader that does one thing at a time`() async {
-        struct ExclusiveLoader: AsyncAccessTokenLoader {
-            let service: WeakReference<AsyncAccessTokenService>
-            let loadIsOver: Event
-
-            func load(replacing old: AccessToken?) async throws -> AccessToken {
-                await service.object?.signOut()
-                loadIsOver.happen()
-                return validToken
-            }
-
-            func signOut() async { await loadIsOver.wait() }
-        }
-        let reference = WeakReference<AsyncAccessTokenService>(nil)
-        let loadIsOver = Event()
-        let loader = ExclusiveLoader(service: reference, loadIsOver: loadIsOver)
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        reference.object = service
-        await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
-        await loadIsOver.wait()
-    }
-
     @Test func `code that is not async signs in and out by an adapter, in the order of its calls`() async throws {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
         let view = CallbackServiceAdapter(of: service)
@@ -254,34 +221,5 @@ struct ActorTests {
 
     enum Request {
         @TaskLocal static var id = "nobody's"
-    }
-
-    @Test func `an answered load leaves no timer and no reference behind`() async throws {
-        let service = WeakReference<AsyncAccessTokenService>(nil)
-        do {
-            let strong = AsyncAccessTokenService(loader: loader, clock: clock)
-            service.object = strong
-            let caller = Task { try await strong.token() }
-            await loader.started(1)?.answer(.success(validToken))
-            #expect(try await caller.valueInTime == validToken)
-            await strong.signOut()
-        }
-        #expect(clock.pendingTimers == 0)
-        await yieldUntil { service.object == nil }
-        #expect(service.object == nil)
-    }
-
-    @Test func `senseless times are corrected and reported`() async throws {
-        let events = Locked<[AccessTokenEvent]>([])
-        let service = AsyncAccessTokenService(
-            loader: loader,
-            policy: AccessTokenPolicy(leeway: .infinity, refreshAhead: .nan, loadDeadline: -1),
-            clock: clock,
-            onEvent: { event in events.withLock { $0.append(event) } }
-        )
-        await service.signOut()
-        await yieldUntil { events.withLock { $0.count } >= 3 }
-        let corrections = events.withLock { $0 }.filter { $0.kind == .policyCorrected }
-        #expect(corrections.count == 3)
     }
 }

@@ -97,19 +97,76 @@ struct BadNeighbourTests {
         #expect(loader.loads.isEmpty)
     }
 
-    @Test func `a retrieval that was answered does not keep its service`() async {
-        let service = WeakReference<AccessTokenService>(nil)
+    @Test(arguments: ["queue", "actor"])
+    func `an answered load leaves no timer, and a kept retrieval no service`(of kind: String) async {
+        let queue = WeakReference<AccessTokenService>(nil)
+        let actor = WeakReference<AsyncAccessTokenService>(nil)
         var retrieval: AccessTokenRetrieval?
         do {
-            let strong = AccessTokenService(loader: loader, clock: clock)
-            service.object = strong
-            retrieval = strong.callFromLegacyCode(then: answers.take)
+            let provider: any AccessTokenProviding
+            if kind == "queue" {
+                let service = AccessTokenService(loader: loader, clock: clock)
+                queue.object = service
+                provider = service
+            } else {
+                let service = AsyncAccessTokenService(loader: loader, clock: clock)
+                actor.object = service
+                provider = CallbackServiceAdapter(of: service)
+            }
+            retrieval = provider.callFromLegacyCode(then: answers.take)
             await loader.started(1)?.answer(.success(validToken))
             await answers.count(1)
         }
-        await yieldUntil { service.object == nil }
-        #expect(service.object == nil)
+        await yieldUntil { queue.object == nil && actor.object == nil }
+        #expect(clock.pendingTimers == 0)
         retrieval?.cancel()
+    }
+
+    @Test(arguments: ["queue", "actor"])
+    func `senseless times are corrected and reported`(of kind: String) async throws {
+        let events = Kept<AccessTokenEvent>()
+        let policy = AccessTokenPolicy(leeway: .nan, refreshAhead: -5, loadDeadline: .infinity)
+        let service: any AsyncAccessTokenProviding =
+            kind == "queue"
+            ? AccessTokenService(loader: loader, policy: policy, clock: clock, onEvent: events.keep)
+            : AsyncAccessTokenService(loader: loader, policy: policy, clock: clock, onEvent: events.keep)
+        let caller = Task { try await service.token() }
+        let load = await loader.started(1)
+        #expect(clock.pendingTimers == 0, "no deadline")
+        load?.answer(.success(validToken))
+        #expect(try await caller.valueInTime == validToken)
+        await yieldUntil { events.all.count >= 4 }
+        #expect(events.all.count { $0.kind == .policyCorrected } == 3)
+    }
+
+    /// Dispatch has some 250 threads for queues of this kind.
+    @Test func `three hundred loaders that block hold up no deadline, and no service with a global loader queue`()
+        async throws
+    {
+        struct BlockingLoader: AccessTokenLoader {
+            let gate: DispatchSemaphore
+            let begun: Kept<Void>
+            func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+                begun.keep(())
+                gate.wait()
+                handler(.success(validToken))
+            }
+        }
+        let blocking = BlockingLoader(gate: DispatchSemaphore(value: 0), begun: Kept())
+        let services = (1...300).map { _ in AccessTokenService(loader: blocking, clock: clock) }
+        defer { for _ in services { blocking.gate.signal() } }
+        for service in services { service.callFromLegacyCode(then: answers.take) }
+        await yieldUntil { blocking.begun.all.count >= 200 }
+        let isFired = Event()
+        _ = SystemClock().schedule(after: 0) { isFired.happen() }
+        await isFired.wait()
+        clock.advance(by: 60)
+        await answers.count(300)
+        #expect(answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) })
+        let healthy = AccessTokenService(loader: loader, clock: clock, loaderQueue: .global())
+        let caller = Task { try await healthy.token() }
+        await loader.started(1)?.answer(.success(validToken))
+        #expect(try await caller.valueInTime == validToken)
     }
 
     @Test func `a task that a callback loader starts to ask its own service gets an error (R1)`() async throws {

@@ -136,46 +136,6 @@ struct CachedTokenTests {
         }
     }
 
-    @Test("late when it has expired is good for nothing, whatever the minimum interval")
-    func expiredAndLate() throws {
-        var machine = MachineWithWaiters(policy: AccessTokenPolicy(minimumLoadInterval: 10))
-        let load = try #require(machine.retrieve(1, at: now).start)
-        machine.passDeadline(of: load, at: now)
-        let expired = AccessToken(value: "expired", expiration: now.addingTimeInterval(-3600))
-        #expect(machine.finish(load, .success(expired), at: now) == nil)
-        #expect(machine.retrieve(2, at: now).start != nil)
-    }
-
-    @Test("is not loaded ahead again before the minimum interval is over, if that failed (C5)")
-    func refreshAheadThatFails() throws {
-        struct Offline: Error {}
-        var machine = MachineWithWaiters(
-            policy: AccessTokenPolicy(leeway: 0, refreshAhead: 100, minimumLoadInterval: 10)
-        )
-        machine.signIn(AccessToken(value: "token", expiration: now.addingTimeInterval(1000)), at: now)
-        var loads = 0
-        for tenths in 0..<1200 {
-            let instant = now.addingTimeInterval(890 + Double(tenths) / 10)
-            let retrieval = machine.retrieve(tenths, at: instant)
-            #expect((retrieval.answer != nil) == (tenths < 1100), "the token is good until it expires")
-            guard let load = retrieval.start else { continue }
-            loads += 1
-            machine.finish(load, .failure(Offline()), at: instant)
-        }
-        #expect(loads == 10 + 100, "one in ten seconds of the window; then each call waits, and loads (F2)")
-    }
-
-    @Test("keeps the end that it had on arrival when the wall clock is set back an hour")
-    func wallClockSetBack() {
-        var machine = MachineWithWaiters(policy: AccessTokenPolicy(leeway: 0))
-        machine.signIn(AccessToken(value: "token", expiration: now.addingTimeInterval(60)), at: now)
-        let action = machine.retrieve(1, at: now.addingTimeInterval(-3600))
-        #expect(action.waits == false)
-        #expect(action.start == nil)
-        #expect(!machine.retrieve(2, at: now.addingTimeInterval(59)).waits)
-        #expect(machine.retrieve(3, at: now.addingTimeInterval(60)).waits)
-    }
-
     @Test("that had expired by a wrong clock is not handed out by the corrected one, once it really has expired")
     func expiredByAWrongClock() throws {
         var machine = MachineWithWaiters(policy: AccessTokenPolicy(leeway: 0, minimumLoadInterval: 10))

@@ -4,28 +4,45 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Adapters of services and loaders of others", .eightAtATime)
+@Suite("Adapters of services and loaders of others", .eightAtATime, .timeLimit(.minutes(10)))
 struct ForeignServiceTests {
-    /// Says when it is called and cancelled, and never answers.
-    private final class SilentService: AccessTokenProviding {
+    struct GaveUp: Error {}
+
+    /// Says when it is called and cancelled; what becomes of its handlers is up to the test.
+    private final class CallbackService: AccessTokenProviding {
         let isCalled = Event()
         let isCancelled = Event()
         private let handlers = Locked<[AccessTokenHandler]>([])
+        private let answersCancellation: Bool
         private let onCall: @Sendable () -> Void
 
-        init(onCall: @escaping @Sendable () -> Void = {}) { self.onCall = onCall }
+        init(answersCancellation: Bool = false, onCall: @escaping @Sendable () -> Void = {}) {
+            self.answersCancellation = answersCancellation
+            self.onCall = onCall
+        }
 
         @available(*, renamed: "token()")
         func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
             handlers.withLock { $0.append(handler) }
             onCall()
             isCalled.happen()
-            return AccessTokenRetrieval { [isCancelled] in isCancelled.happen() }
+            let kept = answersCancellation ? handler : nil
+            return AccessTokenRetrieval { [isCancelled] in
+                isCancelled.happen()
+                kept?(.failure(GaveUp()))
+            }
         }
 
         func invalidate(_ rejected: AccessToken) {}
         /// Drops the handler.
         func signOut(then done: @escaping @Sendable () -> Void) {}
+
+        func takeHandlers() -> [AccessTokenHandler] {
+            handlers.withLock { handlers in
+                defer { handlers = [] }
+                return handlers
+            }
+        }
     }
 
     /// Drops every callback.
@@ -34,33 +51,82 @@ struct ForeignServiceTests {
         func signOut(then done: @escaping @Sendable () -> Void) {}
     }
 
-    @Test func `a cancelled async caller's retrieval is cancelled too (X1)`() async {
-        let service = SilentService()
-        let caller = Task { try await AsyncServiceAdapter(of: service).token() }
-        await service.isCalled.wait()
-        caller.cancel()
-        await #expect(throws: CancellationError.self) { try await caller.valueInTime }
-        #expect(service.isCancelled.hasHappened)
+    enum Moment: CaseIterable {
+        case before, duringTheCall, whileItWaits
     }
 
-    @Test func `a caller that is cancelled while it calls is answered, and its retrieval cancelled (X1)`() async {
-        let service = SilentService { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
-        let caller = Task { try await AsyncServiceAdapter(of: service).token() }
+    @Test(arguments: Moment.allCases, [false, true])
+    func `a cancelled caller is answered at once, whatever the service does, and its retrieval cancelled (X1, X3)`(
+        _ moment: Moment,
+        answersCancellation: Bool
+    ) async {
+        let service = CallbackService(answersCancellation: answersCancellation) {
+            if moment == .duringTheCall { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+        }
+        let caller = Task {
+            if moment == .before { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+            return try await AsyncServiceAdapter(of: service).token()
+        }
+        if moment == .whileItWaits {
+            await service.isCalled.wait()
+            caller.cancel()
+        }
         await #expect(throws: CancellationError.self) { try await caller.valueInTime }
-        #expect(service.isCancelled.hasHappened)
+        #expect(service.isCalled.hasHappened == (moment != .before))
+        #expect(service.isCancelled.hasHappened == (moment != .before))
+        for handler in service.takeHandlers() { handler(.success(validToken)) }
     }
 
-    @Test func `the cancellation of a callback view's retrieval is passed on, and answered`() async {
-        let service = SilentService()
+    @Test(arguments: [false, true])
+    func `so is a caller with a handler`(answersCancellation: Bool) async {
+        let service = CallbackService(answersCancellation: answersCancellation)
         let answers = Answers()
         let view = CallbackServiceAdapter(of: AsyncServiceAdapter(of: service))
         view.callFromLegacyCode(then: answers.take).cancel()
         await answers.count(1)
+        #expect(throws: CancellationError.self) { try answers.results[0].get() }
         #expect(service.isCancelled.hasHappened)
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func `the cancellation of a callback view's retrieval reaches the task that waits for a service of others`() async {
+    @Test func `a handler that is dropped fails its caller, and one that is called twice does no harm`() async throws {
+        let service = CallbackService()
+        let async = AsyncServiceAdapter(of: service)
+        let view = CallbackServiceAdapter(of: async)
+        let answers = Answers()
+        for isDropped in [true, false] {
+            view.callFromLegacyCode(then: answers.take)
+            let caller = Task { try await async.token() }
+            var handlers: [AccessTokenHandler] = []
+            await yieldUntil {
+                handlers += service.takeHandlers()
+                return handlers.count == 2
+            }
+            if !isDropped {
+                for handler in handlers {
+                    handler(.success(validToken))
+                    handler(.failure(AccessTokenError.signedOut))
+                }
+            }
+            handlers = []
+            let result = await caller.result
+            if isDropped {
+                #expect(hasFailed(result, with: .loadAbandoned))
+            } else {
+                #expect(try result.get() == validToken)
+            }
+        }
+        // Delivered in order: a second answer would come before this.
+        let signedOut = Event()
+        view.signOutFromLegacyCode { signedOut.happen() }
+        await signedOut.wait()
+        #expect(answers.results.count == 2)
+        #expect(hasFailed(answers.results[0], with: .loadAbandoned))
+        #expect(answers.tokens == [validToken])
+    }
+
+    @Test func `the cancellation of a callback view's retrieval reaches the task that waits for a service of others`()
+        async
+    {
         struct WaitingService: AsyncAccessTokenProviding {
             let isCancelled: Event
             func token() async throws -> AccessToken {
@@ -80,6 +146,28 @@ struct ForeignServiceTests {
         view.callFromLegacyCode(then: answers.take).cancel()
         await answers.count(1)
         await isCancelled.wait()
+    }
+
+    @Test func `calls reach a service of others in their order, whatever their priorities`() async {
+        actor WrittenDown: AsyncAccessTokenProviding {
+            nonisolated let calls = Locked<[String]>([])
+            func token() async throws -> AccessToken {
+                calls.withLock { $0.append("token") }
+                return validToken
+            }
+            func invalidate(_ rejected: AccessToken) async { calls.withLock { $0.append("invalidate") } }
+            func signOut() async { calls.withLock { $0.append("signOut") } }
+        }
+        for _ in 0..<50 {
+            let foreign = WrittenDown()
+            let adapter = CallbackServiceAdapter(of: foreign)
+            let isDone = Event()
+            await Task.detached(priority: .background) { _ = adapter.callFromLegacyCode { _ in } }.value
+            await Task.detached(priority: .low) { adapter.invalidate(validToken) }.value
+            await Task.detached(priority: .high) { adapter.signOutFromLegacyCode { isDone.happen() } }.value
+            await isDone.wait()
+            #expect(foreign.calls.withLock { $0 } == ["token", "invalidate", "signOut"])
+        }
     }
 
     /// Runs jobs when a test says so.
@@ -147,12 +235,17 @@ struct ForeignServiceTests {
     }
 
     @Test func `sign-out ends also where the handler is dropped`() async {
-        let service = SilentService()
+        let service = CallbackService()
         await AsyncServiceAdapter(of: service).signOut()
-        let isDone = Event()
-        CallbackServiceAdapter(of: AsyncServiceAdapter(of: service)).signOut { isDone.happen() }
-        await isDone.wait()
         await AsyncLoaderAdapter(of: DroppingLoader()).signOut()
+        let providers: [any AccessTokenProviding] = [
+            CallbackServiceAdapter(of: AsyncServiceAdapter(of: service)), AccessTokenService(loader: DroppingLoader()),
+        ]
+        for provider in providers {
+            let isDone = Event()
+            provider.signOutFromLegacyCode { isDone.happen() }
+            await isDone.wait()
+        }
     }
 
     @Test(arguments: ["the queue service itself", "the actor", "a service of others"])
@@ -165,7 +258,8 @@ struct ForeignServiceTests {
         let service: any AccessTokenProviding =
             switch kind {
             case "the actor": CallbackServiceAdapter(of: actor, handlerQueue: queue)
-            case "a service of others": CallbackServiceAdapter(of: PlainView(base: actor), handlerQueue: queue)
+            case "a service of others":
+                CallbackServiceAdapter(of: AsyncServiceOfOthers(base: actor), handlerQueue: queue)
             default: AccessTokenService(loader: loader, clock: clock, handlerQueue: queue)
             }
         let wasOnQueue = Locked<Bool?>(nil)
@@ -176,169 +270,5 @@ struct ForeignServiceTests {
         }
         await isDone.wait()
         #expect(wasOnQueue.withLock { $0 } == true)
-    }
-
-    private struct PlainView: AsyncAccessTokenProviding {
-        let base: AsyncAccessTokenService
-        func token() async throws -> AccessToken { try await base.token() }
-        func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
-        func signOut() async { await base.signOut() }
-    }
-}
-
-@Suite("A loader that asks its own service, through views (R1)", .eightAtATime, .timeLimit(.minutes(10)))
-struct AskingLoaderTests {
-    let clock = ManualClock()
-
-    @Test(arguments: ["actor", "queue"])
-    func `is told so inside the call`(kind: String) async {
-        let loader = ControlledLoader()
-        let base: any AsyncAccessTokenProviding =
-            kind == "actor"
-            ? AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader), clock: clock)
-            : AccessTokenService(loader: loader, clock: clock)
-        let view = CallbackServiceAdapter(of: base)
-        let (inner, answers) = (Answers(), Answers())
-        loader.insideLoad { _ in view.callFromLegacyCode(then: inner.take) }
-        view.callFromLegacyCode(then: answers.take)
-        await inner.count(1)
-        #expect(hasFailed(inner.results[0], with: .loadAskedItsOwnService))
-        await loader.started(1)?.answer(.success(validToken))
-        await answers.count(1)
-    }
-
-    @Test func `is told so in a task that the queue service's loader has started`() async {
-        let loader = ControlledLoader()
-        let view = CallbackServiceAdapter(
-            of: AccessTokenService(loader: CallbackLoaderAdapter(of: loader), clock: clock)
-        )
-        let (inner, answers) = (Answers(), Answers())
-        loader.duringLoad { _ in view.callFromLegacyCode(then: inner.take) }
-        view.callFromLegacyCode(then: answers.take)
-        await inner.count(1)
-        #expect(hasFailed(inner.results[0], with: .loadAskedItsOwnService))
-        await loader.started(1)?.answer(.success(validToken))
-        await answers.count(1)
-    }
-
-    @Test func `is told so also where another service's load is between`() async {
-        let (loader, other) = (ControlledLoader(), ControlledLoader())
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let view = CallbackServiceAdapter(of: AsyncAccessTokenService(loader: other, clock: clock))
-        let (inner, answers) = (Answers(), Answers())
-        other.duringLoad { load in
-            do { load.answer(.success(try await service.token())) } catch { load.answer(.failure(error)) }
-        }
-        loader.duringLoad { load in
-            view.callFromLegacyCode { result in
-                inner.take(result)
-                load.answer(result)
-            }
-        }
-        CallbackServiceAdapter(of: service).callFromLegacyCode(then: answers.take)
-        await answers.count(1)
-        #expect(hasFailed(inner.results[0], with: .loadAskedItsOwnService))
-    }
-}
-
-@Suite("Two queue services whose loaders ask each other (R1)", .eightAtATime, .timeLimit(.minutes(10)))
-struct AskingEachOtherTests {
-    @Test func `get an error, and not a deadlock`() async {
-        let (loader, other, clock) = (ControlledLoader(), ControlledLoader(), ManualClock())
-        let service = AccessTokenService(loader: loader, clock: clock)
-        let second = AccessTokenService(loader: other, clock: clock)
-        let (inner, answers) = (Answers(), Answers())
-        loader.insideLoad { load in
-            second.callFromLegacyCode { load.answer($0) }
-        }
-        other.insideLoad { load in
-            service.callFromLegacyCode { result in
-                inner.take(result)
-                load.answer(result)
-            }
-        }
-        service.callFromLegacyCode(then: answers.take)
-        await answers.count(1)
-        #expect(hasFailed(inner.results[0], with: .loadAskedItsOwnService))
-        #expect(hasFailed(answers.results[0], with: .loadAskedItsOwnService))
-    }
-}
-
-@Suite("Events of both services", .eightAtATime)
-struct EventTests {
-    @Test func `tell in order who was refreshed behind, and how long a silent load was waited for`() async throws {
-        let (loader, clock) = (ControlledLoader(), ManualClock())
-        let queueEvents = Locked<[AccessTokenEvent]>([])
-        let actorEvents = Locked<[AccessTokenEvent]>([])
-        let policy = AccessTokenPolicy(leeway: 0, refreshAhead: 100, loadDeadline: 10)
-        let token = AccessToken(value: "T", expiration: clock.now.addingTimeInterval(300))
-        let expected: [AccessTokenEvent] = [
-            .init(.signedIn, waiters: 0), .init(.answeredFromCache), .init(.refreshAheadStarted, load: 1),
-            .init(.loadTimedOut, load: 1, waiters: 0, seconds: 10), .init(.signedOut, waiters: 0),
-        ]
-        let answers = Answers()
-        let queue = AccessTokenService(
-            loader: loader,
-            policy: policy,
-            clock: clock,
-            onEvent: { event in queueEvents.withLock { $0.append(event) } }
-        )
-        queue.signIn(token)
-        clock.advance(by: 250)
-        queue.callFromLegacyCode(then: answers.take)
-        _ = await loader.started(1)
-        await yieldUntil { clock.pendingTimers == 1 }
-        clock.advance(by: 10)
-        let signedOut = Event()
-        queue.signOutFromLegacyCode { signedOut.happen() }
-        await signedOut.wait()
-        await yieldUntil { queueEvents.withLock { $0.count } == expected.count }
-        #expect(queueEvents.withLock { $0 } == expected)
-
-        clock.setWallClock(to: clock.now.addingTimeInterval(-260))
-        let executor = DispatchQueue(label: "executor")
-        let key = DispatchSpecificKey<Bool>()
-        executor.setSpecific(key: key, value: true)
-        let wasThere = Locked(false)
-        let actor = AsyncAccessTokenService(
-            loader: loader,
-            policy: policy,
-            clock: clock,
-            executor: DispatchQueueExecutor(queue: executor),
-            onEvent: { event in
-                actorEvents.withLock { $0.append(event) }
-                if DispatchQueue.getSpecific(key: key) == true { wasThere.withLock { $0 = true } }
-            }
-        )
-        await actor.signIn(token)
-        clock.advance(by: 250)
-        #expect(try await actor.token() == token)
-        _ = await loader.started(2)
-        await yieldUntil { clock.pendingTimers == 1 }
-        clock.advance(by: 10)
-        await yieldUntil { actorEvents.withLock { $0.count } == expected.count - 1 }
-        await actor.signOut()
-        await yieldUntil { actorEvents.withLock { $0.count } == expected.count }
-        #expect(actorEvents.withLock { $0 } == expected)
-        #expect(!wasThere.withLock { $0 }, "a handler that blocks would hold up loads on their executor")
-    }
-
-    @Test func `tell how long a load took, from the call to the answer`() async throws {
-        let (loader, clock) = (ControlledLoader(), ManualClock())
-        let events = Locked<[AccessTokenEvent]>([])
-        let service = AsyncAccessTokenService(loader: loader, clock: clock) { event in
-            events.withLock { $0.append(event) }
-        }
-        let caller = Task { try await service.token() }
-        let load = await loader.started(1)
-        clock.advance(by: 2)
-        load?.answer(.success(validToken))
-        #expect(try await caller.valueInTime == validToken)
-        await yieldUntil { events.withLock { $0.count } == 2 }
-        #expect(
-            events.withLock { $0 } == [
-                .init(.loadStarted, load: 1), .init(.loadSucceeded, load: 1, waiters: 1, seconds: 2),
-            ]
-        )
     }
 }

@@ -35,21 +35,6 @@ struct OneShotTests {
         #expect(collected { shot in shot("value") } == ["value"])
     }
 
-    @Test("may shoot again from within itself, in vain")
-    func reentrant() {
-        let collector = Collector()
-        final class Box: Sendable { let shot = Locked<OneShot<String>?>(nil) }
-        let box = Box()
-        let shot = OneShot<String>(abandoned: "abandoned") { value in
-            collector.append(value)
-            box.shot.withLock(\.self)?("again")
-        }
-        box.shot.withLock { $0 = shot }
-        shot("first")
-        box.shot.withLock { $0 = nil }
-        #expect(collector.values == ["first"])
-    }
-
     @Test("lets go of its callback at the first value, not at its own end")
     func releasesCallback() {
         final class Owner: Sendable {}

@@ -32,14 +32,6 @@ struct SigningOutTests {
         "view of others",
     ]
 
-    /// A callback service of others, which must not be known as one of this package.
-    private struct ForeignService: AsyncAccessTokenProviding {
-        let base: AsyncAccessTokenService
-        func token() async throws -> AccessToken { try await base.token() }
-        func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
-        func signOut() async { await base.signOut() }
-    }
-
     @Test(arguments: kinds, ["async", "callback"])
     func `ends when the loader has forgotten the session, and not before`(_ kind: String, _ world: String) async {
         let loader = SlowLoader()
@@ -62,7 +54,7 @@ struct SigningOutTests {
             let view = CallbackServiceAdapter(of: actor)
             (callback, async) = (view, AsyncServiceAdapter(of: view))
         default:
-            let view = CallbackServiceAdapter(of: ForeignService(base: actor))
+            let view = CallbackServiceAdapter(of: AsyncServiceOfOthers(base: actor))
             (callback, async) = (view, AsyncServiceAdapter(of: view))
         }
         let isDone = Event()

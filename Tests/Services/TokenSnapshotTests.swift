@@ -27,19 +27,12 @@ struct TokenSnapshotTests {
         #expect(snapshot.freshToken(at: now) == nil)
     }
 
-    @Test("gives a token until the window in which its successor is loaded, that instant not included (C5)")
+    @Test("gives a token until its successor has to be loaded (C5), or until it counts as expired (C2)")
     func fresh() {
         let snapshot = TokenSnapshot(reportsHits: false)
         snapshot.publish(machine(lasting: 100, from: now, policy: policy))
         #expect(snapshot.freshToken(at: now + 69.9)?.value == "token")
         #expect(snapshot.freshToken(at: now + 70) == nil)
-        #expect(snapshot.usableToken(at: now + 70)?.value == "token")
-    }
-
-    @Test("gives a token until it counts as expired, that instant not included (C2)")
-    func usable() {
-        let snapshot = TokenSnapshot(reportsHits: false)
-        snapshot.publish(machine(lasting: 100, from: now, policy: policy))
         #expect(snapshot.usableToken(at: now + 89.9)?.value == "token")
         #expect(snapshot.usableToken(at: now + 90) == nil)
         #expect(snapshot.freshToken(at: now + 90) == nil)

@@ -11,56 +11,12 @@ struct WaiterListTests {
         return contents
     }
 
-    @Test("keep the order in which they came, and get numbers one after the other")
-    func order() {
-        var list = WaiterList<String>()
-        #expect([list.append("a"), list.append("b"), list.append("c")].map(\.number) == [1, 2, 3])
-        #expect(list.count == 3)
-        #expect(contents(list) == ["a", "b", "c"])
-    }
-
-    @Test("lose only the one whose number is taken, and only once")
-    func take() {
-        var list = WaiterList<String>()
-        for waiter in ["a", "b", "c"] { _ = list.append(waiter) }
-        #expect(list.take(WaiterID(number: 2)) == "b")
-        #expect(list.take(WaiterID(number: 2)) == nil)
-        #expect(list.count == 2)
-        #expect(contents(list) == ["a", "c"])
-        #expect(list.append("d").number == 4)
-        #expect(list.take(WaiterID(number: 3)) == "c")
-    }
-
     @Test("have no place for a number that nobody was given", arguments: [0, -1, 4, Int.max, -Int.max])
     func unknownNumber(number: Int) {
         var list = WaiterList<String>()
         for waiter in ["a", "b", "c"] { _ = list.append(waiter) }
         #expect(list.take(WaiterID(number: number)) == nil)
         #expect(list.count == 3)
-    }
-
-    @Test("are all taken at once, and no number of theirs takes one who comes later")
-    func takeAll() {
-        var list = WaiterList<String>()
-        for waiter in ["a", "b", "c"] { _ = list.append(waiter) }
-        _ = list.take(WaiterID(number: 1))
-        #expect(contents(list.takeAll()) == ["b", "c"])
-        #expect(list.count == 0)
-        #expect(contents(list) == [])
-        #expect(list.append("d").number == 4)
-        for ticket in 1...3 { #expect(list.take(WaiterID(number: ticket)) == nil) }
-        #expect(list.take(WaiterID(number: 4)) == "d")
-    }
-
-    @Test("can be ten thousand, of whom every third leaves")
-    func tenThousand() {
-        var list = WaiterList<Int>()
-        let ids = (0..<10_000).map { list.append($0) }
-        for number in stride(from: 0, to: 10_000, by: 3) { #expect(list.take(ids[number]) == number) }
-        #expect(list.count == 6666)
-        var rest: [Int] = []
-        list.takeAll().forEach { rest.append($0) }
-        #expect(rest == (0..<10_000).filter { !$0.isMultiple(of: 3) })
     }
 
     @Test("take up memory for those who are there, however many have come and gone", arguments: [0, 1, 100])

@@ -152,7 +152,7 @@ final class InlineExecutor: TaskExecutor {
 }
 
 /// Hides its base from the adapters.
-private struct AsyncServiceOfOthers: AsyncAccessTokenProviding {
+struct AsyncServiceOfOthers: AsyncAccessTokenProviding {
     let base: any AsyncAccessTokenProviding
 
     func token() async throws -> AccessToken { try await base.token() }

@@ -1,5 +1,5 @@
 /// What can happen to a service, in the words of the contract; callers and loads are numbered from 1.
-package enum Input: Hashable {
+enum Input: Hashable {
     case retrieve
     case retrieveCancelled
     /// Code inside a load, which may be over by now, asks the service of that load.
@@ -17,7 +17,7 @@ package enum Input: Hashable {
     case signOut
     case clock(ClockMove)
 
-    package enum Answer: Hashable {
+    enum Answer: Hashable {
         case token
         /// A token that expired before it came.
         case expiredToken
@@ -26,7 +26,7 @@ package enum Input: Hashable {
         case failure
     }
 
-    package enum ClockMove: Hashable {
+    enum ClockMove: Hashable {
         /// To the instant at which the next thing becomes due: the end of a token's freshness, or of its usability.
         case nextEdge
         /// Until every token has expired.
@@ -37,7 +37,7 @@ package enum Input: Hashable {
 }
 
 /// How a caller was answered.
-package enum Outcome: Hashable {
+enum Outcome: Hashable {
     case token(String)
     case failure(load: Int)
     case signedOut

@@ -1,80 +1,55 @@
-package import AccessTokenCore
+import AccessTokenCore
 
 /// All that an input brings about: what the specification predicts, and what the state machine does.
-package struct Observation: Equatable {
-    package struct Answer: Hashable {
-        package var caller: Int
-        package var outcome: Outcome
-
-        package init(caller: Int, outcome: Outcome) {
-            self.caller = caller
-            self.outcome = outcome
-        }
+struct Observation: Equatable {
+    struct Answer: Hashable {
+        var caller: Int
+        var outcome: Outcome
     }
 
-    package struct Start: Equatable {
-        package var load: Int
-        package var replacing: String?
-        package var priority: UInt8
-
-        package init(load: Int, replacing: String?, priority: UInt8) {
-            self.load = load
-            self.replacing = replacing
-            self.priority = priority
-        }
+    struct Start: Equatable {
+        var load: Int
+        var replacing: String?
+        var priority: UInt8
     }
 
-    package struct Published: Equatable {
-        package var value: String
-        package var freshUntil: Double
-        package var usableUntil: Double
-        package var grace: Grace?
-
-        package init(value: String, freshUntil: Double, usableUntil: Double, grace: Grace?) {
-            self.value = value
-            self.freshUntil = freshUntil
-            self.usableUntil = usableUntil
-            self.grace = grace
-        }
+    struct Published: Equatable {
+        var value: String
+        var freshUntil: Double
+        var usableUntil: Double
+        var grace: Grace?
     }
 
     /// When an expired token is handed out all the same.
-    package struct Grace: Equatable {
-        package var from: Double
-        package var until: Double
+    struct Grace: Equatable {
+        var from: Double
+        var until: Double
 
-        package init(from: Double, until: Double) {
-            self.from = from
-            self.until = until
-        }
-
-        package func contains(_ now: Double) -> Bool { from <= now && now < until }
+        func contains(_ now: Double) -> Bool { from <= now && now < until }
     }
 
-    package var answers: [Answer] = []
-    package var waits = false
-    package var start: Start?
-    package var raise: UInt8?
+    var answers: [Answer] = []
+    var waits = false
+    var start: Start?
+    var raise: UInt8?
     /// The load that was the current one is so no more.
-    package var ended = false
-    package var events: [AccessTokenEvent] = []
-    package var published: Published?
-
-    package init() {}
+    var ended = false
+    var events: [AccessTokenEvent] = []
+    var published: Published?
 }
 
 /// Times of the scenario, in seconds; a token's are what clauses C2, C4 and C5 say, worked out by hand.
-package enum Times {
-    package static let leeway = 10.0
-    package static let refreshAhead = 20.0
-    package static let life = 100.0
-    package static let freshFor = 70.0
-    package static let usableFor = 90.0
-    package static let backwards = 1000.0
+enum Times {
+    static let leeway = 10.0
+    static let refreshAhead = 20.0
+    static let life = 100.0
+    static let freshFor = 70.0
+    static let usableFor = 90.0
+    static let backwards = 1000.0
     /// Shorter than the refresh-ahead window.
-    package static let minimumLoadInterval = 15.0
+    static let minimumLoadInterval = 15.0
 
-    package static let policy = AccessTokenPolicy(
+    static let policy = AccessTokenPolicy(
         leeway: leeway,
         refreshAhead: refreshAhead,
         loadDeadline: 60,
@@ -82,16 +57,14 @@ package enum Times {
     )
 }
 
-/// What a load of the scenario fails with; it names its load, and shows whether a waiter of another load got it.
-package struct LoadFailure: Error {
-    package let load: Int
-
-    package init(load: Int) { self.load = load }
+/// What a load of the scenario fails with; it knows its load, so that waiters of another one are found out.
+struct LoadFailure: Error {
+    let load: Int
 }
 
 extension Outcome {
     /// The outcome that a caller's answer is.
-    package init(_ result: Result<AccessToken, any Error>) {
+    init(_ result: Result<AccessToken, any Error>) {
         self =
             switch result {
             case .success(let token): .token(token.value)
@@ -106,6 +79,6 @@ extension Outcome {
 }
 
 /// A caller's priority: the second is more urgent than the first, the third in between, and so on.
-package func priority(ofCaller number: Int) -> UInt8 {
+func priority(ofCaller number: Int) -> UInt8 {
     [15, 10, 20][number % 3]
 }

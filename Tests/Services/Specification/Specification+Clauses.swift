@@ -2,7 +2,7 @@ import AccessTokenCore
 
 /// What the contract says about each input; a comment names the clauses.
 extension Specification {
-    package mutating func retrieve(cancelled: Bool, _ expected: inout Observation) {
+    mutating func retrieve(cancelled: Bool, _ expected: inout Observation) {
         callers += 1
         if !facts.isSignedIn {
             // O3
@@ -49,7 +49,7 @@ extension Specification {
         expected.start = .init(load: load.number, replacing: load.replacing, priority: load.priority)
     }
 
-    package mutating func askByLoader(_ load: Int, _ expected: inout Observation) {
+    mutating func askByLoader(_ load: Int, _ expected: inout Observation) {
         guard let running, running.number == load, usable == nil else { return retrieve(cancelled: false, &expected) }
         // R1
         callers += 1
@@ -57,15 +57,15 @@ extension Specification {
         expected.events = [.init(.refusedLoader)]
     }
 
-    package mutating func cancel(_ caller: Int, _ expected: inout Observation) {
-        // X1, X2; a caller that was answered is not answered again (D1).
+    mutating func cancel(_ caller: Int, _ expected: inout Observation) {
+        // X1, X2; whoever was answered already is not answered again (D1).
         guard let running, let index = facts.waiting.firstIndex(of: caller) else { return }
         facts.waiting.remove(at: index)
         expected.answers = [.init(caller: caller, outcome: .cancelled)]
         expected.events = [.init(.waiterCancelled, load: running.number)]
     }
 
-    package mutating func finish(_ number: Int, _ answer: Input.Answer, _ expected: inout Observation) {
+    mutating func finish(_ number: Int, _ answer: Input.Answer, _ expected: inout Observation) {
         let load = facts.loads[number - 1]
         let token = token(of: load, answer)
         if let token { sessionOfToken.append((token.value, load.session)) }
@@ -118,7 +118,7 @@ extension Specification {
         }
     }
 
-    package mutating func deadline(_ number: Int, _ expected: inout Observation) {
+    mutating func deadline(_ number: Int, _ expected: inout Observation) {
         // T1
         let load = facts.loads[number - 1]
         guard !load.isOver else { return }
@@ -127,7 +127,7 @@ extension Specification {
         fallBack(from: load, failing: .timedOut, &expected)
     }
 
-    package mutating func invalidate(_ value: String, _ expected: inout Observation) {
+    mutating func invalidate(_ value: String, _ expected: inout Observation) {
         // I1, I2
         guard let current, current.value == value else {
             expected.events = [.init(.ignoredInvalidation)]
@@ -137,7 +137,7 @@ extension Specification {
         expected.events = [.init(.invalidated)]
     }
 
-    package mutating func signIn(_ expected: inout Observation) {
+    mutating func signIn(_ expected: inout Observation) {
         // O2
         expected.events = [.init(.signedIn, waiters: facts.waiting.count)]
         facts.session += 1
@@ -149,11 +149,11 @@ extension Specification {
         end(running, answering: .token(value), &expected)
     }
 
-    package mutating func signInWithoutToken(_ expected: inout Observation) {
+    mutating func signInWithoutToken(_ expected: inout Observation) {
         beginSession(holding: [], &expected)
     }
 
-    package mutating func signInExpired(_ expected: inout Observation) {
+    mutating func signInExpired(_ expected: inout Observation) {
         let value = "X\(facts.session + 1)"
         sessionOfToken.append((value, facts.session + 1))
         let expired = Token(
@@ -182,7 +182,7 @@ extension Specification {
         giveUpCurrent()
     }
 
-    package mutating func signOut(_ expected: inout Observation) {
+    mutating func signOut(_ expected: inout Observation) {
         // O1
         expected.events = [.init(.signedOut, waiters: facts.waiting.count)]
         facts.session += 1

@@ -4,75 +4,75 @@ import AccessTokenCore
 ///
 /// It keeps lists of everything that ever happened, and answers each question by looking through them. It has no
 /// states, and knows nothing of how the state machine comes to its decisions.
-package struct Specification {
-    package struct Load: Equatable {
-        package let number: Int
-        package let session: Int
-        package let replacing: String?
-        package let startedAt: Double
-        package var priority: UInt8
+struct Specification {
+    struct Load: Equatable {
+        let number: Int
+        let session: Int
+        let replacing: String?
+        let startedAt: Double
+        var priority: UInt8
         /// Answered in time, silent past its deadline, or of a session that ended.
-        package var isOver = false
+        var isOver = false
     }
 
-    package struct Token: Equatable {
-        package let value: String
+    struct Token: Equatable {
+        let value: String
         /// The load that brought it; at sign-in the last one before, since all of those are older.
-        package let load: Int
-        package var freshUntil: Double
-        package let usableUntil: Double
-        package var grace: Observation.Grace?
+        let load: Int
+        var freshUntil: Double
+        let usableUntil: Double
+        var grace: Observation.Grace?
         /// Rejected, or expired and being replaced: not the current one any more.
-        package var isGone = false
+        var isGone = false
     }
 
     /// What decides about the future; an input that leaves it as it is, is a rare one.
-    package struct Facts: Equatable {
-        package var now = 0.0
-        package var session = 1
-        package var isSignedIn = true
-        package var loads: [Load] = []
+    struct Facts: Equatable {
+        var now = 0.0
+        var session = 1
+        var isSignedIn = true
+        var loads: [Load] = []
         /// Every token that was ever the current one, in this order.
-        package var held: [Token] = []
+        var held: [Token] = []
         /// Good tokens of loads that are over, which came while a newer load was running.
-        package var aside: [Token] = []
+        var aside: [Token] = []
         /// The callers that have not been answered.
-        package var waiting: [Int] = []
+        var waiting: [Int] = []
     }
 
-    package let reportsEvents: Bool
-    package var facts = Facts()
+    let reportsEvents: Bool
+    var facts = Facts()
     /// Every caller there ever was.
-    package var callers = 0
+    var callers = 0
     /// What each session's tokens are, to tell whether a caller was given one of another session.
-    package var sessionOfToken: [(value: String, session: Int)] = []
+    var sessionOfToken: [(value: String, session: Int)] = []
 
-    package init(reportsEvents: Bool) { self.reportsEvents = reportsEvents }
+    init(reportsEvents: Bool) { self.reportsEvents = reportsEvents }
 
     // MARK: Questions
 
-    package var current: Token? {
+    var current: Token? {
         guard facts.isSignedIn, let last = facts.held.last, !last.isGone else { return nil }
         return last
     }
 
-    package var running: Load? {
+    var running: Load? {
         guard let last = facts.loads.last, !last.isOver else { return nil }
         return last
     }
 
-    package var usable: Token? {
+    var usable: Token? {
         guard let current, facts.now < current.usableUntil || isInGrace(current) else { return nil }
         return current
     }
 
-    package func isInGrace(_ token: Token) -> Bool {
+    func isInGrace(_ token: Token) -> Bool {
         token.grace?.contains(facts.now) ?? false
     }
 
     // MARK: Inputs
 
-    package mutating func expect(_ input: Input) -> Observation {
+    mutating func expect(_ input: Input) -> Observation {
         var expected = Observation()
         switch input {
         case .retrieve: retrieve(cancelled: false, &expected)
@@ -104,7 +104,7 @@ package struct Specification {
     // MARK: What they have in common
 
     /// Ends the current load and answers all who wait, in the order in which they came (D1, D2).
-    package mutating func end(_ load: Load?, answering outcome: Outcome, _ expected: inout Observation) {
+    mutating func end(_ load: Load?, answering outcome: Outcome, _ expected: inout Observation) {
         guard let load else { return }
         facts.loads[load.number - 1].isOver = true
         expected.ended = true
@@ -113,7 +113,7 @@ package struct Specification {
     }
 
     /// A load failed: the best token that is left becomes the current one, and waiters are given it if it is valid.
-    package mutating func fallBack(from load: Load, failing outcome: Outcome, _ expected: inout Observation) {
+    mutating func fallBack(from load: Load, failing outcome: Outcome, _ expected: inout Observation) {
         if current != nil {
             // The next load ahead of the expiration waits a little.
             let index = facts.held.count - 1
@@ -128,12 +128,12 @@ package struct Specification {
         end(load, answering: usable.map { .token($0.value) } ?? outcome, &expected)
     }
 
-    package mutating func giveUpCurrent() {
+    mutating func giveUpCurrent() {
         guard current != nil else { return }
         facts.held[facts.held.count - 1].isGone = true
     }
 
-    package func token(of load: Load, _ answer: Input.Answer) -> Token? {
+    func token(of load: Load, _ answer: Input.Answer) -> Token? {
         switch answer {
         case .token: token("T\(load.number)", load: load.number)
         case .sameToken: token(facts.held.last?.value ?? "", load: load.number)
@@ -148,7 +148,7 @@ package struct Specification {
         }
     }
 
-    package func token(_ value: String, load: Int) -> Token {
+    func token(_ value: String, load: Int) -> Token {
         Token(
             value: value,
             load: load,
@@ -157,7 +157,7 @@ package struct Specification {
         )
     }
 
-    package func time(after move: Input.ClockMove) -> Double {
+    func time(after move: Input.ClockMove) -> Double {
         let edges = edges
         return switch move {
         case .nextEdge: edges.min() ?? facts.now
@@ -167,7 +167,7 @@ package struct Specification {
     }
 
     /// The instants to come at which a token that still counts stops being fresh or usable.
-    package var edges: [Double] {
+    var edges: [Double] {
         ([current].compactMap(\.self) + facts.aside).flatMap {
             [$0.freshUntil, $0.usableUntil] + [$0.grace?.until].compactMap(\.self)
         }
