@@ -143,12 +143,22 @@ let migrationGroup: [Target] = [
     .sampleStage(2, ["AccessTokenGCD", "AccessTokenAdapters"]),
     .sampleStage(3, ["AccessTokenGCD", "AccessTokenAdapters", "AccessTokenAsync"]),
     .sampleStage(4, ["AccessTokenAsync"]),
+    .library(
+        "SampleStageCallbacks",
+        at: "Tests/Migration/SampleApplication/StageCallbacks",
+        ["SampleShared", "AccessTokenGCD"]
+    ),
+    .program(
+        "FriendsSample",
+        at: "Tests/Migration/SampleApplication",
+        ["SampleShared", "AccessTokenCore", "AccessTokenAsync"]
+    ),
     .tests(
         "SampleApplicationTests",
         at: "Migration/SampleApplication/Tests",
         [
             "SampleShared", "SampleStage0", "SampleStage1", "SampleStage2", "SampleStage3", "SampleStage4",
-            "TestSupport",
+            "SampleStageCallbacks", "FriendsSample", "AccessTokenGCD", "TestSupport",
         ]
     ),
     .tests(
@@ -184,6 +194,7 @@ let package = Package(
         .library(name: "LoopbackAuthorizationServer", targets: ["LoopbackAuthorizationServer"]),
         .library(name: "InterleavingExplorer", targets: ["InterleavingExplorer"]),
         .executable(name: "race-gallery", targets: ["RaceGallery"]),
+        .executable(name: "friends-sample", targets: ["FriendsSample"]),
         .executable(name: "token-tour", targets: ["TokenTour"]),
         .executable(name: "benchmarks", targets: ["Benchmarks"]),
     ],

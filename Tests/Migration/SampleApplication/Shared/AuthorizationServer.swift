@@ -2,7 +2,7 @@ import AccessTokenCore
 import Dispatch
 import Foundation
 
-/// Stands for a server that rotates refresh tokens: each of them is good for one exchange.
+/// Stands for an authorization server.
 package final class AuthorizationServer: Sendable {
     package struct InvalidGrant: Error {}
     package struct Unavailable: Error {}
@@ -20,7 +20,12 @@ package final class AuthorizationServer: Sendable {
 
     private let state = Locked(State())
 
-    package init() {}
+    /// Whether a refresh token is good for one exchange only.
+    private let rotates: Bool
+
+    package init(rotates: Bool = true) {
+        self.rotates = rotates
+    }
 
     // MARK: What the app calls
 
@@ -36,9 +41,10 @@ package final class AuthorizationServer: Sendable {
         let result = state.withLock { state -> Result<Credential, any Error> in
             state.exchanges += 1
             if state.isUnavailable { return .failure(Unavailable()) }
-            guard let user = state.users.refresh.removeValue(forKey: refreshToken) else {
+            guard let user = state.users.refresh[refreshToken] else {
                 return .failure(InvalidGrant())
             }
+            if rotates { state.users.refresh[refreshToken] = nil }
             return .success(Self.credential(for: user, in: &state))
         }
         let (isHeld, arrived) = state.withLock { state in

@@ -6,6 +6,7 @@ import Testing
 @testable import SampleStage2
 @testable import SampleStage3
 @testable import SampleStage4
+@testable import SampleStageCallbacks
 
 /// The app at one stage of its migration, and how the tests drive it.
 struct Stage: Sendable, CustomTestStringConvertible {
@@ -29,6 +30,16 @@ struct Stage: Sendable, CustomTestStringConvertible {
         },
         Stage(testDescription: "stage 2", hasOldSession: false) { world in
             let app = SampleStage2.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
+            app.profile.onChange = running.take
+            return running
+        },
+        Stage(testDescription: "callbacks to the end", hasOldSession: false) { world in
+            let app = SampleStageCallbacks.App(
+                authorization: world.authorization,
+                api: world.api,
+                keychain: world.keychain
+            )
             let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
             app.profile.onChange = running.take
             return running

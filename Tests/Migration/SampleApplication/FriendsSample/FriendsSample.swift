@@ -1,0 +1,124 @@
+import AccessTokenAsync
+import AccessTokenCore
+import Foundation
+import SampleShared
+
+/// The friends screen of an app, whose token has expired: with a naive token service, and with this package's.
+@main
+enum FriendsSample {
+    static func main() async {
+        let naive = await FriendsScreen.log(guarded: false)
+        let guarded = await FriendsScreen.log(guarded: true)
+        print(title("the naive service", of: naive))
+        print(title("AsyncAccessTokenService", of: guarded))
+        print(
+            """
+            A server that rotates refresh tokens refuses the second refresh, and may end the session: see
+            swift run token-tour
+            """
+        )
+    }
+
+    private static func title(_ title: String, of log: [String]) -> String {
+        let lines = log.enumerated().map { "\($0 + 1 < 10 ? " " : "")\($0 + 1)  \($1)" }
+        let refreshes = log.count { $0 == Step.sends.rawValue }
+        return ([title] + lines + ["refreshes: \(refreshes)", ""]).joined(separator: "\n")
+    }
+}
+
+/// The six steps of the work for a token.
+enum Step: String, CaseIterable {
+    case reads = "looks for a credential in the keychain"
+    case finds = "finds the credential"
+    case checks = "finds that it has expired"
+    case sends = "sends the refresh token"
+    case receives = "receives a new credential"
+    case stores = "stores it in the keychain"
+}
+
+/// A user service and a friends service, which need one token at the same moment.
+enum FriendsScreen {
+    /// What happens until both services have answered.
+    static func log(guarded: Bool) async -> [String] {
+        let server = AuthorizationServer(rotates: false)
+        let keychain = Keychain()
+        let fresh = server.signIn(user: 1)
+        keychain.credential = Credential(
+            accessToken: fresh.accessToken,
+            expiresAt: .distantPast,
+            refreshToken: fresh.refreshToken
+        )
+        let log = Log()
+        let loader = LoggingLoader(exchange: server.exchange, keychain: keychain, log: log)
+        let (joins, join) = AsyncStream.makeStream(of: Void.self)
+        let service = AsyncAccessTokenService(loader: loader) { if $0.kind == .joined { join.yield() } }
+        let naive = NaiveTokens(loader: loader)
+        let token: @Sendable () async throws -> AccessToken = {
+            try await guarded ? service.token() : naive.token()
+        }
+
+        // The server answers when both services wait: for one refresh, or for two.
+        server.hold()
+        let api = API(authorization: server)
+        async let user: Void = log.show("the user") { [try await api.user(bearer: token().value)] }
+        async let friends: Void = log.show("the friends") { try await api.friends(bearer: token().value) }
+        await server.received(guarded ? 1 : 2)
+        if guarded { _ = await joins.first { _ in true } }
+        await server.release()
+        _ = await (user, friends)
+        return log.lines
+    }
+}
+
+/// Does the whole work for each caller.
+private actor NaiveTokens {
+    private let loader: LoggingLoader
+
+    init(loader: LoggingLoader) {
+        self.loader = loader
+    }
+
+    func token() async throws -> AccessToken {
+        try await loader.load(replacing: nil)
+    }
+}
+
+private struct LoggingLoader: AsyncAccessTokenLoader {
+    let exchange: AsyncExchange
+    let keychain: Keychain
+    let log: Log
+
+    func load(replacing old: AccessToken?) async throws -> AccessToken {
+        log.add(.reads)
+        guard let sent = keychain.credential else { throw AccessTokenError.signedOut }
+        log.add(.finds)
+        if sent.expiresAt > .now { return AccessToken(value: sent.accessToken, expiration: sent.expiresAt) }
+        log.add(.checks)
+        log.add(.sends)
+        let new = try await exchange(sent.refreshToken)
+        log.add(.receives)
+        keychain.credential = new
+        log.add(.stores)
+        return AccessToken(value: new.accessToken, expiration: new.expiresAt)
+    }
+}
+
+private final class Log: Sendable {
+    private let state = Locked<[String]>([])
+
+    var lines: [String] { state.withLock { $0 } }
+
+    func add(_ step: Step) {
+        state.withLock { $0.append(step.rawValue) }
+    }
+
+    func show(_ name: String, _ request: @Sendable () async throws -> [String]) async {
+        state.withLock { $0.append("asks for \(name)") }
+        do {
+            let answer = try await request()
+            state.withLock { $0.append("shows \(name): \(answer.joined(separator: ", "))") }
+        } catch {
+            state.withLock { $0.append("cannot show \(name): \(error)") }
+        }
+    }
+}

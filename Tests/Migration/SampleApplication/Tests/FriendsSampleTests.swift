@@ -1,0 +1,19 @@
+import TestSupport
+import Testing
+
+@testable import FriendsSample
+
+@Suite("The friends sample", .eightAtATime, .timeLimit(.minutes(10)))
+struct FriendsSampleTests {
+    @Test(arguments: [(false, 2), (true, 1)])
+    func `logs each of the six steps for each caller, and once where callers share a load`(
+        guarded: Bool,
+        times: Int
+    ) async {
+        let log = await FriendsScreen.log(guarded: guarded)
+        for step in Step.allCases {
+            #expect(log.count { $0 == step.rawValue } == times, "\(step)")
+        }
+        #expect(log.suffix(2).sorted() == ["shows the friends: friend of user 1", "shows the user: user 1"])
+    }
+}
