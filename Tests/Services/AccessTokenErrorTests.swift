@@ -30,11 +30,6 @@ struct AccessTokenErrorTests {
         )
     }
 
-    @Test("differs from every other one")
-    func allDiffer() {
-        #expect(Set(Self.all).count == Self.all.count)
-    }
-
     @Test("is caught by its name")
     func caughtByName() {
         func caught(_ error: any Error) -> String {

@@ -128,17 +128,20 @@ struct AccessTokenEventTests {
     func isDeliveredByOne() {
         let queue = HeldQueue()
         let delivered = Locked<[AccessTokenEvent]>([])
-        let delivery = EventDelivery(on: { queue.enqueue($0) }) { event in delivered.withLock { $0.append(event) } }
+        let again = Locked<EventDelivery?>(nil)
+        let delivery = EventDelivery(on: { queue.enqueue($0) }) { event in
+            delivered.withLock { $0.append(event) }
+            // The handler makes another event, which has to wait for its turn.
+            if event.kind == .refusedSignedOut { again.withLock { $0.take() }?.deliver([.init(.refusedCancelled)]) }
+        }
+        again.withLock { $0 = delivery }
         delivery.deliver([])
         #expect(queue.count == 0, "there is nothing to deliver")
         delivery.deliver([.init(.invalidated)])
         delivery.deliver([.init(.refusedSignedOut)])
         #expect(queue.count == 1, "one delivers")
         let neighbour = Locked(0)
-        queue.enqueue {
-            neighbour.withLock { $0 = delivered.withLock { $0.count } }
-            delivery.deliver([.init(.refusedCancelled)])
-        }
+        queue.enqueue { neighbour.withLock { $0 = delivered.withLock { $0.count } } }
         queue.run()
         #expect(neighbour.withLock { $0 } == 2)
         #expect(delivered.withLock { $0 } == [.init(.invalidated), .init(.refusedSignedOut), .init(.refusedCancelled)])
