@@ -86,8 +86,8 @@ let oauthGroup: [Target] = [
         ]
     ),
     .program(
-        "CredentialWorker",
-        at: "Tests/OAuth",
+        "credential-worker",
+        at: "Tests/OAuth/CredentialWorker",
         ["AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres"]
     ),
     .tests(
@@ -95,14 +95,14 @@ let oauthGroup: [Target] = [
         at: "OAuth/KillTests",
         [
             "AccessTokenCore", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenPostgres",
-            "LoopbackAuthorizationServer", "CredentialWorker", "TestSupport",
+            "LoopbackAuthorizationServer", "credential-worker", "TestSupport",
         ]
     ),
 ]
 
 let exploringGroup: [Target] = [
     .library("InterleavingExplorer", in: "Exploring"),
-    .program("RaceGallery", at: "Sources/Exploring", ["InterleavingExplorer", "ConsoleSupport"]),
+    .program("race-gallery", at: "Sources/Exploring/RaceGallery", ["InterleavingExplorer", "ConsoleSupport"]),
     .tests(
         "ExplorerTests",
         at: "Exploring/ExplorerTests",
@@ -111,27 +111,27 @@ let exploringGroup: [Target] = [
     .tests(
         "GalleryTests",
         at: "Exploring/GalleryTests",
-        ["RaceGallery", "ConsoleSupport", "InterleavingExplorer", "TestSupport"]
+        ["race-gallery", "ConsoleSupport", "InterleavingExplorer", "TestSupport"]
     ),
 ]
 
 let programsGroup: [Target] = [
     .library("ConsoleSupport", in: "Programs"),
     .program(
-        "TokenTour",
-        at: "Sources/Programs",
+        "token-tour",
+        at: "Sources/Programs/TokenTour",
         services + ["AccessTokenOAuth", "AccessTokenPostgres", "LoopbackAuthorizationServer", "ConsoleSupport"]
     ),
     .program(
-        "Benchmarks",
-        at: "Sources/Programs",
+        "benchmarks",
+        at: "Sources/Programs/Benchmarks",
         services + ["AccessTokenOAuth", "AccessTokenPostgres", "ConsoleSupport", libpq]
     ),
     .tests(
         "ProgramTests",
         at: "Programs",
         coreAndServices + [
-            "TokenTour", "ConsoleSupport", "LoopbackAuthorizationServer", "AccessTokenOAuth", "TestSupport",
+            "token-tour", "ConsoleSupport", "LoopbackAuthorizationServer", "AccessTokenOAuth", "TestSupport",
         ]
     ),
 ]
@@ -149,8 +149,8 @@ let migrationGroup: [Target] = [
         ["SampleShared", "AccessTokenGCD"]
     ),
     .program(
-        "FriendsSample",
-        at: "Tests/Migration/SampleApplication",
+        "friends-sample",
+        at: "Tests/Migration/SampleApplication/FriendsSample",
         ["SampleShared", "AccessTokenCore", "AccessTokenAsync"]
     ),
     .tests(
@@ -158,7 +158,7 @@ let migrationGroup: [Target] = [
         at: "Migration/SampleApplication/Tests",
         [
             "SampleShared", "SampleStage0", "SampleStage1", "SampleStage2", "SampleStage3", "SampleStage4",
-            "SampleStageCallbacks", "FriendsSample", "AccessTokenGCD", "TestSupport",
+            "SampleStageCallbacks", "friends-sample", "AccessTokenGCD", "TestSupport",
         ]
     ),
     .tests(
@@ -193,10 +193,6 @@ let package = Package(
         .library(name: "AccessTokenPostgres", targets: ["AccessTokenPostgres"]),
         .library(name: "LoopbackAuthorizationServer", targets: ["LoopbackAuthorizationServer"]),
         .library(name: "InterleavingExplorer", targets: ["InterleavingExplorer"]),
-        .executable(name: "race-gallery", targets: ["RaceGallery"]),
-        .executable(name: "friends-sample", targets: ["FriendsSample"]),
-        .executable(name: "token-tour", targets: ["TokenTour"]),
-        .executable(name: "benchmarks", targets: ["Benchmarks"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "A credential store in PostgreSQL; it needs libpq to build.")
@@ -225,8 +221,11 @@ extension Target {
         .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
     }
 
-    static func program(_ name: String, at folder: String, _ dependencies: [Dependency]) -> Target {
-        .executableTarget(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
+    /// A program, by the name of its command.
+    ///
+    /// It is no product: no target of a consumer could have the name of one of its targets then.
+    static func program(_ name: String, at path: String, _ dependencies: [Dependency]) -> Target {
+        .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
     }
 
     static func tests(

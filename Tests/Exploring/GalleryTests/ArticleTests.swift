@@ -3,7 +3,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@testable import RaceGallery
+@testable import race_gallery
 
 @Suite("In the articles about the gallery", .eightAtATime, .timeLimit(.minutes(10)))
 struct ArticleTests {

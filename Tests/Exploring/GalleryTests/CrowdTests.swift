@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import RaceGallery
+@testable import race_gallery
 
 /// Tests as the articles write them: many callers at once, and no explorer.
 @Suite("A crowd of callers", .eightAtATime, .timeLimit(.minutes(10)))

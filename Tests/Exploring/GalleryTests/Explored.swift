@@ -1,7 +1,7 @@
 import InterleavingExplorer
 import Testing
 
-@testable import RaceGallery
+@testable import race_gallery
 
 /// A version with its exhibit, as the argument of a test.
 struct Entry: Sendable, CustomTestStringConvertible {

@@ -3,7 +3,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@testable import RaceGallery
+@testable import race_gallery
 
 @Suite("A diagram", .eightAtATime)
 struct GalleryDiagramTests {

@@ -3,7 +3,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@testable import RaceGallery
+@testable import race_gallery
 
 @Suite("Arguments are understood or refused by name", .eightAtATime)
 struct GalleryOptionsTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import RaceGallery
+@testable import race_gallery
 
 @Suite(
     "In a process of its own",

@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 
-/// A running `CredentialWorker`.
+/// A running `credential-worker`.
 final class Worker: Sendable {
     let journal: URL
     private let process: ChildProcess
@@ -24,12 +24,12 @@ final class Worker: Sendable {
         let values = options.merging(place) { $1 }.merging(["journal": journal.path]) { $1 }
         let command = [task] + values.flatMap { [$0.key, $0.value] }
         if environment.isEmpty {
-            process = try ChildProcess(program(named: "CredentialWorker"), command)
+            process = try ChildProcess(program(named: "credential-worker"), command)
         } else {
             let variables = environment.map { "\($0.key)=\($0.value)" }
             process = try ChildProcess(
                 URL(fileURLWithPath: "/usr/bin/env"),
-                variables + [program(named: "CredentialWorker").path] + command
+                variables + [program(named: "credential-worker").path] + command
             )
         }
     }

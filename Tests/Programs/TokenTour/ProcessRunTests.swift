@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import TokenTour
+@testable import token_tour
 
 @Suite(
     "Processes meet a rotating server",

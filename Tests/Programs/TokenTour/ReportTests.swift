@@ -2,7 +2,7 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-@testable import TokenTour
+@testable import token_tour
 
 @Suite("The report says what each set-up lost, and the exit status follows", .eightAtATime)
 struct ReportTests {

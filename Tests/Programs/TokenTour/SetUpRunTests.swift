@@ -4,7 +4,7 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-@testable import TokenTour
+@testable import token_tour
 
 @Suite("Set-ups meet a rotating server over HTTP", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct SetUpRunTests {

@@ -2,7 +2,7 @@ import ConsoleSupport
 import TestSupport
 import Testing
 
-@testable import TokenTour
+@testable import token_tour
 
 @Suite("The tour's arguments are understood or refused by name", .eightAtATime)
 struct TourOptionsTests {

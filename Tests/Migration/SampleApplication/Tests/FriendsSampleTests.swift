@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import FriendsSample
+@testable import friends_sample
 
 @Suite("The friends sample", .eightAtATime, .timeLimit(.minutes(10)))
 struct FriendsSampleTests {
