@@ -18,8 +18,8 @@ public import Foundation
 /// **Concurrency** A refresh token is sent by one load at a time, in all processes that share the store. A load keeps the
 /// store's exclusion until its exchange is over, which may be long after its caller's deadline. Before it sends, it writes
 /// into the record that it will: a store that cannot save is noticed while the refresh token is unspent, and a process that
-/// is let in too early sends nothing as long as a reply can come. Loaders of one store object, and of stores of one folder,
-/// item or row, share what they know in a process. Loaders of a store that is a `struct` do not.
+/// is let in too early sends nothing as long as a reply can come. Loaders of one store object, and of stores of one folder
+/// or keychain item, share what they know in a process. Loaders of a store that is a `struct` do not.
 ///
 /// **Cancellation** None: exchange and write are seen through, also if the calling task is cancelled.
 ///
