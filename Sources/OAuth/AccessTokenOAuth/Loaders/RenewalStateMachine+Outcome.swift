@@ -50,11 +50,7 @@ extension RenewalStateMachine {
             if let lost = memory.lost.take() { unheard.append(lost) }
             // A peer may have rotated it all the same, in a store whose exclusion can be lost.
             if let present, present.version != record.version { return settle(.keep, .again) }
-            // The successor may be on its way to another process, and beats the removal.
-            if let note, note.hasRival, !settings.hasGrant {
-                return settle(.replace(record.credential.noting(note.with(.refused))), .failure(failure))
-            }
-            return settle(.remove, settings.hasGrant ? .again : .failure(failure))
+            return settle(afterRefusal(of: record, note), settings.hasGrant ? .again : .failure(failure))
         }
     }
 

@@ -116,12 +116,12 @@ struct RenewalStateMachine: Sendable {
         switch verdict(on: record.credential.note, memory, at: now) {
         case .refused(isOver: true): return leave(.remove, refusal)
         case .refused(isOver: false): return leave(.keep, .failure(OAuthError.refused("invalid_grant")))
-        case .lost(let error) where memory.refused != refreshToken: return leave(.keep, .failure(error))
-        case .lost: return leave(.remove, refusal)
+        case .lost where memory.refused == refreshToken, .send where memory.refused == refreshToken:
+            return leave(afterRefusal(of: record, record.credential.note), refusal)
+        case .lost(let error): return leave(.keep, .failure(error))
         case .awaited(let note):
             if waited?.note.isSame(as: note) != true { waited = (note, 0) }
             return leave(.keep, .wait)
-        case .send where memory.refused == refreshToken: return leave(.remove, refusal)
         case .send(let count, let hasRival):
             memory.exchanges += 1
             guard settings.takeOverDelay > 0 else {
@@ -176,6 +176,14 @@ struct RenewalStateMachine: Sendable {
 
     var refusal: Outcome {
         settings.hasGrant ? .again : .failure(OAuthError.refused("invalid_grant"))
+    }
+
+    /// Removes the record of a refused token.
+    ///
+    /// Another process may still get the successor, which beats the removal: then the record stays, and says "refused".
+    func afterRefusal(of record: CredentialRecord, _ note: SentNote?) -> CredentialChange {
+        guard let note, note.hasRival, !settings.hasGrant else { return .remove }
+        return .replace(record.credential.noting(note.with(.refused)))
     }
 
     mutating func settle(_ change: CredentialChange, _ outcome: Outcome) -> CredentialChange {

@@ -174,6 +174,11 @@ struct RenewalStateMachineTests {
         #expect(test.look(&own, Self.record()) == "remove")
         guard case .enter = own.left(.success(nil), &test.memory, at: Self.now) else { return fail("no grant") }
         #expect(test.look(&own, nil) == "send the grant")
+        // The refusal could not be written down, and a rival may still get the successor.
+        for note in [Self.note(by: 1, hasRival: true), Self.note(count: 2, hasRival: true, .lost)] {
+            machine = Self.machine()
+            #expect(test.look(&machine, Self.record(note)) == "note \(note.count) beside a rival")
+        }
         test.memory = LoaderMemory(process: 1)
         test.memory.ended = Self.record().credential
         machine = Self.machine()
