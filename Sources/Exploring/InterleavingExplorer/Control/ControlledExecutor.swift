@@ -21,6 +21,9 @@ final class ControlledExecutor: TaskExecutor {
 
     private let state = Protected(State())
 
+    /// The run whose jobs these are.
+    var run: ScenarioRun? { state.withLock { $0.served.run } }
+
     /// Says whose jobs these are from now on; the run keeps the executor, not the other way round.
     func serve(_ run: ScenarioRun) {
         state.withLock { $0.served.run = run }

@@ -20,8 +20,7 @@ final class EscapeLog: Sendable {
         }
         signal.signal()
         if let scenario {
-            let text = "InterleavingExplorer: \(scenario): the report was wrong, for later \(message)\n"
-            OutputFile.standardError.append(text)
+            StandardError.append("InterleavingExplorer: \(scenario): the report was wrong, for later \(message)\n")
         }
     }
 

@@ -100,35 +100,12 @@ enum ThreadPointer {
     }
 }
 
-/// A file that is written in place, and keeps what is written when the process crashes.
+/// Says what comes too late for a report.
 @available(Executors, *)
-final class OutputFile: Sendable {
-    private let descriptor: CInt
-
-    static let standardError = OutputFile(descriptor: STDERR_FILENO)
-
-    private init(descriptor: CInt) {
-        self.descriptor = descriptor
-    }
-
-    init?(path: String) {
-        descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
-        guard descriptor >= 0 else { return nil }
-    }
-
-    func append(_ text: String) {
+enum StandardError {
+    static func append(_ text: String) {
         let bytes = Array(text.utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-    }
-
-    /// Forgets what stands behind an offset, and goes on there.
-    func cut(to offset: Int) {
-        ftruncate(descriptor, off_t(offset))
-        lseek(descriptor, off_t(offset), SEEK_SET)
-    }
-
-    deinit {
-        if descriptor != STDERR_FILENO { close(descriptor) }
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }
 

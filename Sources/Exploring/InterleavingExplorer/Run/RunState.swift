@@ -28,6 +28,8 @@ struct RunState: Sendable {
     var participants = Participants()
     /// The operations that have not ended.
     var unfinished: [String] = []
+    /// The choices so far; of a step that does not end, the watchdog reads them here.
+    var digits: [UInt8] = []
     /// What runs now, and whether it is a step that is running.
     var segment = Segment()
     var isStepping = false

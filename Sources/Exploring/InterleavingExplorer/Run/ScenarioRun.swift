@@ -24,7 +24,6 @@ public final class ScenarioRun: Sendable {
         let threads = StepThreads()
         let lockSites = LockSites()
         let progress = Progress()
-        let breadcrumbs: Breadcrumbs
     }
 
     /// What happens when the setup is done, and what is checked.
@@ -48,6 +47,8 @@ public final class ScenarioRun: Sendable {
     /// Whether asking for an actor and entering it are two steps.
     var entersActorsLater: Bool { !explorer.reductions.contains(.entersActorsAtOnce) }
 
+    /// How many schedules the exploration has run before.
+    let schedulesBefore: Int
     /// How often a step that another one may wait for is looked at before it is let go.
     let looksBeforeLettingGo: Int
 
@@ -55,6 +56,7 @@ public final class ScenarioRun: Sendable {
         _ explorer: Explorer,
         watchesCancellation: Bool,
         in surroundings: Surroundings,
+        after schedulesBefore: Int,
         recording: Bool,
         looksBeforeLettingGo: Int
     ) {
@@ -62,6 +64,7 @@ public final class ScenarioRun: Sendable {
         self.looksBeforeLettingGo = looksBeforeLettingGo
         self.watchesCancellation = watchesCancellation
         self.surroundings = surroundings
+        self.schedulesBefore = schedulesBefore
         var state = RunState()
         state.recording = recording ? Recording() : nil
         self.state = Protected(state)

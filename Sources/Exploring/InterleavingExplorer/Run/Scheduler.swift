@@ -273,7 +273,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
                     isLocked: isLocked
                 )
             )
-            run.surroundings.breadcrumbs.add(UInt8(position))
+            run.state.withLock { $0.digits.append(UInt8(position)) }
         }
         // At a lock the segment does not end.
         if !isLocked { running = (options.keys[position].arrival, options.start) }

@@ -10,7 +10,7 @@ struct Exploration {
 
     private let scenario: Scenario
     private(set) var explorer: Explorer
-    let surroundings: ScenarioRun.Surroundings
+    let surroundings = ScenarioRun.Surroundings()
     private var escapes: EscapeLog { surroundings.escapes }
     var report: ExplorationReport
     /// Tasks that may have begun out of sight, each with its schedule.
@@ -26,7 +26,6 @@ struct Exploration {
     init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
         self.scenario = scenario
         self.explorer = explorer
-        surroundings = ScenarioRun.Surroundings(breadcrumbs: Breadcrumbs(scenario.name, file: explorer.breadcrumbs))
         report = ExplorationReport(scenario: scenario.name, mode: explorer.mode)
         // A hook that another library has set is an escape, and is looked for before each run.
         if !GlobalHook.isInPlace(), !GlobalHook.isTaken {
@@ -45,9 +44,6 @@ struct Exploration {
                 in a way that is not known: the search is longer.
                 """
             )
-        }
-        if let path = explorer.breadcrumbs, !surroundings.breadcrumbs.hasFile {
-            report.remarks.append("No breadcrumbs are left: \(path) cannot be written.")
         }
         surroundings.executor.findPreference()
     }
@@ -93,17 +89,19 @@ struct Exploration {
 
     /// What there is to say when a step does not end, and so the search does not either.
     func stuckReport() -> ExplorationReport {
-        let (schedule, schedules, participant) = surroundings.breadcrumbs.present
+        let run = surroundings.executor.run
+        let (digits, participant) =
+            run?.state.withLock { ($0.digits, $0.name(of: $0.segment.participant)) } ?? ([], "the scenario")
         var report = report
-        report.schedules = schedules + 1
+        report.schedules = 1 + (run?.schedulesBefore ?? 0)
         report.failures = 1
         report.failure = ScenarioFailure(
             kind: .stuckStep,
             message: """
-                a step of \(participant ?? "the scenario") has not ended for \(explorer.stepLimit): it loops without \
+                a step of \(participant) has not ended for \(explorer.stepLimit): it loops without \
                 suspending, or waits for a lock or a thread
                 """,
-            schedule: schedule,
+            schedule: Schedule(digits: digits, entersActorsLater: run?.entersActorsLater ?? false),
             trace: Trace(steps: [])
         )
         return report
@@ -169,23 +167,18 @@ struct Exploration {
             explorer,
             watchesCancellation: watchesCancellation,
             in: surroundings,
+            after: report.schedules,
             recording: recording,
             // A schedule that is shown again met no lock before.
             looksBeforeLettingGo: recording ? 200 : patiently ? 60 : 20
         )
     }
 
-    /// Runs one schedule.
-    func execute(_ run: ScenarioRun, by chooser: inout any Chooser) -> Execution {
-        surroundings.breadcrumbs.begin(run, after: report.schedules)
-        return run.execute(scenario, by: &chooser)
-    }
-
     /// Runs the schedule with these digits, and says whether it had all of them.
     func runOnce(under digits: [UInt8]) -> (Execution, hasAllDigits: Bool, failure: RunState.Failure?) {
         let run = newRun()
         var chooser: any Chooser = PrefixChooser(digits: digits)
-        let execution = execute(run, by: &chooser)
+        let execution = run.execute(scenario, by: &chooser)
         return (execution, !chooser.isIncomplete, run.state.withLock { $0.failure })
     }
 
@@ -196,12 +189,12 @@ struct Exploration {
         }
         let first = chooser
         var run = newRun()
-        var execution = execute(run, by: &chooser)
+        var execution = run.execute(scenario, by: &chooser)
         if execution.hasMetLock {
             // A busy machine can look like a lock, but hardly twice, and not with more patience.
             chooser = first
             run = newRun(patiently: true)
-            execution = execute(run, by: &chooser)
+            execution = run.execute(scenario, by: &chooser)
         }
         if execution.hasMetLock {
             givenUp += 1
@@ -279,7 +272,7 @@ struct Exploration {
         _ = ActorIdentity.isKnown
         let run = newRun(recording: true, replaying: schedule)
         var chooser: any Chooser = PrefixChooser(digits: schedule.digits)
-        let execution = execute(run, by: &chooser)
+        let execution = run.execute(scenario, by: &chooser)
         let (steps, ended) = run.state.withLock { ($0.recording?.steps ?? [], $0.failure) }
         var failure = ended
         if chooser.isIncomplete, failure?.kind != .escape, failure?.kind != .divergedReplay {

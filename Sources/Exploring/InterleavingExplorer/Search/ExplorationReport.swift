@@ -19,7 +19,7 @@ public struct ExplorationReport: Sendable {
     /// drains, which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
     public internal(set) var isComplete = false
     /// What else is to be said of the search, a sentence each: how it went on where the scenario is big, what seems to be
-    /// unmarked, and what could not be done on this toolchain, in this process or on this disk.
+    /// unmarked, and what could not be done on this toolchain or in this process.
     public internal(set) var remarks: [String] = []
     /// Why the search is not complete although it was not cut, and what to do about it.
     ///

@@ -45,11 +45,6 @@ public struct Explorer: Sendable {
     public var patience = Duration.seconds(1)
     /// How long, in real time, one step may take before it is called stuck; the search ends then, and leaves its thread.
     public var stepLimit = Duration.seconds(30)
-    /// A file for the schedule that runs, one character for each choice, to be read after a crash.
-    ///
-    /// The first line is the name of the scenario; the second one is the schedule, for `replay(_:of:)`. If the file cannot be
-    /// written, the report says so.
-    public var breadcrumbs: String?
     /// Whether the search ends with the first failure; if not, the report counts all of them.
     public var stopsAtFirstFailure = true
 

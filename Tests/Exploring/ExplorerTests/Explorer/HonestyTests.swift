@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import TestSupport
 import Testing
 
@@ -93,40 +92,6 @@ struct HonestyTests {
     }
     #endif
 
-    @Test("in a file which schedule runs, at any moment", arguments: [true, false])
-    func breadcrumbs(reduces: Bool) async throws {
-        let path = NSTemporaryDirectory() + "breadcrumbs-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        var explorer = Explorer()
-        explorer.breadcrumbs = path
-        explorer.reduces = reduces
-        let mark = reduces ? "" : "+"
-        let seen = Shared<Set<String>>([])
-        let report = await explorer.explore(
-            Scenario("two effects") { run in
-                for name in ["a", "b"] { run.operation(name) { run.effect(name) } }
-                run.invariant("is collected") {
-                    let text = try String(contentsOfFile: path, encoding: .utf8)
-                    let order = run.effects.joined()
-                    seen.withLock { _ = $0.insert("\(order) \(text.trimmingCharacters(in: .whitespaces))") }
-                    return true
-                }
-            }
-        )
-        #expect(report.holds && report.isComplete, "\(report)")
-        #expect(seen.withLock { $0 } == ["ab two effects\n\(mark)0", "ba two effects\n\(mark)1"])
-    }
-
-    @Test("that no breadcrumbs could be left")
-    func unwritableBreadcrumbs() async {
-        var explorer = Explorer()
-        explorer.breadcrumbs = "/nowhere/breadcrumbs"
-        let report = await explorer.explore(effects(["a", "b"]))
-        #expect(report.holds && report.isComplete)
-        #expect(report.remarks == ["No breadcrumbs are left: /nowhere/breadcrumbs cannot be written."])
-        #expect(report.description.contains("that is all of them\n  No breadcrumbs are left"))
-    }
-
     @Test("that nothing was left out, where the runtime is not the one that it knows")
     func unknownLayout() async {
         func report(isLayoutKnown: Bool) async -> ExplorationReport {
@@ -148,27 +113,6 @@ struct HonestyTests {
         #expect(unknown.schedules > known.schedules, "\(unknown) \(known)")
         #expect(unknown.isComplete)
     }
-
-    #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
-    @Test("under which schedule a subject has crashed, in a file that outlives the process")
-    func crash() async throws {
-        let path = NSTemporaryDirectory() + "breadcrumbs-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        await #expect(processExitsWith: .failure) { [path = path as String] in
-            var explorer = Explorer()
-            explorer.breadcrumbs = path
-            _ = await explorer.explore(fragile { fatalError("the third comes first") })
-        }
-        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
-        try #require(lines.count == 2)
-        #expect(lines[0] == "fragile")
-        let schedule = try #require(Schedule(parsing: lines[1].trimmingCharacters(in: .whitespaces)))
-        // The same schedule leads there again, in a process in which it does no harm.
-        let crashes = Shared(0)
-        _ = await Explorer().replay(schedule, of: fragile { crashes.withLock { $0 += 1 } })
-        #expect(crashes.withLock { $0 } == 1)
-    }
-    #endif
 }
 
 /// Does what another library would.
@@ -178,16 +122,4 @@ private func takeHook() {
     let passOn: Hook = { job, original in original(job) }
     guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_enqueueGlobal_hook") else { return }
     unsafe symbol.assumingMemoryBound(to: Hook.self).pointee = passOn
-}
-
-/// Three tasks, of which the last one must not be the first.
-private func fragile(crash: @escaping @Sendable () -> Void) -> Scenario {
-    Scenario("fragile") { run in
-        for name in ["a", "b", "c"] {
-            run.operation(name) {
-                run.effect(name)
-                if run.effects == ["c"] { crash() }
-            }
-        }
-    }
 }
