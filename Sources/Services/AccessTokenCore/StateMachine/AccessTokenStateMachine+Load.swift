@@ -20,7 +20,7 @@ extension AccessTokenStateMachine {
     mutating func replaceToken(for caller: CallerContext, at now: Date) -> LoadStart {
         if let expired = session?.token.take() { session?.outdated = expired }
         let start = startLoad(for: caller, replacing: session?.outdated?.token, at: now)
-        report(.loadStarted, load: start.load.number)
+        report(.init(.loadStarted, load: start.load.number))
         return start
     }
 
@@ -53,14 +53,23 @@ extension AccessTokenStateMachine {
         let seconds = max(0, now.timeIntervalSince(load.startedAt))
         switch result {
         case .success(let token):
-            report(.loadSucceeded, load: id.number, waiters: waiters, seconds: seconds)
-            if let late = load.late { report(.ignoredAnswerOfOlderLoad, load: late.load) }
+            report(.init(.loadSucceeded, load: id.number, waiters: waiters, seconds: seconds))
+            if let late = load.late { report(.init(.ignoredAnswerOfOlderLoad, load: late.load)) }
             var cached = CachedToken(token, load: id.number, policy: policy, at: now)
             if !cached.isUsable(at: now) { cached.serveThoughExpired(from: now, for: policy.minimumLoadInterval) }
             session = Session(token: cached)
             return result
         case .failure(let error):
-            report(.loadFailed, load: id.number, waiters: waiters, seconds: seconds, error: logged)
+            report(
+                .init(
+                    .loadFailed,
+                    load: id.number,
+                    waiters: waiters,
+                    seconds: seconds,
+                    errorType: logged?.type,
+                    errorCode: logged?.code
+                )
+            )
             return giveUp(load, failing: error, at: now)
         }
     }
@@ -71,13 +80,13 @@ extension AccessTokenStateMachine {
     package mutating func deadlinePassed(_ id: LoadID, waiters: Int, at now: Date) -> LoadResult? {
         guard let load = session?.load, load.id == id else { return nil }
         let seconds = max(0, now.timeIntervalSince(load.startedAt))
-        report(.loadTimedOut, load: id.number, waiters: waiters, seconds: seconds)
+        report(.init(.loadTimedOut, load: id.number, waiters: waiters, seconds: seconds))
         return giveUp(load, failing: AccessTokenError.loadTimedOut, at: now)
     }
 
     /// A load has answered once more; only its first answer counts (D7).
     package mutating func loadAnsweredAgain(_ id: LoadID) {
-        report(.ignoredRepeatedAnswer, load: id.number)
+        report(.init(.ignoredRepeatedAnswer, load: id.number))
     }
 
     /// Whether this is the current load; any other load that was not begun is not needed any more.
@@ -105,16 +114,16 @@ extension AccessTokenStateMachine {
     private mutating func lateAnswer(_ id: LoadID, _ result: LoadResult, at now: Date) {
         // A late answer cannot undo a sign-out, nor reach the session after it (O1, O2).
         guard let session, id.sessionEpoch == sessionEpoch else {
-            return report(.ignoredAnswerOfFormerSession, load: id.number)
+            return report(.init(.ignoredAnswerOfFormerSession, load: id.number))
         }
         let replaced = session.load == nil ? session.outdated : session.token ?? session.outdated
         guard case .success(let token) = result, token.value != replaced?.token.value else {
-            return report(.ignoredWorthlessAnswer, load: id.number)
+            return report(.init(.ignoredWorthlessAnswer, load: id.number))
         }
         let late = CachedToken(token, load: id.number, policy: policy, at: now)
-        guard late.isUsable(at: now) else { return report(.ignoredWorthlessAnswer, load: id.number) }
+        guard late.isUsable(at: now) else { return report(.init(.ignoredWorthlessAnswer, load: id.number)) }
         guard session.newestTokenLoad < id.number else {
-            return report(.ignoredAnswerOfOlderLoad, load: id.number)
+            return report(.init(.ignoredAnswerOfOlderLoad, load: id.number))
         }
         if session.load == nil { adopt(late) } else { self.session?.load?.late = late }
     }
@@ -122,6 +131,6 @@ extension AccessTokenStateMachine {
     private mutating func adopt(_ late: CachedToken) {
         session?.token = late
         session?.outdated = nil
-        report(.adoptedLateAnswer, load: late.load)
+        report(.init(.adoptedLateAnswer, load: late.load))
     }
 }

@@ -34,7 +34,7 @@ extension AccessTokenStateMachine {
     package mutating func signIn(_ token: AccessToken?, waiters: Int, at now: Date) -> SignInAction {
         let token = token.map { CachedToken($0, load: lastLoad, policy: policy, at: now) }
         let usable = token.flatMap { $0.isUsable(at: now) ? $0 : nil }
-        report(.signedIn, waiters: usable == nil ? 0 : waiters)
+        report(.init(.signedIn, waiters: usable == nil ? 0 : waiters))
         guard let former = beginSession(Session(token: token)) else { return .none }
         if let usable { return .answerWaiters(.success(usable.token)) }
         guard waiters > 0 else { return .none }
@@ -46,13 +46,13 @@ extension AccessTokenStateMachine {
     ///
     /// - Returns: the answer to all waiters; `nil` if there was no load to be ended.
     package mutating func signOut(waiters: Int) -> LoadResult? {
-        report(.signedOut, waiters: waiters)
+        report(.init(.signedOut, waiters: waiters))
         return beginSession(nil).map { _ in .failure(AccessTokenError.signedOut) }
     }
 
     /// The loader did not say in time that it has forgotten the session.
     package mutating func signOutTimedOut() {
-        report(.signOutTimedOut)
+        report(.init(.signOutTimedOut))
     }
 
     /// Returns the load of the former session.

@@ -72,29 +72,29 @@ package struct AccessTokenStateMachine: Sendable {
         at now: Date
     ) -> RetrieveAction {
         guard session != nil else {
-            report(.refusedSignedOut)
+            report(.init(.refusedSignedOut))
             return .answer(.failure(AccessTokenError.signedOut))
         }
         if let token = session?.token, token.isUsable(at: now) {
-            report(.answeredFromCache)
+            report(.init(.answeredFromCache))
             let isToBeRenewed = !token.isFresh(at: now) && session?.load == nil && !caller.isCancelled
             guard isToBeRenewed else { return .answer(.success(token.token)) }
             let start = startLoad(for: caller, replacing: token.token, at: now)
-            report(.refreshAheadStarted, load: start.load.number)
+            report(.init(.refreshAheadStarted, load: start.load.number))
             return .answerAndLoad(token.token, start)
         }
         guard !caller.isCancelled else {
-            report(.refusedCancelled)
+            report(.init(.refusedCancelled))
             return .answer(.failure(cancellation))
         }
         // Single flight: only the first caller starts a load (S1), and all others join it (S2).
         guard let load = session?.load?.id else { return .waitAndLoad(replaceToken(for: caller, at: now)) }
         guard !caller.loads.contains(load) else {
             // The load would wait for itself (R1).
-            report(.refusedLoader)
+            report(.init(.refusedLoader))
             return .answer(.failure(AccessTokenError.loadAskedItsOwnService))
         }
-        report(.joined, load: load.number, waiters: waiters + 1)
+        report(.init(.joined, load: load.number, waiters: waiters + 1))
         guard let priority = session?.load?.priority, caller.priority > priority else { return .wait }
         session?.load?.priority = caller.priority
         return .waitAndRaise(priority: caller.priority)
@@ -102,7 +102,8 @@ package struct AccessTokenStateMachine: Sendable {
 
     /// A waiter was cancelled: it is answered at once (X1), and the load goes on, also without waiters (X2).
     package mutating func waiterCancelled() {
-        report(.waiterCancelled, load: lastLoad)
+        let load = lastLoad
+        report(.init(.waiterCancelled, load: load))
     }
 
     /// A server rejected a token.
@@ -111,11 +112,11 @@ package struct AccessTokenStateMachine: Sendable {
     /// (I2), and fifty rejections of one token cause one load (I3).
     package mutating func invalidate(_ rejected: AccessToken) {
         guard let token = session?.token, token.token.value == rejected.value else {
-            return report(.ignoredInvalidation)
+            return report(.init(.ignoredInvalidation))
         }
         session?.token = nil
         session?.outdated = token
-        report(.invalidated)
+        report(.init(.invalidated))
     }
 
     // MARK: Events
@@ -127,24 +128,9 @@ package struct AccessTokenStateMachine: Sendable {
         return taken
     }
 
-    mutating func report(
-        _ kind: AccessTokenEvent.Kind,
-        load: Int? = nil,
-        waiters: Int? = nil,
-        seconds: TimeInterval? = nil,
-        error: LoggedError? = nil
-    ) {
-        guard events != nil else { return }
-        events?.append(
-            AccessTokenEvent(
-                kind,
-                load: load,
-                waiters: waiters,
-                seconds: seconds,
-                errorType: error?.type,
-                errorCode: error?.code
-            )
-        )
+    /// Notes an event, which is only made for an event handler.
+    mutating func report(_ event: @autoclosure () -> AccessTokenEvent) {
+        events?.append(event())
     }
 }
 
