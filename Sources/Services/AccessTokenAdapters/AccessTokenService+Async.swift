@@ -18,13 +18,8 @@ extension AccessTokenService: AsyncAccessTokenProviding {
 
     @usableFromInline
     nonisolated(nonsending) func waitForToken() async throws -> AccessToken {
-        guard !Task.isCancelled else {
-            // It never waits for a load, so there is nothing to cancel.
-            return try await withCheckedThrowingContinuation { continuation in
-                _ = retrieveToken(.direct { continuation.resume(with: $0) }, isCancelled: true)
-            }
-        }
-        return try await tokenByCallback { handler in retrieveToken(.direct(handler)) }
+        // A caller that is cancelled already has its answer before it could be cancelled.
+        try await tokenByCallback { handler in retrieveToken(.direct(handler), isCancelled: Task.isCancelled) }
     }
 
     /// Ends the session (O1 and O3), and returns when the loader has forgotten it, also to a cancelled caller; see

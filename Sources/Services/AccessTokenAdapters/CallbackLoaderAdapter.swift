@@ -10,53 +10,32 @@ public import AccessTokenGCD
 public final class CallbackLoaderAdapter: AccessTokenLoader {
     private let base: any AsyncAccessTokenLoader
     private let startTask: TaskStarter
-    /// The loads that have begun and not ended.
-    private let loads = Locked<[LoadID: Load]>([:])
-
-    private struct Load: Sendable {
-        /// `nil` for a moment: the task may begin, and end, before it is known here.
-        var task: Task<Void, Never>?
-        var isCancelled = false
-    }
 
     /// Presents an async loader as a callback one; loads run in the global pool.
-    public convenience init(of base: any AsyncAccessTokenLoader) {
-        self.init(of: base, startTask: TaskStarter())
+    public init(of base: any AsyncAccessTokenLoader) {
+        self.base = base
+        startTask = TaskStarter()
     }
 
     /// Presents an async loader as a callback one; loads run on an executor.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    public convenience init(of base: any AsyncAccessTokenLoader, executor: any TaskExecutor) {
-        self.init(of: base, startTask: TaskStarter(executor: executor))
-    }
-
-    private init(of base: any AsyncAccessTokenLoader, startTask: TaskStarter) {
+    public init(of base: any AsyncAccessTokenLoader, executor: any TaskExecutor) {
         self.base = base
-        self.startTask = startTask
+        startTask = TaskStarter(executor: executor)
     }
 
     /// Obtains a new token; see ``AccessTokenLoader/load(replacing:then:)``.
     public func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-        guard let context = LoadContext.current, let load = context.loads.last else {
-            startTask { [self] in handler(await ask(replacing: old)) }
-            return
-        }
-        loads.withLock { $0[load] = Load() }
-        let task = startTask(priority: TaskPriority(rawValue: context.priority)) { [self] in
+        let context = LoadContext.current
+        let task = startTask(priority: context.map { TaskPriority(rawValue: $0.priority) }) { [base] in
             // Asked last: a load that was given up must not use the refresh token that the next load uses.
-            let isWanted = context.isWanted() && !Task.isCancelled
-            let answer: LoadResult =
-                isWanted
-                ? await LoadContext.$current.withValue(context) { await ask(replacing: old) }
-                : .failure(cancellation)
-            loads.withLock { $0[load] = nil }
+            guard context?.isWanted() ?? true else { return handler(.failure(cancellation)) }
+            let answer: LoadResult = await LoadContext.$current.withValue(context) {
+                do { return .success(try await base.load(replacing: old)) } catch { return .failure(error) }
+            }
             handler(answer)
         }
-        let isCancelled = loads.withLock { loads in
-            loads[load]?.task = task
-            return loads[load]?.isCancelled ?? false
-        }
-        if isCancelled { task.cancel() }
+        context?.cancellation.onCancel { task.cancel() }
     }
 
     /// Forgets the session that ended; see ``AccessTokenLoader/signOut(then:)``.
@@ -65,21 +44,5 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
             await base.signOut()
             done()
         }
-    }
-
-    private func ask(replacing old: AccessToken?) async -> LoadResult {
-        do { return .success(try await base.load(replacing: old)) } catch { return .failure(error) }
-    }
-}
-
-extension CallbackLoaderAdapter: CancellableLoader {
-    package func cancelLoads(of service: ServiceID, before epoch: Int) {
-        let tasks = loads.withLock { loads in
-            for load in loads.keys where load.service == service && load.sessionEpoch < epoch {
-                loads[load]?.isCancelled = true
-            }
-            return loads.values.filter(\.isCancelled).compactMap(\.task)
-        }
-        for task in tasks { task.cancel() }
     }
 }

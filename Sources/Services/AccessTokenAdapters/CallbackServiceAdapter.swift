@@ -74,40 +74,28 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         let answer = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { [handlerQueue] result in
             handlerQueue.enqueue { handler(result) }
         }
-        let cancelCall = retrieveToken(answering: answer)
-        return AccessTokenRetrieval { [weak answer] in
-            // In this order, or an error of the service's own for a cancelled call would come first.
-            answer?(.failure(cancellation))
-            cancelCall()
-        }
-    }
-
-    /// Returns what cancels the call.
-    private func retrieveToken(answering answer: OneShot<LoadResult>) -> @Sendable () -> Void {
+        let call = Cancellation()
         switch calls {
         case .ofCallbacks(let service):
             let retrieval = service.retrieveToken { answer($0) }
-            return { retrieval.cancel() }
+            call.onCancel { retrieval.cancel() }
         case .ofActor(let service, let calls):
             let caller = CallerContext.present()
-            let waiter = WaiterOfCall()
-            calls.add { waiter.id = await service.retrieveToken(by: caller) { answer($0) } }
-            return { [calls, weak service] in
-                calls.add { [weak service] in
-                    if let id = waiter.id { await service?.cancel(id) }
-                }
+            calls.add {
+                guard let waiter = await service.retrieveToken(by: caller, then: { answer($0) }) else { return }
+                call.onCancel { [weak service] in calls.add { await service?.cancel(waiter) } }
             }
         case .ofOthers:
             let task = startInOrder { [base] in
                 do { answer(.success(try await base.token())) } catch { answer(.failure(error)) }
             }
-            return { task.cancel() }
+            call.onCancel { task.cancel() }
         }
-    }
-
-    /// A valid token from the service itself, for async code that was given the adapter.
-    public nonisolated(nonsending) func token() async throws -> AccessToken {
-        try await base.token()
+        return AccessTokenRetrieval { [weak answer] in
+            // In this order, or an error of the service's own for a cancelled call would come first.
+            answer?(.failure(cancellation))
+            call.cancel()
+        }
     }
 
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
@@ -155,10 +143,4 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         }
         return Task(executorPreference: DispatchQueueExecutor(queue: order), priority: .high) { await call() }
     }
-}
-
-/// The waiter that a call became, to be read by the calls after it.
-// Safe: only touched by calls that are made one after the other.
-private final class WaiterOfCall: @unchecked Sendable {
-    var id: WaiterID?
 }

@@ -6,30 +6,20 @@ import AccessTokenGCD
 nonisolated(nonsending) func tokenByCallback(
     _ retrieve: (@escaping AccessTokenHandler) -> AccessTokenRetrieval
 ) async throws -> AccessToken {
-    // The caller may be cancelled before there is something to cancel.
-    let call = Locked<(isCancelled: Bool, cancel: (@Sendable () -> Void)?)>((false, nil))
+    let call = Cancellation()
     return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
             let answer = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
                 continuation.resume(with: result)
             }
             let retrieval = retrieve { answer($0) }
-            let cancel: @Sendable () -> Void = { [weak answer] in
+            call.onCancel { [weak answer] in
                 // In this order, or an error of the service's own for a cancelled call would come first.
                 answer?(.failure(cancellation))
                 retrieval.cancel()
             }
-            let isCancelled = call.withLock { call in
-                call.cancel = cancel
-                return call.isCancelled
-            }
-            if isCancelled { cancel() }
         }
     } onCancel: {
-        let cancel = call.withLock { call in
-            call.isCancelled = true
-            return call.cancel
-        }
-        cancel?()
+        call.cancel()
     }
 }

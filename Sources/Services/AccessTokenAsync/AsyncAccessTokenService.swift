@@ -239,7 +239,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private nonisolated func askLoader(_ start: LoadStart) async -> (LoadResult, LoggedError?)? {
         let isWanted: @Sendable () -> Bool = { [self] in snapshot.isCurrent(start.load) }
         guard isWanted() else { return nil }
-        return await LoadContext.$current.withValue(LoadContext(of: start, isWanted: isWanted)) {
+        let context = LoadContext(loads: start.enclosing, priority: start.priority, isWanted: isWanted)
+        return await LoadContext.$current.withValue(context) {
             do {
                 return (.success(try await loader.load(replacing: start.replacing)), nil)
             } catch {

@@ -38,9 +38,3 @@ extension AccessTokenLoader {
         done()
     }
 }
-
-/// A loader whose loads are tasks, which are cancelled when their session ends.
-package protocol CancellableLoader {
-    /// Cancels the loads of a service's former sessions that have begun and not ended.
-    func cancelLoads(of service: ServiceID, before epoch: Int)
-}

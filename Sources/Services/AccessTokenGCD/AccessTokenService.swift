@@ -32,6 +32,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     private var machine: AccessTokenStateMachine
     private var pendingHandlers = WaiterList<PendingHandler>()
     private var runningLoads = RunningLoads()
+    private var loadCall: Cancellation?
 
     /// The valid token, for callers that need not wait.
     @usableFromInline
@@ -39,7 +40,6 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     @usableFromInline
     let clock: ServiceClock
 
-    private let id = ServiceID()
     private let loader: any AccessTokenLoader
     private let policy: AccessTokenPolicy
     private let loaderQueue: any SerialQueue
@@ -90,7 +90,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         self.handlerQueue = handlerQueue
         self.clock = ServiceClock(clock)
         self.policy = policy.corrected
-        machine = AccessTokenStateMachine(service: id, policy: policy, reportsEvents: onEvent != nil)
+        machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: onEvent != nil)
         snapshot = TokenSnapshot(reportsHits: onEvent != nil)
         events = onEvent.map { EventDelivery(on: eventQueue, to: $0) }
         // A corrected policy is an event already.
@@ -201,11 +201,13 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
     private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer?) {
         let load = start.load
-        let isCurrent = decide {
-            if machine.isCurrent(load) { runningLoads.begin(load) }
-            return machine.isCurrent(load)
+        let call = decide { () -> Cancellation? in
+            guard machine.isCurrent(load) else { return nil }
+            runningLoads.begin(load)
+            loadCall = Cancellation()
+            return loadCall
         }
-        guard isCurrent else {
+        guard let call else {
             deadline?.cancel()
             return
         }
@@ -213,7 +215,9 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
             deadline?.cancel()
             loadFinished(load, result)
         }
-        let context = LoadContext(of: start) { [self] in snapshot.isCurrent(load) }
+        let context = LoadContext(loads: start.enclosing, priority: start.priority, cancellation: call) {
+            [self] in snapshot.isCurrent(load)
+        }
         LoadContext.$current.withValue(context) {
             loader.load(replacing: start.replacing) { [weak self] result in
                 if !answer(result) { self?.decide { self?.machine.loadAnsweredAgain(load) } }
@@ -257,18 +261,18 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// ``signOut(then:)``, with `done` called on whichever thread finishes.
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let enclosing = LoadContext.currentLoads
-        let (answered, isInsideLoad, epoch) = decide {
+        let (answered, isInsideLoad, call) = decide {
             let answered = answerAll(machine.signOut(waiters: pendingHandlers.count))
             let isInsideLoad = runningLoads.contains(oneOf: enclosing)
             signOuts.begin()
             runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
                 loaderQueue.enqueue { self.forgetSession(then: isInsideLoad ? nil : done) }
             }
-            return (answered, isInsideLoad, machine.sessionEpoch)
+            return (answered, isInsideLoad, loadCall)
         }
         answered?.callDirect()
+        call?.cancel()
         if isInsideLoad { done() }
-        (loader as? any CancellableLoader)?.cancelLoads(of: id, before: epoch)
     }
 
     private func forgetSession(then done: (@Sendable () -> Void)?) {

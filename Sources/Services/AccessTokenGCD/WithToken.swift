@@ -34,77 +34,51 @@ extension AccessTokenProviding {
             @escaping @Sendable (AccessToken, @escaping @Sendable (Result<Response, any Error>) -> Void) -> Void,
         then handler: @escaping @Sendable (Result<Response, any Error>) -> Void
     ) -> AccessTokenRetrieval {
+        typealias Outcome = Result<Response, any Error>
         let queue = (self as? any HandlerQueueProviding)?.handlerQueue
-        let answer = OneShot<Result<Response, any Error>>(abandoned: .failure(AccessTokenError.requestAbandoned)) {
-            outcome in
+        let answer = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned)) { outcome in
             if let queue { queue.enqueue { handler(outcome) } } else { handler(outcome) }
         }
-        let run = TokenRequest(provider: self, isRejected: isRejected, request: request, answer: answer)
-        run.retrieveToken(isSecond: false)
-        return AccessTokenRetrieval { [weak run] in run?.cancel() }
+        let call = Cancellation()
+
+        @Sendable func retrieve(isSecond: Bool) {
+            // A service of others may call its handler twice, or never.
+            let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
+                switch result {
+                case .success(let token): send(token, isSecond: isSecond)
+                case .failure(let error): answer(.failure(error))
+                }
+            }
+            let retrieval = self.retrieveToken { retrieved($0) }
+            call.onCancel { retrieval.cancel() }
+        }
+
+        @Sendable func send(_ token: AccessToken, isSecond: Bool) {
+            guard answer.isPending else { return }
+            let reply = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned)) { outcome in
+                guard !isSecond, answer.isPending, isRejection(outcome) else { return _ = answer(outcome) }
+                self.invalidate(token)
+                retrieve(isSecond: true)
+            }
+            request(token) { reply($0) }
+        }
+
+        @Sendable func isRejection(_ outcome: Outcome) -> Bool {
+            switch outcome {
+            case .success(let response): isRejected(response)
+            case .failure(let error): AccessTokenError.tokenRejected ~= error
+            }
+        }
+
+        retrieve(isSecond: false)
+        return AccessTokenRetrieval { [weak answer] in
+            answer?(.failure(cancellation))
+            call.cancel()
+        }
     }
 }
 
 /// A provider that says where it calls handlers.
 package protocol HandlerQueueProviding {
     var handlerQueue: any SerialQueue { get }
-}
-
-/// A request with a token, from its first retrieval to its outcome; what it waits for holds it.
-private final class TokenRequest<Response: Sendable>: Sendable {
-    typealias Outcome = Result<Response, any Error>
-
-    private let provider: any AccessTokenProviding
-    private let isRejected: @Sendable (Response) -> Bool
-    private let request: @Sendable (AccessToken, @escaping @Sendable (Outcome) -> Void) -> Void
-    private let answer: OneShot<Outcome>
-    private let retrievals = Locked<[AccessTokenRetrieval]>([])
-
-    init(
-        provider: any AccessTokenProviding,
-        isRejected: @escaping @Sendable (Response) -> Bool,
-        request: @escaping @Sendable (AccessToken, @escaping @Sendable (Outcome) -> Void) -> Void,
-        answer: OneShot<Outcome>
-    ) {
-        self.provider = provider
-        self.isRejected = isRejected
-        self.request = request
-        self.answer = answer
-    }
-
-    func retrieveToken(isSecond: Bool) {
-        // A service of others may call its handler twice, or never.
-        let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
-            switch result {
-            case .success(let token): send(token, isSecond: isSecond)
-            case .failure(let error): answer(.failure(error))
-            }
-        }
-        let retrieval = provider.retrieveToken { retrieved($0) }
-        retrievals.withLock { $0.append(retrieval) }
-        // The caller may have cancelled before the retrieval was known.
-        if !answer.isPending { retrieval.cancel() }
-    }
-
-    private func send(_ token: AccessToken, isSecond: Bool) {
-        guard answer.isPending else { return }
-        let reply = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned)) { [self] outcome in
-            guard !isSecond, answer.isPending, isRejection(outcome) else { return _ = answer(outcome) }
-            provider.invalidate(token)
-            retrieveToken(isSecond: true)
-        }
-        request(token) { reply($0) }
-    }
-
-    private func isRejection(_ outcome: Outcome) -> Bool {
-        switch outcome {
-        case .success(let response): isRejected(response)
-        case .failure(let error): AccessTokenError.tokenRejected ~= error
-        }
-    }
-
-    func cancel() {
-        answer(.failure(cancellation))
-        for retrieval in retrievals.withLock({ $0 }) { retrieval.cancel() }
-    }
 }

@@ -14,14 +14,19 @@ package struct LoadContext: Sendable {
     /// A loader that has taken its time to come to the server must not send a request that the next load sends as well.
     package let isWanted: @Sendable () -> Bool
 
-    package init(loads: [LoadID], priority: UInt8, isWanted: @escaping @Sendable () -> Bool) {
+    /// Cancels the load's task, where it has one that the service does not know.
+    package let cancellation: Cancellation
+
+    package init(
+        loads: [LoadID],
+        priority: UInt8,
+        cancellation: Cancellation = Cancellation(),
+        isWanted: @escaping @Sendable () -> Bool
+    ) {
         self.loads = loads
         self.priority = priority
+        self.cancellation = cancellation
         self.isWanted = isWanted
-    }
-
-    package init(of start: LoadStart, isWanted: @escaping @Sendable () -> Bool) {
-        self.init(loads: start.enclosing, priority: start.priority, isWanted: isWanted)
     }
 
     /// The context of the present code; `nil` outside of a load.
