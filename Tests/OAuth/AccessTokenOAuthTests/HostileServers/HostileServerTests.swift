@@ -12,7 +12,17 @@ import FoundationNetworking
 @Suite("Servers that misbehave", .eightAtATime, .timeLimit(.minutes(10)))
 struct HostileServerTests {
     private static let old = AccessToken(value: "A0")
-    private static let start = Credential(accessToken: old, refreshToken: "RT0-secret")
+    private static let start = credential("RT0-secret")
+
+    private static func credential(_ refreshToken: String) -> Credential {
+        Credential(
+            accessToken: old,
+            refreshToken: refreshToken,
+            scope: "read",
+            obtained: Date(timeIntervalSince1970: 1),
+            otherMembers: ["id_token": "I"]
+        )
+    }
 
     /// Runs a test against the server, and ends what the server does when the test is over.
     private func withServer<Value>(
@@ -47,13 +57,13 @@ struct HostileServerTests {
             let result = await load.result
             // Whether a refresh token came with the error is seen in the store.
             #expect(outcome(of: result) == (hostile.exchange == .rescued ? .notUnderstood : hostile.exchange))
-            let stored =
-                switch hostile.exchange {
-                case .token, .rescued: "RT1"
-                case .signIn: nil as String?
-                default: "RT0-secret"
-                }
-            #expect(try await store.refreshToken == stored)
+            switch hostile.exchange {
+            case .token: #expect(try await store.refreshToken == "RT1")
+            case .signIn: #expect(try await store.credential == nil)
+            // The present access token and all that came with it may live on.
+            case .rescued: #expect(try await store.credential == Self.credential("RT1"))
+            default: #expect(try await store.credential == Self.start)
+            }
             #expect(server.requests.count == 1)
             #expect(!everythingShown(by: result).contains("RT0"))
         }

@@ -100,6 +100,9 @@ private struct World {
         var isIdle: Bool { if case .idle = phase { true } else { false } }
     }
 
+    /// As many steps as the longest load takes, with all of its waits.
+    private static let rounds = 16
+
     private let settings: RenewalStateMachine.Settings
     /// Whether the server takes the former refresh token once more.
     private let grace: Bool
@@ -184,12 +187,12 @@ private struct World {
                 sends = [:]
             }
             // A process that has nothing to do begins another load, which brings along what was not saved.
-            for _ in 0..<40 {
+            for _ in 0..<Self.rounds {
                 for index in processes.indices {
                     _ = take(.go, by: index) || take(.serve, by: index) || take(.reply, by: index)
                 }
             }
-            for _ in 0..<40 where processes.contains(where: { !$0.isIdle }) {
+            for _ in 0..<Self.rounds where processes.contains(where: { !$0.isIdle }) {
                 for index in processes.indices where !processes[index].isIdle {
                     _ = take(.go, by: index) || take(.serve, by: index) || take(.reply, by: index)
                 }

@@ -40,7 +40,10 @@ struct LateReplyTests {
             let (clock, store, unheard) = (ManualClock(), TroubledStore(start, takeOverDelay: 2), UnheardErrors())
             let endpoint = try server.endpoint(clock: clock)
             let loader = OAuthLoader(endpoint: endpoint, store: store, onUnheardError: unheard.hear)
-            await loader.timeOut(replacing: old, at: server, by: clock)
+            let load = Task { try await loader.load(replacing: old) }
+            await yieldUntil { clock.pendingTimers == 1 && server.requests.count == 1 }
+            clock.advance(by: TokenEndpoint.usualDeadline)
+            await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
             defer { gate.open() }
             try await body(
                 Scene(server: server, store: store, loader: loader, clock: clock, gate: gate, unheard: unheard)

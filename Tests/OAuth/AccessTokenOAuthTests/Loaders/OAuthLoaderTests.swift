@@ -51,7 +51,8 @@ struct OAuthLoaderTests {
     @Test func `the rotated credential is written before anyone sees the access token`() async throws {
         try await withServer(rotating) { server in
             let (isWriting, mayWrite, isAnswered) = (Event(), Event(), Event())
-            let store = TroubledStore(start) { _ in
+            let store = TroubledStore(start)
+            store.beforeWriting {
                 isWriting.happen()
                 await mayWrite.wait()
             }

@@ -8,69 +8,71 @@ import Testing
 
 @Suite("Services of both kinds on one credential, at a server that rotates", .eightAtATime, .timeLimit(.minutes(10)))
 struct ServiceTests {
-    private static let rounds = 20
+    private static let rounds = 10
     private static let callers = 100
+    private let place = TemporaryFolder()
 
-    private func withServer(
-        _ body: (RotatingAuthorizationServer, MemoryCredentialStore, OAuthLoader) async throws -> Void
-    ) async throws {
+    private func withServer(_ body: (RotatingAuthorizationServer, Credential) async throws -> Void) async throws {
         let server = try RotatingAuthorizationServer()
         defer { server.stop() }
-        let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
-        try await body(server, store, OAuthLoader(endpoint: server.endpoint, store: store))
+        try await body(server, Credential(refreshToken: server.signIn().refreshToken))
+    }
+
+    enum Sharing: CaseIterable, Sendable {
+        /// One store object, as two modules of a program have it.
+        case object
+        /// Two openings of a folder, as two processes have them.
+        case folder
     }
 
     /// Round after round, all callers find their token rejected, and must end with the same new one.
-    private func roundsOfRejection(
-        _ services: [any AsyncAccessTokenProviding],
-        _ server: RotatingAuthorizationServer
-    ) async throws {
-        var rejected: AccessToken?
-        for round in 1...Self.rounds {
-            let values = try await withThrowingTaskGroup(of: AccessToken.self) { [rejected] group in
-                for number in 0..<Self.callers {
-                    group.addTask {
-                        let service = services[number % services.count]
-                        if let rejected { await service.invalidate(rejected) }
-                        return try await service.token()
-                    }
-                }
-                return try await group.reduce(into: Set<AccessToken>()) { $0.insert($1) }
+    @Test(arguments: Sharing.allCases)
+    func `exchange once for all callers of both, each time that their token is rejected`(sharing: Sharing) async throws
+    {
+        try await withServer { (server, credential) async throws in
+            let memory = MemoryCredentialStore()
+            let loaders = (0..<2).map { _ in
+                let store: any CredentialStore =
+                    sharing == .object ? memory : FileCredentialStore(folder: place.session)
+                return OAuthLoader(endpoint: server.endpoint, store: store)
             }
-            #expect(values.count == 1)
-            #expect(server.tally.tokenRequests == round)
-            rejected = values.first
-        }
-        #expect(server.tally.reuses == 0)
-    }
-
-    @Test func `an actor and a queue service that share a credential exchange once for both`() async throws {
-        try await withServer { (server, store, loader) async throws in
-            let other = OAuthLoader(endpoint: loader.endpoint, store: store)
-            try await roundsOfRejection(
-                [
-                    AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline),
-                    AccessTokenService(loader: CallbackLoaderAdapter(of: other), policy: .withoutLoadDeadline),
-                ],
-                server
-            )
+            try await loaders[0].signIn(credential)
+            let services: [any AsyncAccessTokenProviding] = [
+                AsyncAccessTokenService(loader: loaders[0], policy: .withoutLoadDeadline),
+                AccessTokenService(loader: CallbackLoaderAdapter(of: loaders[1]), policy: .withoutLoadDeadline),
+            ]
+            var rejected: AccessToken?
+            for round in 1...Self.rounds {
+                let values = try await withThrowingTaskGroup(of: AccessToken.self) { [rejected] group in
+                    for number in 0..<Self.callers {
+                        group.addTask {
+                            if let rejected { await services[number % 2].invalidate(rejected) }
+                            return try await services[number % 2].token()
+                        }
+                    }
+                    return try await group.reduce(into: Set<AccessToken>()) { $0.insert($1) }
+                }
+                #expect(values.count == 1)
+                #expect(server.tally.tokenRequests == round)
+                rejected = values.first
+            }
+            #expect(server.tally.reuses == 0)
         }
     }
 
     @Test func `a spent refresh token reaches all callers once as the need to sign in, and signing in heals`()
         async throws
     {
-        try await withServer { (server, store, loader) async throws in
+        try await withServer { (server, credential) async throws in
+            let loader = OAuthLoader(endpoint: server.endpoint, store: MemoryCredentialStore(credential))
             // A thief was faster.
-            _ = try await loader.endpoint.exchange(.refreshToken(try #require(try await store.refreshToken)))
+            _ = try await loader.endpoint.exchange(.refreshToken(try #require(credential.refreshToken)))
             let service = AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<Self.callers {
                     group.addTask {
                         let error = await #expect(throws: (any Error).self) { try await service.token() }
-                        let isKnown =
-                            (error as? OAuthError)?.requiresSignIn ?? (error as? AccessTokenError == .signedOut)
-                        #expect(isKnown)
+                        #expect((error as? OAuthError)?.requiresSignIn ?? (error as? AccessTokenError == .signedOut))
                     }
                 }
             }

@@ -26,40 +26,30 @@ struct SignInTests {
 
     private func withSubject(
         _ kind: SessionKind,
-        _ credential: Credential?,
         _ body: (ScriptedServer, TroubledStore, OAuthLoader, Subject) async throws -> Void
     ) async throws {
         try await withServer { connection, _ in
             connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
         } _: { server in
-            let store = TroubledStore(credential)
+            let store = TroubledStore(nil)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             try await body(server, store, loader, subject(kind, loader))
         }
     }
 
-    @Test(arguments: SessionKind.allCases)
-    func `after a sign-out a credential with an access token is used at once`(kind: SessionKind) async throws {
-        try await withSubject(kind, nil) { (server, store, loader, subject) async throws in
+    @Test(arguments: SessionKind.allCases, [AccessToken(value: "NEW"), nil])
+    func `after a sign-out an access token is used at once, and a refresh token alone is exchanged by the next call`(
+        kind: SessionKind,
+        token: AccessToken?
+    ) async throws {
+        try await withSubject(kind) { (server, store, loader, subject) async throws in
             await subject.tokens.signOut()
             await #expect(throws: AccessTokenError.signedOut) { try await subject.tokens.token() }
-            let token = AccessToken(value: "NEW")
             try await subject.signIn(loader, Credential(accessToken: token, refreshToken: "RT"))
-            #expect(try await subject.tokens.token() == token)
-            #expect(try await store.refreshToken == "RT")
-            #expect(server.requests.isEmpty)
-        }
-    }
-
-    @Test(arguments: SessionKind.allCases)
-    func `after a sign-out a credential with a refresh token alone is exchanged by the next call`(kind: SessionKind)
-        async throws
-    {
-        try await withSubject(kind, nil) { (server, store, loader, subject) async throws in
-            await subject.tokens.signOut()
-            try await subject.signIn(loader, Credential(refreshToken: "RT"))
-            #expect(try await subject.tokens.token().value == "A1")
-            #expect(server.requests.map(\.body) == ["grant_type=refresh_token&refresh_token=RT&client_id=app"])
+            #expect(try await subject.tokens.token().value == token?.value ?? "A1")
+            #expect(try await store.refreshToken == (token == nil ? "RT1" : "RT"))
+            let exchange = "grant_type=refresh_token&refresh_token=RT&client_id=app"
+            #expect(server.requests.map(\.body) == (token == nil ? [exchange] : []))
         }
     }
 
@@ -97,7 +87,7 @@ struct SignInTests {
 
     @Test(arguments: SessionKind.allCases)
     func `a store that fails leaves the service as it was`(kind: SessionKind) async throws {
-        try await withSubject(kind, nil) { (_, store, loader, subject) async throws in
+        try await withSubject(kind) { (_, store, loader, subject) async throws in
             await subject.tokens.signOut()
             store.fail(1)
             await #expect(throws: TroubledStore.Trouble()) {
@@ -108,7 +98,7 @@ struct SignInTests {
     }
 
     @Test func `callback code has the same`() async throws {
-        try await withSubject(.callback, nil) { (_, store, loader, _) async throws in
+        try await withSubject(.callback) { (_, store, loader, _) async throws in
             let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader), policy: .withoutLoadDeadline)
             let isSignedIn = Event()
             signInAsLegacyCode(loader, service) { result in

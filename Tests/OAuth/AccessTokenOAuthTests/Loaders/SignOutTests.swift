@@ -8,35 +8,29 @@ import Testing
 struct SignOutTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 
-    @Test func `removes the credential and revokes it`() async throws {
+    @Test func `removes the credential, and revokes its refresh token, or else its access token`() async throws {
+        let access = Credential(accessToken: start.accessToken, refreshToken: nil)
         try await withServer { connection, _ in
             connection.reply(200, "")
         } _: { server in
-            let store = MemoryCredentialStore(start)
-            await OAuthLoader(endpoint: try server.endpoint(), store: store).signOut()
-            #expect(try await store.load() == nil)
-            #expect(server.requests.map(\.line) == ["POST /revoke HTTP/1.1"])
-            #expect(server.requests.map(\.body) == ["token=RT0&token_type_hint=refresh_token&client_id=app"])
+            for credential in [start, access, nil] {
+                let store = MemoryCredentialStore(credential)
+                await OAuthLoader(endpoint: try server.endpoint(), store: store).signOut()
+                #expect(try await store.load() == nil)
+            }
+            #expect(server.requests.map(\.line) == Array(repeating: "POST /revoke HTTP/1.1", count: 2))
+            #expect(
+                server.requests.map(\.body) == [
+                    "token=RT0&token_type_hint=refresh_token&client_id=app",
+                    "token=A0&token_type_hint=access_token&client_id=app",
+                ]
+            )
         }
     }
 
-    @Test func `revokes the access token where there is no refresh token, and nothing where there is neither`()
+    @Test func `is carried out to its end for a cancelled caller, as are a sign-in, a load and an exchange`()
         async throws
     {
-        try await withServer { connection, _ in
-            connection.reply(200, "")
-        } _: { server in
-            let endpoint = try server.endpoint()
-            let access = Credential(accessToken: AccessToken(value: "A0"), refreshToken: nil)
-            await OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(access)).signOut()
-            #expect(server.requests.map(\.body) == ["token=A0&token_type_hint=access_token&client_id=app"])
-            let empty = MemoryCredentialStore()
-            await OAuthLoader(endpoint: endpoint, store: empty).signOut()
-            #expect(server.requests.count == 1)
-        }
-    }
-
-    @Test func `is carried out to its end for a cancelled caller, and so are a sign-in and a load`() async throws {
         try await withServer { connection, request in
             connection.reply(200, request.line.contains("/token") ? tokens("A1", "RT1") : "")
         } _: { server in
@@ -54,28 +48,10 @@ struct SignOutTests {
             #expect(try await store.refreshToken == "RT0")
             #expect(try await asCancelled { try await loader.load(replacing: start.accessToken) }.value == "A1")
             #expect(try await store.refreshToken == "RT1")
+            let response = try await asCancelled { try await loader.endpoint.exchange(.refreshToken("RT1")) }
+            #expect(response.refreshToken == "RT1")
             try await asCancelled { await loader.signOut() }
             #expect(try await store.load() == nil)
-        }
-    }
-
-    @Test func `during a load waits for it, and leaves nothing of what it brings`() async throws {
-        let gate = Gate()
-        try await withServer { connection, request in
-            guard request.line.contains("/token") else { return connection.reply(200, "") }
-            gate.pass()
-            connection.reply(200, tokens("A1", "RT1"))
-        } _: { server in
-            let store = MemoryCredentialStore(start)
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
-            let load = Task { try await loader.load(replacing: AccessToken(value: "A0")) }
-            await yieldUntil { server.requests.count == 1 }
-            let signOut = Task { await loader.signOut() }
-            gate.open()
-            await signOut.value
-            _ = try await load.valueInTime
-            #expect(try await store.load() == nil)
-            #expect(server.requests.last?.body.hasPrefix("token=RT1&") == true)
         }
     }
 
@@ -85,12 +61,11 @@ struct SignOutTests {
             authentication: .none(clientID: "app"),
             revocationURL: try Nobody.url
         )
-        let errors = Locked<[any Error]>([])
+        let unheard = UnheardErrors()
         let store = MemoryCredentialStore(start)
-        let loader = OAuthLoader(endpoint: endpoint, store: store) { error in errors.withLock { $0.append(error) } }
-        await loader.signOut()
+        await OAuthLoader(endpoint: endpoint, store: store, onUnheardError: unheard.hear).signOut()
         #expect(try await store.load() == nil)
-        #expect(errors.withLock { $0.map { ($0 as? OAuthError)?.isTransient } } == [true])
+        #expect(unheard.all.map { ($0 as? OAuthError)?.isTransient } == [true])
     }
 
     @Test(arguments: [1, 2, 3])
@@ -117,31 +92,18 @@ struct SignOutTests {
         }
     }
 
-    /// Throws before it has looked at the body.
-    private final class BusyStore: CredentialStore {
-        let updates = Locked(0)
-
-        func load() async throws -> CredentialRecord? {
-            CredentialRecord(credential: Credential(refreshToken: "RT0"), version: 1)
-        }
-
-        func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-            updates.withLock { $0 += 1 }
-            throw CredentialStoreError.busy
-        }
-    }
-
     @Test func `does not wait again for a store that lets nobody in, and revokes`() async throws {
         try await withServer { connection, _ in
             connection.reply(200, "")
         } _: { server in
-            let store = BusyStore()
+            let store = TroubledStore(start)
+            store.becomeBusy()
             let unheard = UnheardErrors()
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear)
             await loader.signOut()
             #expect(server.requests.map(\.body) == ["token=RT0&token_type_hint=refresh_token&client_id=app"])
             #expect(unheard.all.map { $0 as? CredentialStoreError } == [.busy])
-            #expect(store.updates.withLock { $0 } == 1)
+            #expect(store.updates == 1)
         }
     }
 
@@ -150,13 +112,13 @@ struct SignOutTests {
         try await withServer { connection, _ in
             connection.reply(200, "")
         } _: { server in
-            let store = SlowReturnStore(start)
+            let store = TroubledStore(start)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             let unsaved = LoaderMemory.Unsaved(
                 credential: Credential(refreshToken: "NEW1"),
                 base: Credential(refreshToken: "NEW")
             )
-            store.afterNextUpdate {
+            store.afterUpdate {
                 try await loader.signIn(Credential(refreshToken: "NEW"))
                 loader.memory.withLock { $0.unsaved = unsaved }
                 if fails { throw TroubledStore.Trouble() }
@@ -169,13 +131,13 @@ struct SignOutTests {
     }
 
     @Test func `a sign-in that returns late takes nothing from the session that it began`() async throws {
-        let store = SlowReturnStore(nil)
+        let store = TroubledStore(nil)
         let loader = OAuthLoader(
             endpoint: TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app")),
             store: store
         )
         let unsaved = LoaderMemory.Unsaved(credential: Credential(refreshToken: "RT1"), base: start)
-        store.afterNextUpdate { loader.memory.withLock { $0.unsaved = unsaved } }
+        store.afterUpdate { loader.memory.withLock { $0.unsaved = unsaved } }
         try await loader.signIn(start)
         #expect(loader.memory.withLock { $0.unsaved } == unsaved)
     }

@@ -1,4 +1,3 @@
-import AccessTokenContract
 import Foundation
 import TestSupport
 import Testing
@@ -12,17 +11,6 @@ struct InstantClock: AccessTokenClock {
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
         Task { action() }
         return AccessTokenTimer {}
-    }
-}
-
-extension OAuthLoader {
-    /// Runs a load until its deadline has passed; the server has its request then, and has not answered.
-    func timeOut(replacing old: AccessToken?, at server: ScriptedServer, by clock: ManualClock) async {
-        let requests = server.requests.count
-        let load = Task { try await self.load(replacing: old) }
-        await yieldUntil { clock.pendingTimers == 1 && server.requests.count == requests + 1 }
-        clock.advance(by: TokenEndpoint.usualDeadline)
-        await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
     }
 }
 
