@@ -3,7 +3,7 @@ import Foundation
 
 /// What the server answers, and why; it knows requests and responses, and no sockets.
 final class AuthorizationEndpoints: Sendable {
-    private struct State {
+    struct State {
         var ledger: GrantLedger
         var tally = AuthorizationServerTally()
         var faults: [AuthorizationServerFault.Place: [AuthorizationServerFault]] = [:]
@@ -13,10 +13,16 @@ final class AuthorizationEndpoints: Sendable {
     static let revocationPath = "/revoke"
     static let resourcePath = "/resource"
 
-    private let clients: [AuthorizationServerClient]
+    private static let invalidToken = HTTPResponse(
+        status: 401,
+        json: #"{"error":"invalid_token"}"#,
+        challenge: #"Bearer error="invalid_token", error_description="expired, revoked or unknown""#
+    )
+
+    let clients: [AuthorizationServerClient]
+    let state: Locked<State>
     private let latency: TimeInterval
     private let onEvent: @Sendable (AuthorizationServerEvent) -> Void
-    private let state: Locked<State>
 
     init(
         clients: [AuthorizationServerClient],
@@ -31,34 +37,9 @@ final class AuthorizationEndpoints: Sendable {
         state = Locked(State(ledger: GrantLedger(lifetime: lifetime, grace: grace)))
     }
 
-    var tally: AuthorizationServerTally {
-        state.withLock { $0.tally }
-    }
-
-    func signIn(_ clientID: String?) -> TokenPair {
-        state.withLock { state in
-            state.tally.signIns += 1
-            return state.ledger.signIn(clientID ?? clients.first?.id ?? "")
-        }
-    }
-
-    func expireAccessTokens() {
-        state.withLock { $0.ledger.expireAccessTokens() }
-    }
-
-    func isRevoked(family: Int) -> Bool {
-        state.withLock { $0.ledger.isRevoked(family: family) }
-    }
-
-    func name(of token: String) -> TokenName? {
-        state.withLock { $0.ledger.name(of: token) }
-    }
-
-    func fail(_ faults: [AuthorizationServerFault], at place: AuthorizationServerFault.Place) {
-        state.withLock { $0.faults[place, default: []] += faults }
-    }
-
-    func answer(_ request: HTTPRequest) -> HTTPResponse {
+    /// - Parameter request: `nil` stands for what is none.
+    func answer(_ request: HTTPRequest?) -> HTTPResponse {
+        guard let request else { return rejected(400) }
         switch (request.path, request.method) {
         case (Self.tokenPath, "POST"):
             return answer(request, at: .tokenEndpoint, answerTokenRequest)
@@ -80,34 +61,19 @@ final class AuthorizationEndpoints: Sendable {
             guard state.faults[place]?.isEmpty == false else { return nil }
             return state.faults[place]?.removeFirst()
         }
-        func notCarriedOut(_ response: HTTPResponse) -> HTTPResponse {
-            if place == .tokenEndpoint { state.withLock { $0.tally.tokenRequests += 1 } }
-            return response
-        }
-        func delivered(_ delivery: HTTPResponse.Delivery) -> HTTPResponse {
+        let response: HTTPResponse
+        switch fault?.kind {
+        case nil: return usual(request)
+        case .delivered(let delivery):
             var response = usual(request)
             response.delivery = delivery
             return response
+        case .answered(let answer): response = answer
+        case .unauthorized where place == .tokenEndpoint: response = .failure(401, "invalid_client")
+        case .unauthorized: response = Self.invalidToken
         }
-        switch fault?.kind {
-        case nil: return usual(request)
-        case .slow(let seconds): return delivered(.late(by: seconds))
-        case .cut: return delivered(.half)
-        case .lost: return delivered(.none)
-        case .silent:
-            var response = HTTPResponse(200, json: "")
-            response.delivery = .never
-            return notCarriedOut(response)
-        case .unauthorized:
-            let code = place == .tokenEndpoint ? "invalid_client" : "invalid_token"
-            var response = HTTPResponse.failure(401, code)
-            response.challenge = place == .tokenEndpoint ? nil : #"Bearer error="invalid_token""#
-            return notCarriedOut(response)
-        case .unavailable(let seconds):
-            var response = HTTPResponse.failure(503, "temporarily_unavailable")
-            response.retryAfter = seconds
-            return notCarriedOut(response)
-        }
+        if place == .tokenEndpoint { state.withLock { $0.tally.tokenRequests += 1 } }
+        return response
     }
 
     /// RFC 7009, section 2.2: a token that is not known counts as revoked.
@@ -121,11 +87,7 @@ final class AuthorizationEndpoints: Sendable {
             return family
         }
         if let family { onEvent(.familyRevoked(family)) }
-        return HTTPResponse(200, json: "{}")
-    }
-
-    func answerMalformed() -> HTTPResponse {
-        rejected(400)
+        return HTTPResponse(status: 200, json: "{}")
     }
 
     private func rejected(_ status: Int) -> HTTPResponse {
@@ -197,7 +159,7 @@ final class AuthorizationEndpoints: Sendable {
     private func issued(_ pair: TokenPair, refreshToken: String?) -> HTTPResponse {
         let refresh = refreshToken.map { #","refresh_token":"\#($0)""# } ?? ""
         return HTTPResponse(
-            200,
+            status: 200,
             json: #"{"access_token":"\#(pair.accessToken)","token_type":"Bearer","#
                 + #""expires_in":\#(pair.lifetime)\#(refresh)}"#
         )
@@ -218,7 +180,7 @@ final class AuthorizationEndpoints: Sendable {
         guard let credentials = request[field: "authorization"] else {
             onEvent(.resourceRequested(nil))
             onEvent(.resourceRefused(nil))
-            return HTTPResponse(401, json: "{}", challenge: "Bearer")
+            return HTTPResponse(status: 401, json: "{}", challenge: "Bearer")
         }
         let words = credentials.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bearer" else { return rejected(400) }
@@ -229,13 +191,9 @@ final class AuthorizationEndpoints: Sendable {
         onEvent(.resourceRequested(name))
         guard let name, isAccepted else {
             onEvent(.resourceRefused(name))
-            return HTTPResponse(
-                401,
-                json: #"{"error":"invalid_token"}"#,
-                challenge: #"Bearer error="invalid_token", error_description="expired, revoked or unknown""#
-            )
+            return Self.invalidToken
         }
         onEvent(.resourceServed(name))
-        return HTTPResponse(200, json: #"{"resource":"served"}"#)
+        return HTTPResponse(status: 200, json: #"{"resource":"served"}"#)
     }
 }

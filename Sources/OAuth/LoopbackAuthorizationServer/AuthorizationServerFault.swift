@@ -13,35 +13,37 @@ public struct AuthorizationServerFault: Hashable, Sendable {
     }
 
     enum Kind: Hashable {
-        case slow(TimeInterval)
-        case silent
-        case cut
-        case lost
+        /// The request is carried out, and its answer delivered so.
+        case delivered(HTTPResponse.Delivery)
+        /// The request is not carried out, and answered so.
+        case answered(HTTPResponse)
         case unauthorized
-        case unavailable(retryAfter: Int?)
     }
 
     let kind: Kind
 
     /// The request is carried out at once, and the reply comes so many seconds later.
     public static func slow(_ seconds: TimeInterval) -> AuthorizationServerFault {
-        AuthorizationServerFault(kind: .slow(seconds))
+        AuthorizationServerFault(kind: .delivered(.late(by: seconds)))
     }
 
     /// The request is read and not carried out, and no reply comes until the client leaves or the server stops.
-    public static let silent = AuthorizationServerFault(kind: .silent)
+    public static let silent =
+        AuthorizationServerFault(kind: .answered(HTTPResponse(status: 200, json: "", delivery: .never)))
 
     /// The request is carried out, and the reply ends in the middle of its body.
-    public static let cut = AuthorizationServerFault(kind: .cut)
+    public static let cut = AuthorizationServerFault(kind: .delivered(.half))
 
     /// The request is carried out, and the connection closes without a reply.
-    public static let lost = AuthorizationServerFault(kind: .lost)
+    public static let lost = AuthorizationServerFault(kind: .delivered(.none))
 
     /// The request is not carried out: 401, as for a client or a token that the server does not know.
     public static let unauthorized = AuthorizationServerFault(kind: .unauthorized)
 
     /// The request is not carried out: 503, perhaps with `Retry-After` in seconds.
     public static func unavailable(retryAfter: Int? = nil) -> AuthorizationServerFault {
-        AuthorizationServerFault(kind: .unavailable(retryAfter: retryAfter))
+        var response = HTTPResponse.failure(503, "temporarily_unavailable")
+        response.retryAfter = retryAfter
+        return AuthorizationServerFault(kind: .answered(response))
     }
 }

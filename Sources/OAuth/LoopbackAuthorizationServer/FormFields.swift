@@ -22,23 +22,7 @@ struct FormFields: Hashable {
         return value
     }
 
-    static func decoded(_ text: some Collection<UInt8>) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text)[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"):
-                bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst(), let low = rest.popFirst(),
-                    let first = Character(Unicode.Scalar(high)).hexDigitValue,
-                    let second = Character(Unicode.Scalar(low)).hexDigitValue
-                else { return nil }
-                bytes.append(UInt8(first * 16 + second))
-            default:
-                bytes.append(byte)
-            }
-        }
-        return String(bytes: bytes, encoding: .utf8)
+    static func decoded(_ text: some Sequence<UInt8>) -> String? {
+        String(bytes: text, encoding: .utf8)?.replacingOccurrences(of: "+", with: " ").removingPercentEncoding
     }
 }

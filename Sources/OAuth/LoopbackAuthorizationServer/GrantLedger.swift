@@ -14,8 +14,8 @@ struct GrantLedger {
         case rotated(TokenPair)
         /// It was spent before; `revokes` if this is what ended the family.
         case spent(TokenName, revokes: Bool)
-        case revoked
-        case unknown
+        /// It is none of this client's, or its family was revoked.
+        case refused
     }
 
     /// All tokens that descend from one sign-in.
@@ -56,9 +56,7 @@ struct GrantLedger {
     /// - Parameter now: seconds by any clock that does not go back.
     mutating func rotate(_ refreshToken: String, of clientID: String, at now: TimeInterval) -> Rotation {
         guard let name = names[refreshToken], name.kind == .refresh, families[name.family - 1].clientID == clientID
-        else {
-            return .unknown
-        }
+        else { return .refused }
         let family = families[name.family - 1]
         if let earlier = exchanges[refreshToken], !family.isRevoked, now - earlier.time < grace {
             return .rotated(earlier.pair)
@@ -67,7 +65,7 @@ struct GrantLedger {
             families[name.family - 1].isRevoked = true
             return .spent(name, revokes: !family.isRevoked)
         }
-        guard !family.isRevoked else { return .revoked }
+        guard !family.isRevoked else { return .refused }
         families[name.family - 1].newest += 1
         let pair = issue(family: name.family, generation: name.generation + 1)
         if grace > 0 { exchanges[refreshToken] = (pair, now) }

@@ -7,7 +7,7 @@ struct HTTPRequest: Hashable, Sendable {
     let path: String
     /// Field names in lower case; a field that came twice has both values.
     let fields: [String: [String]]
-    let body: [UInt8]
+    var body: [UInt8] = []
 
     /// The value of a field that came exactly once.
     subscript(field name: String) -> String? {
@@ -32,36 +32,23 @@ struct HTTPRequestReader {
     private static let tokenCharacters = Set("!#$%&'*+-.^_`|~".utf8)
 
     private var bytes: [UInt8] = []
-    private var head: (request: HTTPRequest, bodyStart: Int, bodyLength: Int)?
 
     mutating func append(_ more: [UInt8]) -> Progress {
         bytes += more
-        if head == nil {
-            guard let end = endOfHead() else {
-                return bytes.count > Self.headLimit ? .malformed : .incomplete
-            }
-            guard end <= Self.headLimit, let request = Self.request(fromHead: bytes[..<end]),
-                let length = Self.bodyLength(of: request)
-            else { return .malformed }
-            head = (request, end + 4, length)
-        }
-        guard let head else { return .incomplete }
-        let end = head.bodyStart + head.bodyLength
-        guard bytes.count >= end else { return .incomplete }
-        return .complete(
-            HTTPRequest(
-                method: head.request.method,
-                path: head.request.path,
-                fields: head.request.fields,
-                body: Array(bytes[head.bodyStart..<end])
-            )
-        )
+        guard let end = endOfHead() else { return bytes.count > Self.headLimit ? .malformed : .incomplete }
+        guard end <= Self.headLimit, var request = Self.request(fromHead: bytes[..<end]),
+            let length = Self.bodyLength(of: request)
+        else { return .malformed }
+        let body = bytes[(end + 4)...]
+        guard body.count >= length else { return .incomplete }
+        request.body = Array(body.prefix(length))
+        return .complete(request)
     }
 
     private func endOfHead() -> Int? {
         guard bytes.count >= 4 else { return nil }
         return (0...(bytes.count - 4)).first { start in
-            bytes[start] == 13 && bytes[start + 1] == 10 && bytes[start + 2] == 13 && bytes[start + 3] == 10
+            bytes[start..<start + 4].elementsEqual([13, 10, 13, 10])
         }
     }
 
@@ -97,7 +84,7 @@ struct HTTPRequestReader {
             fields[line[..<colon].lowercased(), default: []].append(String(trimmed))
         }
         let path = words[1].prefix { $0 != "?" }
-        return HTTPRequest(method: String(words[0]), path: String(path), fields: fields, body: [])
+        return HTTPRequest(method: String(words[0]), path: String(path), fields: fields)
     }
 
     private static func isToken(_ text: Substring) -> Bool {
@@ -113,10 +100,12 @@ struct HTTPRequestReader {
     }
 }
 
-/// One answer; every connection is closed after it.
-struct HTTPResponse: Sendable {
+/// One answer, which must not be stored, since all of them speak of tokens (RFC 6749, section 5.1).
+///
+/// Every connection is closed after its answer.
+struct HTTPResponse: Hashable, Sendable {
     /// How much of the answer reaches the client, and when.
-    enum Delivery: Sendable {
+    enum Delivery: Hashable, Sendable {
         case whole
         case late(by: TimeInterval)
         case half
@@ -125,49 +114,27 @@ struct HTTPResponse: Sendable {
     }
 
     let status: Int
+    let json: String
     var challenge: String?
     var retryAfter: Int?
-    let json: String
     var delivery = Delivery.whole
-
-    /// An answer that must not be stored: all of them speak of tokens (RFC 6749, section 5.1).
-    init(_ status: Int, json: String, challenge: String? = nil) {
-        self.status = status
-        self.challenge = challenge
-        self.json = json
-    }
 
     /// What RFC 6749, section 5.2, calls an error response.
     static func failure(_ status: Int, _ code: String) -> HTTPResponse {
-        HTTPResponse(status, json: #"{"error":"\#(code)"}"#)
+        HTTPResponse(status: status, json: #"{"error":"\#(code)"}"#)
     }
 
+    /// The answer as it is sent, without a reason phrase, which no client reads.
     var bytes: [UInt8] {
         var head = [
-            "HTTP/1.1 \(status) \(reason)",
+            "HTTP/1.1 \(status) ",
             "Content-Type: application/json",
             "Content-Length: \(json.utf8.count)",
             "Cache-Control: no-store",
             "Connection: close",
         ]
-        if let challenge {
-            head.append("WWW-Authenticate: \(challenge)")
-        }
-        if let retryAfter {
-            head.append("Retry-After: \(retryAfter)")
-        }
+        if let challenge { head.append("WWW-Authenticate: \(challenge)") }
+        if let retryAfter { head.append("Retry-After: \(retryAfter)") }
         return Array((head.joined(separator: "\r\n") + "\r\n\r\n" + json).utf8)
-    }
-
-    private var reason: String {
-        switch status {
-        case 200: "OK"
-        case 400: "Bad Request"
-        case 401: "Unauthorized"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 503: "Service Unavailable"
-        default: "Unknown"
-        }
     }
 }

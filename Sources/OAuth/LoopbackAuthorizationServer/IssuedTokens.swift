@@ -21,12 +21,15 @@ public struct TokenPair: Hashable, Sendable, CustomStringConvertible {
 ///
 /// `A1` and `R1` come with a sign-in, `A2` and `R2` with the first rotation.
 public struct TokenName: Hashable, Sendable, CustomStringConvertible {
-    /// Whether it is an access token or a refresh token.
-    public let kind: TokenKind
+    enum Kind {
+        case access, refresh
+    }
+
+    let kind: Kind
     /// The sign-in from which the token descends, counted from 1.
     public let family: Int
     /// 1 at sign-in, and one more with each rotation.
-    public let generation: Int
+    let generation: Int
 
     /// `A1`, `R1` and so on; the family is not in it.
     public var description: String {
@@ -35,12 +38,4 @@ public struct TokenName: Hashable, Sendable, CustomStringConvertible {
         case .refresh: "R\(generation)"
         }
     }
-}
-
-/// The two tokens of a pair.
-public enum TokenKind: Hashable, Sendable {
-    /// For the resource.
-    case access
-    /// For the token endpoint.
-    case refresh
 }

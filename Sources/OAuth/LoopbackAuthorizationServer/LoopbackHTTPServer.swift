@@ -18,8 +18,7 @@ final class LoopbackHTTPServer: Sendable {
     /// The port that it listens on; the system chose it if 0 was asked for.
     let port: UInt16
 
-    private let answer: @Sendable (HTTPRequest) -> HTTPResponse
-    private let answerMalformed: @Sendable () -> HTTPResponse
+    private let answer: @Sendable (HTTPRequest?) -> HTTPResponse
     private let listener: SocketDescriptor
     private let wakePipe: WakePipe
     private let threads = DispatchGroup()
@@ -27,26 +26,15 @@ final class LoopbackHTTPServer: Sendable {
 
     /// Listens at once, and until ``stop()``.
     ///
+    /// - Parameter answer: gets `nil` for what is no request.
     /// - Throws: ``SocketError`` if the port is taken.
-    init(
-        port: UInt16,
-        answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse,
-        answerMalformed: @escaping @Sendable () -> HTTPResponse
-    ) throws(SocketError) {
+    init(port: UInt16, answer: @escaping @Sendable (HTTPRequest?) -> HTTPResponse) throws(SocketError) {
         self.answer = answer
-        self.answerMalformed = answerMalformed
         wakePipe = try WakePipe()
         do throws(SocketError) {
-            listener = try SocketDescriptor.listening(onPort: port)
+            (listener, self.port) = try SocketDescriptor.listening(onPort: port)
         } catch {
             wakePipe.close()
-            throw error
-        }
-        do throws(SocketError) {
-            self.port = try listener.boundPort()
-        } catch {
-            wakePipe.close()
-            listener.close()
             throw error
         }
         run { server in server.acceptConnections() }
@@ -86,7 +74,7 @@ final class LoopbackHTTPServer: Sendable {
 
     private func acceptConnections() {
         while wakePipe.waitForConnection(on: listener) {
-            guard let connection = listener.accept() else {
+            guard let connection = listener.nextConnection() else {
                 // Out of descriptors: let the connections that hold them end.
                 Thread.sleep(forTimeInterval: 0.005)
                 continue
@@ -146,7 +134,7 @@ final class LoopbackHTTPServer: Sendable {
             switch reader.append(bytes) {
             case .incomplete: continue
             case .complete(let request): return answer(request)
-            case .malformed: return answerMalformed()
+            case .malformed: return answer(nil)
             }
         }
     }

@@ -1,3 +1,4 @@
+import AccessTokenCore
 public import Foundation
 
 /// An authorization server for tests: on the loopback address, over real HTTP, with refresh tokens that rotate.
@@ -51,11 +52,7 @@ public final class RotatingAuthorizationServer: Sendable {
             onEvent: onEvent
         )
         self.endpoints = endpoints
-        transport = try LoopbackHTTPServer(
-            port: port,
-            answer: { request in endpoints.answer(request) },
-            answerMalformed: { endpoints.answerMalformed() }
-        )
+        transport = try LoopbackHTTPServer(port: port) { request in endpoints.answer(request) }
     }
 
     /// The port that it listens on.
@@ -76,32 +73,35 @@ public final class RotatingAuthorizationServer: Sendable {
     ///   - faults: one for each request; after them the server answers as usual.
     ///   - place: which requests.
     public func fail(_ faults: AuthorizationServerFault..., at place: AuthorizationServerFault.Place = .tokenEndpoint) {
-        endpoints.fail(faults, at: place)
+        endpoints.state.withLock { $0.faults[place, default: []] += faults }
     }
 
     /// What it has counted so far.
-    public var tally: AuthorizationServerTally { endpoints.tally }
+    public var tally: AuthorizationServerTally { endpoints.state.withLock { $0.tally } }
 
     /// Starts a new family, as if a user had signed in.
     ///
     /// - Parameter clientID: the client that the user signed in with; `nil` for the first one.
     public func signIn(clientID: String? = nil) -> TokenPair {
-        endpoints.signIn(clientID)
+        endpoints.state.withLock { state in
+            state.tally.signIns += 1
+            return state.ledger.signIn(clientID ?? endpoints.clients.first?.id ?? "")
+        }
     }
 
     /// Lets all access tokens issued so far run out now.
     public func expireAccessTokens() {
-        endpoints.expireAccessTokens()
+        endpoints.state.withLock { $0.ledger.expireAccessTokens() }
     }
 
     /// Whether the family's user would have to sign in again.
     public func isRevoked(family: Int) -> Bool {
-        endpoints.isRevoked(family: family)
+        endpoints.state.withLock { $0.ledger.isRevoked(family: family) }
     }
 
     /// What to print instead of the value of a token; `nil` for one that the server did not issue.
     public func name(of token: String) -> TokenName? {
-        endpoints.name(of: token)
+        endpoints.state.withLock { $0.ledger.name(of: token) }
     }
 
     /// Takes no more requests, lets the answers under way be sent, and returns when the port is free.

@@ -71,33 +71,27 @@ struct SocketDescriptor: Hashable, Sendable {
         }
     }
 
-    /// Listens on 127.0.0.1; port 0 lets the system choose one that is free.
-    static func listening(onPort port: UInt16) throws(SocketError) -> SocketDescriptor {
+    /// Listens on 127.0.0.1, and says on which port; port 0 lets the system choose one that is free.
+    static func listening(onPort port: UInt16) throws(SocketError) -> (SocketDescriptor, port: UInt16) {
         let descriptor = try stream()
         // A port that was in use a moment ago keeps closed connections for a minute; a port that is
         // in use now is refused all the same.
         descriptor.setOption(SO_REUSEADDR, to: 1)
         do throws(SocketError) {
-            try descriptor.bind(toPort: port)
+            guard unsafe withLoopbackAddress(port, { unsafe bind(descriptor.number, $0, $1) }) == 0 else {
+                throw SocketError(call: "bind", code: errno)
+            }
             guard listen(descriptor.number, SOMAXCONN) == 0 else {
                 throw SocketError(call: "listen", code: errno)
             }
+            return (descriptor, try descriptor.boundPort())
         } catch {
             descriptor.close()
             throw error
         }
-        return descriptor
     }
 
-    private func bind(toPort port: UInt16) throws(SocketError) {
-        let status = unsafe Self.withLoopbackAddress(port) { address, size in
-            unsafe bindDescriptor(number, address, size)
-        }
-        guard status == 0 else { throw SocketError(call: "bind", code: errno) }
-    }
-
-    /// The port that the system gave to this listening socket.
-    func boundPort() throws(SocketError) -> UInt16 {
+    private func boundPort() throws(SocketError) -> UInt16 {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
@@ -110,20 +104,8 @@ struct SocketDescriptor: Hashable, Sendable {
     }
 
     /// The next connection, or `nil` if the peer is gone again or the process has no descriptor left.
-    func accept() -> SocketDescriptor? {
-        try? SocketDescriptor(acceptConnection(number), from: "accept")
-    }
-
-    /// A connection to a port of 127.0.0.1, as a client has it.
-    static func connected(toPort port: UInt16) throws(SocketError) -> SocketDescriptor {
-        let descriptor = try stream()
-        let status = unsafe withLoopbackAddress(port) { unsafe connect(descriptor.number, $0, $1) }
-        guard status == 0 else {
-            let code = errno
-            descriptor.close()
-            throw SocketError(call: "connect", code: code)
-        }
-        return descriptor
+    func nextConnection() -> SocketDescriptor? {
+        try? SocketDescriptor(accept(number, nil, nil), from: "accept")
     }
 
     /// The next bytes; none at the end of the stream, after an error, or when the limit has passed.
@@ -168,12 +150,6 @@ struct SocketDescriptor: Hashable, Sendable {
 // Inside of the type the names of its methods hide those of the system calls.
 
 private func closeDescriptor(_ number: Int32) { _ = close(number) }
-
-private func bindDescriptor(_ number: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
-    unsafe bind(number, address, size)
-}
-
-private func acceptConnection(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
 
 private func sendBytes(_ number: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
     unsafe send(number, bytes, count, flags)

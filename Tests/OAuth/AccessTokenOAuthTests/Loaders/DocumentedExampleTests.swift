@@ -73,7 +73,7 @@ struct DocumentedExampleTests {
         ] {
             let response = try await exchange(.clientCredentials(), proof)
             #expect(response.refreshToken == nil)
-            #expect(server.name(of: response.accessToken.value)?.kind == .access)
+            #expect(server.name(of: response.accessToken.value)?.description == "A1")
             await #expect(throws: OAuthError.refused("invalid_grant")) {
                 try await exchange(.refreshToken(session.refreshToken), proof)
             }

@@ -25,8 +25,7 @@ final class ScriptedServer: Sendable {
         self.keepsRequests = keepsRequests
         self.script = script
         wakePipe = try WakePipe()
-        listener = try SocketDescriptor.listening(onPort: 0)
-        port = try listener.boundPort()
+        (listener, port) = try SocketDescriptor.listening(onPort: 0)
         run { server in server.accept() }
     }
 
@@ -70,7 +69,7 @@ final class ScriptedServer: Sendable {
     private func accept() {
         var number = 0
         while wakePipe.waitForConnection(on: listener) {
-            guard let descriptor = listener.accept() else { continue }
+            guard let descriptor = listener.nextConnection() else { continue }
             descriptor.limitWaiting(seconds: 60)
             number += 1
             let connection = ScriptedConnection(number: number, descriptor: descriptor)

@@ -30,7 +30,7 @@ struct ServerLifeTests {
 
     @Test("A port that is in use is an error, and the other server goes on")
     func takenPort() async throws {
-        try await withServer { server throws in
+        try await withRotatingServer { server throws in
             let error = #expect(throws: SocketError.self) { try RotatingAuthorizationServer(port: server.port) }
             #expect(error?.call == "bind")
             #expect(try server.answer(to: Self.request).hasPrefix("HTTP/1.1 404 "))
@@ -55,7 +55,7 @@ struct ServerLifeTests {
     @Test("Descriptions and events of the server never contain the value of a token")
     func noSecrets() async throws {
         let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
-        try await withServer(onEvent: { events.continuation.yield($0) }) { server in
+        try await withRotatingServer(onEvent: { events.continuation.yield($0) }) { server in
             let pair = server.signIn()
             let next = try server.exchange(pair.refreshToken)
             _ = try server.exchange(pair.refreshToken)

@@ -6,7 +6,7 @@ import Testing
 struct RotationTests {
     @Test("A refresh token brings a new pair; an expired access token is refused, and its refresh token is good")
     func rotation() async throws {
-        try await withServer { server throws in
+        try await withRotatingServer { server throws in
             let first = server.signIn()
             #expect(try server.serves(first.accessToken))
             server.expireAccessTokens()
@@ -26,7 +26,7 @@ struct RotationTests {
 
     @Test("Reuse revokes the newest refresh token and the newest access token too, and leaves other sessions alone")
     func reuse() async throws {
-        try await withServer { server throws in
+        try await withRotatingServer { server throws in
             let (first, other) = (server.signIn(), server.signIn())
             let second = try server.exchange(first.refreshToken)
             #expect(try server.exchange(first.refreshToken).error == "invalid_grant")
@@ -42,7 +42,7 @@ struct RotationTests {
 
     @Test("In a period of grace, a spent refresh token brings what it brought before, and nothing is revoked")
     func grace() async throws {
-        try await withServer(grace: 3600) { server throws in
+        try await withRotatingServer(grace: 3600) { server throws in
             let first = server.signIn()
             let second = try server.exchange(first.refreshToken)
             let third = try server.exchange(try #require(second.refresh_token))
@@ -61,7 +61,7 @@ struct RotationTests {
             as [(Double, String?)]
     )
     func oddGrace(seconds: Double, error: String?) async throws {
-        try await withServer(grace: seconds) { server throws in
+        try await withRotatingServer(grace: seconds) { server throws in
             let first = server.signIn()
             _ = try server.exchange(first.refreshToken)
             #expect(try server.exchange(first.refreshToken).error == error)
@@ -70,7 +70,7 @@ struct RotationTests {
 
     @Test("A token that the server never issued is refused, and revokes nothing")
     func unknownToken() async throws {
-        try await withServer { server throws in
+        try await withRotatingServer { server throws in
             let pair = server.signIn()
             for token in ["made-up", pair.accessToken] {
                 #expect(try server.exchange(token).error == "invalid_grant")
@@ -83,7 +83,7 @@ struct RotationTests {
     @Test("Of many requests with one token at the same moment one is served, and the session is lost")
     func parallelReuse() async throws {
         // Long enough for all of them to be there before the first one is answered.
-        try await withServer(latency: 0.2) { server throws in
+        try await withRotatingServer(latency: 0.2) { server throws in
             let body = RotatingAuthorizationServer.form(server.signIn().refreshToken)
             let head = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)"
             let connections = try (0..<100).map { _ in try RawConnection(toPort: server.port) }

@@ -25,10 +25,10 @@ struct BadRequestTests {
         ]
     )
     func answersGarbage(_ head: String) async throws {
-        try await withServer { server throws in
+        try await withRotatingServer { server throws in
             let pair = server.signIn()
             let request = "\(head.replacingOccurrences(of: "|", with: "\r\n"))\r\n\r\n"
-            #expect(try server.answer(to: request).hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            #expect(try server.answer(to: request).hasPrefix("HTTP/1.1 400 "))
             #expect(server.tally.tokenRequests == 0)
             #expect(try server.serves(pair.accessToken))
         }
@@ -39,10 +39,10 @@ struct BadRequestTests {
         arguments: [[22, 3, 1, 0, 5, 1, 0], Array(repeating: 0xFF, count: 512)]
     )
     func answersBytes(_ bytes: [UInt8]) async throws {
-        try await withServer { server throws in
+        try await withRotatingServer { server throws in
             let connection = try RawConnection(toPort: server.port)
             connection.send(bytes + Array("\r\n\r\n".utf8))
-            #expect(connection.finish().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            #expect(connection.finish().hasPrefix("HTTP/1.1 400 "))
         }
     }
 
@@ -63,7 +63,7 @@ struct BadRequestTests {
         ]
     )
     func refusesForm(_ body: String, _ code: String) async throws {
-        try await withServer { server throws in
+        try await withRotatingServer { server throws in
             let answer = try server.answer(toForm: body)
             #expect(answer.hasPrefix("HTTP/1.1 \(code == "invalid_client" ? 401 : 400) "))
             #expect(answer.hasSuffix(#"{"error":"\#(code)"}"#))
@@ -75,7 +75,7 @@ struct BadRequestTests {
 
     @Test("Other paths, methods and schemes are refused, and no answer has a token in it")
     func routes() async throws {
-        try await withServer { server throws in
+        try await withRotatingServer { server throws in
             let pair = server.signIn()
             #expect(try server.answer(to: "GET / HTTP/1.1\r\n\r\n").hasPrefix("HTTP/1.1 404 "))
             #expect(try server.answer(to: "GET /token HTTP/1.1\r\n\r\n").hasPrefix("HTTP/1.1 405 "))
@@ -96,7 +96,7 @@ struct BadRequestTests {
     func leaving() async throws {
         let requests = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)
-        try await withServer { event in
+        try await withRotatingServer { event in
             guard case .tokenRequested = event else { return }
             requests.continuation.yield()
             gate.wait()

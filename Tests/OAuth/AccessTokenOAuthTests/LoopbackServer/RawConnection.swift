@@ -2,14 +2,6 @@ import Foundation
 
 @testable import LoopbackAuthorizationServer
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// A connection that says exactly what a test says, valid HTTP or not.
 struct RawConnection {
     private let descriptor: SocketDescriptor
@@ -48,6 +40,20 @@ struct RawConnection {
         let size = socklen_t(MemoryLayout<linger>.size)
         _ = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &now, size)
         descriptor.close()
+    }
+}
+
+extension SocketDescriptor {
+    /// A connection to a port of 127.0.0.1, as a client has it.
+    static func connected(toPort port: UInt16) throws(SocketError) -> SocketDescriptor {
+        let descriptor = try stream()
+        let status = unsafe withLoopbackAddress(port) { unsafe connect(descriptor.number, $0, $1) }
+        guard status == 0 else {
+            let code = errno
+            descriptor.close()
+            throw SocketError(call: "connect", code: code)
+        }
+        return descriptor
     }
 }
 
@@ -95,7 +101,7 @@ extension RotatingAuthorizationServer {
 }
 
 /// Runs a test against a server of its own, which is stopped in the end.
-func withServer<Result>(
+func withRotatingServer<Result>(
     grace: TimeInterval = 0,
     latency: TimeInterval = 0,
     onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void = { _ in },
