@@ -89,6 +89,32 @@ package final class TimedWaiters<State: Sendable, Outcome: Sendable>: Sendable {
         if hasEnded { timer.cancel() }
     }
 
+    /// Waits for an outcome, as ``wait(_:atMost:by:timedOut:unless:then:)`` does.
+    ///
+    /// - Parameter cancelled: the outcome as soon as the task is cancelled; `nil` lets it wait on.
+    package func outcome(
+        atMost limit: TimeInterval?,
+        by clock: any AccessTokenClock,
+        timedOut: Outcome,
+        cancelled: Outcome? = nil,
+        unless decide: (inout State) -> Outcome?
+    ) async -> Outcome {
+        let id = makeID()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                wait(id, atMost: limit, by: clock, timedOut: timedOut) { state in
+                    // A cancellation before this moment is seen here. A later one finds the waiter in the list.
+                    if let cancelled, Task.isCancelled { return cancelled }
+                    return decide(&state)
+                } then: {
+                    continuation.resume(returning: $0)
+                }
+            }
+        } onCancel: {
+            if let cancelled { end(id, with: cancelled) }
+        }
+    }
+
     /// Ends one waiter; does nothing if it is not in the list.
     package func end(_ id: WaiterID, with outcome: Outcome) {
         let waiter = guarded.withLock { guarded in
@@ -104,19 +130,7 @@ extension AccessTokenClock {
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     package func pause(for seconds: TimeInterval) async throws {
         let waiter = TimedWaiters<Void, Bool>(())
-        let id = waiter.makeID()
-        let hasElapsed = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                waiter.wait(id, atMost: seconds, by: self, timedOut: true) { _ in
-                    // A cancellation before this moment is seen here. A later one finds the waiter.
-                    Task.isCancelled ? false : nil
-                } then: {
-                    continuation.resume(returning: $0)
-                }
-            }
-        } onCancel: {
-            waiter.end(id, with: false)
-        }
+        let hasElapsed = await waiter.outcome(atMost: seconds, by: self, timedOut: true, cancelled: false) { _ in nil }
         guard hasElapsed else { throw CancellationError() }
     }
 }

@@ -32,13 +32,7 @@ package final class Event: Sendable {
 
     /// Whether it happens within a minute.
     package func happens() async -> Bool {
-        await withCheckedContinuation { continuation in
-            queue.wait(queue.makeID(), atMost: 60, by: PoolClock(), timedOut: false) { hasHappened in
-                hasHappened ? true : nil
-            } then: {
-                continuation.resume(returning: $0)
-            }
-        }
+        await queue.outcome(atMost: 60, by: PoolClock(), timedOut: false) { $0 ? true : nil }
     }
 }
 

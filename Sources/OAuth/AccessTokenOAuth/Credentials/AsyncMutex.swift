@@ -15,15 +15,9 @@ package struct Stopwatch: Sendable {
 ///
 /// A task that waits holds no thread.
 package final class AsyncMutex: Sendable {
-    private enum Outcome {
-        case acquired
-        case busy
-        case cancelled
-    }
-
     private let waitLimit: TimeInterval
     private let clock: any AccessTokenClock
-    private let queue = TimedWaiters<Bool, Outcome>(false)
+    private let queue = TimedWaiters<Bool, Result<Void, any Error>>(false)
 
     package init(waitLimit: TimeInterval, clock: any AccessTokenClock) {
         self.waitLimit = waitLimit
@@ -36,27 +30,16 @@ package final class AsyncMutex: Sendable {
     ///
     /// - Throws: ``CredentialStoreError/busy`` after the wait limit; `CancellationError` if the task is cancelled.
     package func lock() async throws {
-        let id = queue.makeID()
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                queue.wait(id, atMost: waitLimit, by: clock, timedOut: .busy) { isLocked in
-                    // A cancellation before this moment is seen here. A later one finds the waiter in the queue.
-                    if Task.isCancelled { return .cancelled }
-                    if isLocked { return nil }
-                    isLocked = true
-                    return .acquired
-                } then: {
-                    continuation.resume(returning: $0)
-                }
-            }
-        } onCancel: {
-            queue.end(id, with: .cancelled)
+        let outcome = await queue.outcome(
+            atMost: waitLimit,
+            by: clock,
+            timedOut: .failure(CredentialStoreError.busy),
+            cancelled: .failure(CancellationError())
+        ) { isLocked in
+            defer { isLocked = true }
+            return isLocked ? nil : .success(())
         }
-        switch outcome {
-        case .acquired: return
-        case .busy: throw CredentialStoreError.busy
-        case .cancelled: throw CancellationError()
-        }
+        try outcome.get()
     }
 
     /// Hands the mutex to the task that has waited longest, or opens it.
@@ -65,6 +48,6 @@ package final class AsyncMutex: Sendable {
             isLocked = !waiters.isEmpty
             return isLocked ? waiters.removeFirst() : nil
         }
-        next?.end(with: .acquired)
+        next?.end(with: .success(()))
     }
 }

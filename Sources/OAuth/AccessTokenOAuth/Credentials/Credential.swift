@@ -103,15 +103,12 @@ public struct Credential: Hashable, Sendable, Codable {
     }
 }
 
-extension Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Credential: CustomStringConvertible, CustomReflectable {
     /// What there is, and never a secret.
     public var description: String {
         let access = accessToken.map { "\($0)" } ?? "none"
         return "Credential(\(access), refreshToken: \(refreshToken == nil ? "none" : "<hidden>"))"
     }
-
-    /// The same as `description`: debuggers and test failures print no secrets either.
-    public var debugDescription: String { description }
 
     /// A mirror without the refresh token, the scope and the other members: `dump` prints no secret and no free text.
     public var customMirror: Mirror {

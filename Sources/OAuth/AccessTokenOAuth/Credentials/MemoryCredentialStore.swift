@@ -11,20 +11,10 @@ public import Foundation
 /// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run. A body that runs is
 /// its own task's matter, and is written all the same.
 public final class MemoryCredentialStore: CredentialStore {
-    private struct State {
-        var credential: Credential?
-        /// Stays after a removal: it never goes back.
-        var version: Int
-
-        var record: CredentialRecord? {
-            credential.map { CredentialRecord(credential: $0, version: version) }
-        }
-    }
-
     /// 0: every sender of the refresh token is in this process; see ``CredentialStore/takeOverDelay``.
     public let takeOverDelay: TimeInterval = 0
 
-    private let state: Locked<State>
+    private let stored: Locked<StoredRecord>
     private let mutex: AsyncMutex
 
     /// Creates a store.
@@ -38,13 +28,13 @@ public final class MemoryCredentialStore: CredentialStore {
         waitLimit: TimeInterval = 120,
         clock: any AccessTokenClock = SystemClock()
     ) {
-        state = Locked(State(credential: credential, version: credential == nil ? 0 : 1))
+        stored = Locked(StoredRecord(version: credential == nil ? 0 : 1, credential: credential))
         mutex = AsyncMutex(waitLimit: waitLimit, clock: clock)
     }
 
     /// The record; see ``CredentialStore/load()``.
     public func load() async throws -> CredentialRecord? {
-        state.withLock { $0.record }
+        stored.withLock { $0.record }
     }
 
     /// Runs `body` while no other update is inside; see ``CredentialStore/update(_:)``.
@@ -52,17 +42,9 @@ public final class MemoryCredentialStore: CredentialStore {
     public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await mutex.lock()
         defer { mutex.unlock() }
-        let change = try await body(state.withLock { $0.record })
-        return state.withLock { state in
-            switch change {
-            case .keep: break
-            case .replace(let credential):
-                state.credential = credential
-                state.version += 1
-            case .remove:
-                state.credential = nil
-            }
-            return state.record
-        }
+        let old = stored.withLock { $0 }
+        guard let new = StoredRecord.applying(try await body(old.record), to: old) else { return old.record }
+        stored.withLock { $0 = new }
+        return new.record
     }
 }

@@ -23,7 +23,7 @@ package struct SentNote: Hashable, Sendable, Codable {
     /// Whether a process sent it before, and may still get a reply.
     let hasRival: Bool
     /// When it was sent, by the clock of the sender.
-    let sent: Date
+    var sent: Date
     /// Seconds after which no reply can come any more.
     let patience: TimeInterval
     var outcome: Outcome = .awaited
@@ -45,15 +45,9 @@ package struct SentNote: Hashable, Sendable, Codable {
     }
 
     func moved(by seconds: TimeInterval) -> SentNote {
-        SentNote(
-            sender: sender,
-            number: number,
-            count: count,
-            hasRival: hasRival,
-            sent: sent.addingTimeInterval(seconds),
-            patience: patience,
-            outcome: outcome
-        )
+        var note = self
+        note.sent += seconds
+        return note
     }
 }
 

@@ -16,7 +16,7 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
     private let onReply: @Sendable (Reply, _ isLate: Bool) -> Void
 
     /// - Parameter onReply: called with the reply before the waiters get it. The reply is late if no waiter is left.
-    init(onReply: @escaping @Sendable (Reply, _ isLate: Bool) -> Void) {
+    init(onReply: @escaping @Sendable (Reply, _ isLate: Bool) -> Void = { _, _ in }) {
         self.onReply = onReply
     }
 
@@ -44,13 +44,9 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
 
     /// The reply; `nil` if `seconds` pass before it is there, or if it is given up.
     func reply(within seconds: TimeInterval?, by clock: any AccessTokenClock) async -> Reply? {
-        await withCheckedContinuation { continuation in
-            queue.wait(queue.makeID(), atMost: seconds, by: clock, timedOut: nil) { state in
-                state.hasBeenAwaited = true
-                return state.reply.map { .some($0) }
-            } then: {
-                continuation.resume(returning: $0)
-            }
+        await queue.outcome(atMost: seconds, by: clock, timedOut: nil) { state in
+            state.hasBeenAwaited = true
+            return state.reply.map { .some($0) }
         }
     }
 }

@@ -15,20 +15,17 @@ struct KeychainCredentialStoreTests {
     private let item = KeychainStandIn()
 
     /// An opening of the store, as another process has one.
-    private func store(
-        _ seal: CredentialSeal? = nil,
+    private func store(_ seal: CredentialSeal? = nil) -> KeychainCredentialStore {
+        KeychainCredentialStore(item, place: "keychain item session of test", seal: seal, mutex: mutex())
+    }
+
+    private func mutex(
+        _ folder: URL? = nil,
         waitLimit: TimeInterval = 60,
         activity: BackgroundActivity = .system
-    ) -> ItemCredentialStore {
-        ItemCredentialStore(
-            item,
-            place: "keychain item session of test",
-            lockFolder: place.session,
-            seal: seal,
-            waitLimit: waitLimit,
-            clock: SystemClock(),
-            activity: activity
-        )
+    ) -> FolderMutex {
+        let folder = CredentialFolder(folder ?? place.session)
+        return FolderMutex(folder, waitLimit: waitLimit, clock: SystemClock(), activity: activity)
     }
 
     @Test func `keeps the contract of stores, and nothing is skipped`() async {
@@ -42,13 +39,11 @@ struct KeychainCredentialStoreTests {
                 items[fixture.name] = items[fixture.name] ?? KeychainStandIn()
                 return items[fixture.name]
             }
-            return ItemCredentialStore(
+            return KeychainCredentialStore(
                 item ?? KeychainStandIn(),
                 place: fixture.name,
-                lockFolder: fixture.folder,
                 seal: nil,
-                waitLimit: fixture.waitLimit,
-                clock: SystemClock()
+                mutex: mutex(fixture.folder, waitLimit: fixture.waitLimit)
             )
         }
         let report = await StoreContract.verify(subject)
@@ -146,9 +141,10 @@ struct KeychainCredentialStoreTests {
     }
 
     private func opening(_ kind: Kind, _ activity: BackgroundActivity) -> any CredentialStore {
-        switch kind {
-        case .keychain: store(waitLimit: 5, activity: activity)
-        case .folder: FileCredentialStore(folder: place.session, waitLimit: 5, activity: activity)
+        let mutex = mutex(waitLimit: 5, activity: activity)
+        return switch kind {
+        case .keychain: KeychainCredentialStore(item, place: "keychain item session of test", seal: nil, mutex: mutex)
+        case .folder: FileCredentialStore(seal: nil, mutex: mutex)
         }
     }
 

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The folder of a file store: what is in it, and who may.
 ///
 /// The folder has mode 0700, and each file in it 0600. Whatever is not a folder or a file of this user, or can be used by
@@ -41,15 +33,7 @@ struct CredentialFolder: Sendable {
                 "the URL is none of a folder on this machine; use URL(fileURLWithPath:)"
             )
         }
-        do {
-            let folder = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-            let status = try folder.status()
-            try check(status, at: place, isRightKind: status.isFolder, kind: "folder", mode: "700")
-            return folder
-        } catch let failure as SystemCallFailure {
-            if failure.code == ENOENT { return nil }
-            throw error(for: failure, at: place, FileStatus.of(path), kind: "folder")
-        }
+        return try open(path, O_RDONLY | O_DIRECTORY, as: .folder, at: place)
     }
 
     /// The folder, which is made if there is none.
@@ -67,11 +51,11 @@ struct CredentialFolder: Sendable {
             let failure = SystemCallFailure("mkdir")
             guard failure.code == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
                 if failure.code == EEXIST { return }
-                throw error(for: failure)
+                throw error(for: failure, at: place)
             }
             try make(String(path[..<slash]))
             guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw error(for: SystemCallFailure("mkdir"))
+                throw error(for: SystemCallFailure("mkdir"), at: place)
             }
         }
         if path == self.path { excludeFromBackup() }
@@ -83,19 +67,15 @@ struct CredentialFolder: Sendable {
 
     /// What the record's file holds; `nil` if there is none.
     func record(in folder: borrowing FileDescriptor) throws -> Data? {
-        do {
-            let file = try FileDescriptor.open(Self.recordName, O_RDONLY, in: folder.number)
-            let status = try file.status()
-            try check(status, at: recordPlace, isRightKind: status.isFile, kind: "file", mode: "600")
-            guard let data = try file.contents(expecting: status.size, limit: Self.longestRecord) else {
-                throw CredentialStoreError.unreadable(at: recordPlace, "it has more than 16 MiB")
-            }
-            return data
-        } catch let failure as SystemCallFailure {
-            if failure.code == ENOENT { return nil }
-            let status = FileStatus.of(Self.recordName, in: folder.number)
-            throw error(for: failure, at: recordPlace, status, kind: "file")
+        guard let file = try open(Self.recordName, O_RDONLY, in: folder.number, as: .file, at: recordPlace) else {
+            return nil
         }
+        do {
+            if let data = try file.contents(limit: Self.longestRecord) { return data }
+        } catch {
+            throw self.error(for: error, at: recordPlace)
+        }
+        throw CredentialStoreError.unreadable(at: recordPlace, "it has more than 16 MiB")
     }
 
     /// The file that the lock is on; it is made once, and stays.
@@ -109,15 +89,10 @@ struct CredentialFolder: Sendable {
                 needsRepair: true
             )
         }
-        let place = "\(place)/\(Self.lockName)"
-        do {
-            let file = try FileDescriptor.open(Self.lockName, O_RDWR | O_CREAT, in: folder.number)
-            let status = try file.status()
-            try check(status, at: place, isRightKind: status.isFile, kind: "file", mode: "600")
-            return file
-        } catch let failure as SystemCallFailure {
-            throw error(for: failure, at: place, FileStatus.of(Self.lockName, in: folder.number), kind: "file")
-        }
+        let flags = O_RDWR | O_CREAT
+        let file = try open(Self.lockName, flags, in: folder.number, as: .file, at: "\(place)/\(Self.lockName)")
+        guard let file else { throw removed }
+        return file
     }
 
     /// Puts a record in the place of the present one: after a power cut there is the one or the other, and whole.
@@ -159,44 +134,50 @@ struct CredentialFolder: Sendable {
         return present.identity == opened.identity
     }
 
+    /// What an update throws that finds another folder at the path, or none.
+    var removed: CredentialStoreError {
+        .unavailable(at: place, "the folder was removed or replaced while in use")
+    }
+
     // MARK: Who may
 
-    private func check(
-        _ status: FileStatus,
-        at place: String,
-        isRightKind: Bool,
-        kind: String,
-        mode: String
-    ) throws {
-        guard isRightKind else { throw CredentialStoreError.unreadable(at: place, "it is no \(kind)") }
-        guard status.owner == geteuid() else {
-            throw CredentialStoreError.insecure(
-                at: place,
-                "it belongs to user \(status.owner), and this process runs as \(geteuid())"
-            )
-        }
-        guard status.permissions & 0o077 == 0 else {
-            let octal = String(status.permissions, radix: 8)
-            throw CredentialStoreError.insecure(
-                at: place,
-                "other users have rights to it (mode \(octal)); run chmod \(mode) on it"
-            )
+    /// Opens what is of the right kind, and of this user alone; `nil` if there is nothing of that name.
+    private func open(
+        _ name: String,
+        _ flags: Int32,
+        in folder: Int32 = AT_FDCWD,
+        as kind: FileStatus.Kind,
+        at place: String
+    ) throws -> FileDescriptor? {
+        do {
+            let opened = try FileDescriptor.open(name, flags, in: folder)
+            let status = try opened.status()
+            guard status.kind == kind else { throw CredentialStoreError.unreadable(at: place, "it is no \(kind)") }
+            guard status.owner == geteuid() else {
+                let owner = "it belongs to user \(status.owner), and this process runs as \(geteuid())"
+                throw CredentialStoreError.insecure(at: place, owner)
+            }
+            guard status.permissions & 0o077 == 0 else {
+                let octal = String(status.permissions, radix: 8)
+                let others = "other users have rights to it (mode \(octal)); "
+                let repair = "run chmod \(kind == .folder ? 700 : 600) on it"
+                throw CredentialStoreError.insecure(at: place, others + repair)
+            }
+            return opened
+        } catch let failure as SystemCallFailure {
+            if failure.code == ENOENT { return nil }
+            let present = FileStatus.of(name, in: folder)?.kind
+            if present == .symbolicLink {
+                throw CredentialStoreError.insecure(at: place, "it is a symbolic link, which is not followed")
+            }
+            if kind == .folder, present == .file || present == .other {
+                throw CredentialStoreError.unreadable(at: place, "it is no folder")
+            }
+            throw error(for: failure, at: present == nil ? self.place : place)
         }
     }
 
-    private func error(
-        for failure: SystemCallFailure,
-        at place: String,
-        _ status: FileStatus?,
-        kind: String
-    ) -> CredentialStoreError {
-        guard let status else { return error(for: failure) }
-        if status.isSymbolicLink { return .insecure(at: place, "it is a symbolic link, which is not followed") }
-        if kind == "folder", !status.isFolder { return .unreadable(at: place, "it is no folder") }
-        return .unavailable(at: place, "\(failure)", needsRepair: failure.needsRepair)
-    }
-
-    private func error(for failure: SystemCallFailure) -> CredentialStoreError {
+    private func error(for failure: SystemCallFailure, at place: String) -> CredentialStoreError {
         .unavailable(at: place, "\(failure)", needsRepair: failure.needsRepair)
     }
 

@@ -49,19 +49,13 @@ public final class FileCredentialStore: PlacedCredentialStore {
         waitLimit: TimeInterval = 120,
         clock: any AccessTokenClock = SystemClock()
     ) {
-        self.init(folder: folder, seal: seal, waitLimit: waitLimit, clock: clock, activity: .system)
+        self.init(seal: seal, mutex: FolderMutex(CredentialFolder(folder), waitLimit: waitLimit, clock: clock))
     }
 
-    init(
-        folder: URL,
-        seal: CredentialSeal? = nil,
-        waitLimit: TimeInterval = 120,
-        clock: any AccessTokenClock = SystemClock(),
-        activity: BackgroundActivity
-    ) {
-        self.folder = CredentialFolder(folder)
-        coder = StoredRecordCoder(place: self.folder.recordPlace, seal: seal)
-        mutex = FolderMutex(self.folder, waitLimit: waitLimit, clock: clock, activity: activity)
+    init(seal: CredentialSeal?, mutex: FolderMutex) {
+        folder = mutex.folder
+        coder = StoredRecordCoder(place: folder.recordPlace, seal: seal)
+        self.mutex = mutex
     }
 
     /// Reads the record; see ``CredentialStore/load()``.
@@ -107,9 +101,7 @@ public final class FileCredentialStore: PlacedCredentialStore {
 
     private func write(_ record: StoredRecord, with lock: FolderLock) throws {
         let data = try coder.data(of: record)
-        guard folder.isPresent(lock.folder) else {
-            throw CredentialStoreError.unavailable(at: folder.place, "the folder was removed or replaced while in use")
-        }
+        guard folder.isPresent(lock.folder) else { throw folder.removed }
         try lock.whileHeld {
             try folder.replaceRecord(with: data, by: lock.temporaryName, in: lock.folder)
         }

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// An open file or folder, which is closed with the last use of this value.
 ///
 /// No child process inherits it.
@@ -47,7 +39,8 @@ struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// All that is in the file, or `nil` if it is longer than `limit` bytes.
-    func contents(expecting size: Int, limit: Int) throws(SystemCallFailure) -> Data? {
+    func contents(limit: Int) throws(SystemCallFailure) -> Data? {
+        let size = try status().size
         // One byte more than expected: the first call tells that there is no more.
         var bytes = Data(count: min(max(0, size), limit) + 1)
         var count = 0
@@ -92,6 +85,10 @@ struct FileDescriptor: ~Copyable, Sendable {
 
 /// What the system says of a file, as far as it matters here.
 struct FileStatus: Sendable {
+    enum Kind {
+        case file, folder, symbolicLink, other
+    }
+
     /// Tells whether two names or descriptors are one file.
     struct Identity: Hashable, Sendable {
         let device: UInt64
@@ -101,20 +98,22 @@ struct FileStatus: Sendable {
     let identity: Identity
     let owner: UInt32
     let permissions: UInt32
-    let kind: UInt32
+    let kind: Kind
     let size: Int
 
     init(_ status: stat) {
         identity = Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
         owner = UInt32(status.st_uid)
         permissions = UInt32(status.st_mode) & 0o7777
-        kind = UInt32(status.st_mode) & UInt32(S_IFMT)
+        kind =
+            switch UInt32(status.st_mode) & UInt32(S_IFMT) {
+            case UInt32(S_IFREG): .file
+            case UInt32(S_IFDIR): .folder
+            case UInt32(S_IFLNK): .symbolicLink
+            default: .other
+            }
         size = Int(status.st_size)
     }
-
-    var isFolder: Bool { kind == UInt32(S_IFDIR) }
-    var isFile: Bool { kind == UInt32(S_IFREG) }
-    var isSymbolicLink: Bool { kind == UInt32(S_IFLNK) }
 
     /// What a name stands for, without following a symbolic link; `nil` if there is nothing, or nothing to be seen.
     static func of(_ name: String, in folder: Int32 = AT_FDCWD) -> FileStatus? {

@@ -1,13 +1,6 @@
 import AccessTokenCore
+import Dispatch
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// The exclusive right to a credential folder, between processes: a lock on a file that is never removed.
 ///
@@ -103,5 +96,72 @@ final class FolderLock: Sendable {
             guard failure.code == EINTR else { throw CredentialStoreError.unavailable(at: place.place, "\(failure)") }
         }
         return true
+    }
+}
+
+/// Mutual exclusion for all tasks of all processes that use a folder.
+final class FolderMutex: Sendable {
+    let folder: CredentialFolder
+    private let waitLimit: TimeInterval
+    private let clock: any AccessTokenClock
+    private let activity: BackgroundActivity
+    /// One task of this process waits for the lock, and not each.
+    private let turn: AsyncMutex
+
+    init(
+        _ folder: CredentialFolder,
+        waitLimit: TimeInterval,
+        clock: any AccessTokenClock,
+        activity: BackgroundActivity = .system
+    ) {
+        self.folder = folder
+        self.waitLimit = waitLimit
+        self.clock = clock
+        self.activity = activity
+        turn = AsyncMutex(waitLimit: waitLimit, clock: clock)
+    }
+
+    /// Runs `body` while no other task or process is inside.
+    ///
+    /// The system ends a suspended app that has a lock in a shared folder. So the lock is given up when the process is about
+    /// to be suspended, and a body that wants to write then is told ``CredentialStoreError/superseded``.
+    func withLock<Result>(_ body: (FolderLock) async throws -> Result) async throws -> Result {
+        let wait = Stopwatch()
+        try await turn.lock()
+        defer { turn.unlock() }
+        let lock = try await FolderLock.acquire(folder, within: max(0, waitLimit - wait.seconds), by: clock)
+        let endActivity = activity.begin { lock.release() }
+        defer {
+            lock.release()
+            endActivity()
+        }
+        return try await body(lock)
+    }
+}
+
+/// Asks the system to let the process run on for a while although its app goes to the background.
+struct BackgroundActivity: Sendable {
+    /// Begins an activity, and returns what ends it; the closure is called at most once, when the system wants to suspend the
+    /// process before that.
+    let begin: @Sendable (_ onExpiry: @escaping @Sendable () -> Void) -> @Sendable () -> Void
+
+    /// What the platform has; nothing where processes are not suspended.
+    static let system = BackgroundActivity { onExpiry in
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+        // The system keeps the process running for as long as the closure has not returned. It holds a thread of the
+        // system's own.
+        let end = DispatchSemaphore(value: 0)
+        ProcessInfo.processInfo.performExpiringActivity(withReason: "Renewing an access token") { isExpired in
+            if isExpired {
+                onExpiry()
+                end.signal()
+            } else {
+                end.wait()
+            }
+        }
+        return { _ = end.signal() }
+        #else
+        return {}
+        #endif
     }
 }

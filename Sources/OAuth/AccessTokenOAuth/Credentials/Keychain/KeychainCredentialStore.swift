@@ -1,7 +1,8 @@
-#if canImport(Security)
-public import AccessTokenAsync
-public import AccessTokenCore
 public import Foundation
+
+#if canImport(Security)
+public import AccessTokenCore
+#endif
 
 /// Keeps a credential in the keychain of an Apple platform, for an app and its extensions.
 ///
@@ -25,8 +26,8 @@ public import Foundation
 /// The item outlives the app: an app that is deleted and installed again finds the former credential. Call ``reset()`` at
 /// the first launch if you do not want that.
 ///
-/// **Tested** The logic of this store is tested with a stand-in for the keychain, on Linux. The calls of the Security
-/// framework were compiled and run nowhere yet.
+/// **Tested** The logic of this store is tested with a stand-in for the keychain, on Linux, where there is no other way to
+/// make one. The calls of the Security framework were compiled and run nowhere yet.
 ///
 /// **Concurrency** One body runs at a time, in all processes that use the folder. Those that wait hold no thread, and
 /// are not served in the order in which they came. Have one store for an item in a process.
@@ -41,12 +42,23 @@ public import Foundation
 /// - `superseded`: the lock was lost while a body ran. Nothing was written.
 public final class KeychainCredentialStore: PlacedCredentialStore {
     /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
-    public var takeOverDelay: TimeInterval { store.takeOverDelay }
+    public var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }
 
-    var memoryName: String { store.memoryName }
+    var memoryName: String { place }
 
-    private let store: ItemCredentialStore
+    private let place: String
+    private let item: any KeychainItem
+    private let coder: StoredRecordCoder
+    private let mutex: FolderMutex
 
+    init(_ item: some KeychainItem, place: String, seal: CredentialSeal?, mutex: FolderMutex) {
+        self.item = item
+        self.place = place
+        coder = StoredRecordCoder(place: place, seal: seal)
+        self.mutex = mutex
+    }
+
+    #if canImport(Security)
     /// Creates a store; nothing is read or written yet.
     ///
     /// - Parameters:
@@ -58,7 +70,7 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
     ///   - seal: keeps the credential unreadable in the keychain as well; `nil` leaves that to the keychain.
     ///   - waitLimit: seconds after which an update that waits gives up.
     ///   - clock: timers.
-    public init(
+    public convenience init(
         service: String,
         account: String,
         accessGroup: String? = nil,
@@ -67,40 +79,77 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
         waitLimit: TimeInterval = 120,
         clock: any AccessTokenClock = SystemClock()
     ) {
-        store = ItemCredentialStore(
+        self.init(
             SystemKeychainItem(service: service, account: account, accessGroup: accessGroup),
             place: "keychain item \(account) of \(service)",
-            lockFolder: lockFolder,
             seal: seal,
-            waitLimit: waitLimit,
-            clock: clock
+            mutex: FolderMutex(CredentialFolder(lockFolder), waitLimit: waitLimit, clock: clock)
         )
     }
+    #endif
 
     /// Reads the record; see ``CredentialStore/load()``.
-    public func load() async throws -> CredentialRecord? {
-        try await store.load()
+    @concurrent public func load() async throws -> CredentialRecord? {
+        try read()?.record
     }
 
     /// Runs `body` while no other update is inside; see ``CredentialStore/update(_:)``.
     @discardableResult
-    public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-        try await store.update(body)
+    @concurrent public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        try await mutex.withLock { lock in
+            let old = try read()
+            guard let new = StoredRecord.applying(try await body(old?.record), to: old) else { return old?.record }
+            try write(new, with: lock)
+            return new.record
+        }
     }
 
     /// Removes the credential, whether it can be understood or not.
     ///
     /// **Failure** Throws `unavailable` while the keychain refuses, and then has removed nothing.
-    public func reset() async throws {
-        try await store.reset()
+    @concurrent public func reset() async throws {
+        try await mutex.withLock { lock in
+            let old: StoredRecord?
+            // What cannot be read at this moment must not be removed.
+            do { old = try read() } catch let error as CredentialStoreError where error.isUnreadable { old = nil }
+            try write(StoredRecord(version: (old ?? .first).version, credential: nil), with: lock)
+        }
+    }
+
+    private func read() throws -> StoredRecord? {
+        let (data, status) = item.copy()
+        if status == KeychainStatus.itemNotFound { return nil }
+        guard status == KeychainStatus.success else { throw error(for: status) }
+        guard let data else { throw CredentialStoreError.unreadable(at: place, "the item has no data") }
+        return try coder.record(from: data)
+    }
+
+    private func write(_ record: StoredRecord, with lock: FolderLock) throws {
+        let data = try coder.data(of: record)
+        try lock.whileHeld {
+            var status = item.update(data)
+            if status == KeychainStatus.itemNotFound { status = item.add(data) }
+            guard status == KeychainStatus.success else { throw error(for: status) }
+        }
+    }
+
+    private func error(for status: Int32) -> CredentialStoreError {
+        let words = item.words(for: status)
+        let next =
+            switch status {
+            case KeychainStatus.interactionNotAllowed: "; the device was not unlocked since it started"
+            case KeychainStatus.missingEntitlement:
+                "; the program needs an entitlement to use the data protection keychain, and to use its access group"
+            default: ""
+            }
+        return .unavailable(at: place, "\(words) (\(status))\(next)")
     }
 }
 
 extension KeychainCredentialStore: CustomStringConvertible, CustomReflectable {
     /// Where the credential is; never a secret.
-    public var description: String { "KeychainCredentialStore(\(store.place))" }
+    public var description: String { "KeychainCredentialStore(\(place))" }
 
     /// A mirror without seal and credential: `dump` prints no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["place": store.place], displayStyle: .class) }
+    public var customMirror: Mirror { Mirror(self, children: ["place": place], displayStyle: .class) }
 }
-#endif
