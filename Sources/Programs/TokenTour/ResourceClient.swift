@@ -16,7 +16,7 @@ struct ResourceClient: Sendable {
     func request(with token: AccessToken, then handler: @escaping @Sendable (Result<Int, OAuthError>) -> Void) {
         var request = URLRequest(url: resource)
         request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
-        EndpointReply.reply(to: request, idleLimit: Self.idleLimit) { handler($0.map(\.status)) }
+        EndpointTransport().send(request, idleLimit: Self.idleLimit) { handler($0.map(\.status)) }
     }
 
     func request(with token: AccessToken) async throws -> Int {

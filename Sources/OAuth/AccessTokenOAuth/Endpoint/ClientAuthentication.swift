@@ -8,28 +8,24 @@ import Foundation
 ///
 /// It never prints a secret.
 public struct ClientAuthentication: Sendable {
-    private enum Method: Sendable {
-        case none
-        case basic(secret: String)
-        case basicRaw(secret: String)
-        case postBody(secret: String)
-        case assertion(type: String, make: @Sendable () async throws -> String)
-    }
-
     /// What of a request is the client's.
-    struct Proof {
+    struct Proof: Sendable {
         var authorization: String?
         var parameters: [FormParameter] = []
         /// Secrets that are not the value of a parameter.
         var secrets: [String] = []
     }
 
+    private let method: String
     private let clientID: String
-    private let method: Method
+    /// What goes into one request.
+    let proof: @Sendable (_ deadline: TimeInterval, _ clock: any AccessTokenClock) async throws -> Proof
 
     /// A public client, as apps are: its identifier in the body, and no secret (RFC 6749, section 3.2.1).
     public static func none(clientID: String) -> ClientAuthentication {
-        ClientAuthentication(clientID: clientID, method: .none)
+        ClientAuthentication(method: "none", clientID: clientID) { _, _ in
+            Proof(parameters: [FormParameter("client_id", clientID)])
+        }
     }
 
     /// HTTP Basic with identifier and secret form-encoded first, as RFC 6749, section 2.3.1, has it.
@@ -37,19 +33,26 @@ public struct ClientAuthentication: Sendable {
     /// Servers that do not decode them need ``basicRaw(clientID:secret:)``; the two differ only if the identifier or
     /// the secret has other characters than letters, digits, `-`, `.`, `_` and `~`.
     public static func basic(clientID: String, secret: String) -> ClientAuthentication {
-        ClientAuthentication(clientID: clientID, method: .basic(secret: secret))
+        ClientAuthentication(method: "basic", clientID: clientID) { _, _ in
+            Proof(user: FormEncoding.encoded(clientID), password: FormEncoding.encoded(secret), hiding: secret)
+        }
     }
 
     /// HTTP Basic with identifier and secret as they are, for servers that do not decode them (RFC 7617, section 2).
     ///
     /// The identifier must not have a colon.
     public static func basicRaw(clientID: String, secret: String) -> ClientAuthentication {
-        ClientAuthentication(clientID: clientID, method: .basicRaw(secret: secret))
+        ClientAuthentication(method: "basicRaw", clientID: clientID) { _, _ in
+            Proof(user: clientID, password: secret, hiding: secret)
+        }
     }
 
     /// Identifier and secret in the body (RFC 6749, section 2.3.1), for servers that cannot do HTTP Basic.
     public static func postBody(clientID: String, secret: String) -> ClientAuthentication {
-        ClientAuthentication(clientID: clientID, method: .postBody(secret: secret))
+        ClientAuthentication(method: "postBody", clientID: clientID) { _, _ in
+            let secret = FormParameter("client_secret", secret, isSecret: true)
+            return Proof(parameters: [FormParameter("client_id", clientID), secret])
+        }
     }
 
     /// A signed assertion in the body (RFC 7521, section 4.2, and RFC 7523, section 2.2).
@@ -65,58 +68,31 @@ public struct ClientAuthentication: Sendable {
         type: String = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
         make: @escaping @Sendable () async throws -> String
     ) -> ClientAuthentication {
-        ClientAuthentication(clientID: clientID ?? "", method: .assertion(type: type, make: make))
-    }
-
-    /// What goes into one request.
-    func proof(within deadline: TimeInterval, by clock: any AccessTokenClock) async throws -> Proof {
-        let identifier = FormParameter("client_id", clientID)
-        switch method {
-        case .none:
-            return Proof(parameters: [identifier])
-        case .basic(let secret):
-            return basicProof(FormEncoding.encoded(clientID), FormEncoding.encoded(secret), hiding: secret)
-        case .basicRaw(let secret):
-            return basicProof(clientID, secret, hiding: secret)
-        case .postBody(let secret):
-            return Proof(parameters: [identifier, FormParameter("client_secret", secret, isSecret: true)])
-        case .assertion(let type, let make):
+        ClientAuthentication(method: "assertion", clientID: clientID ?? "") { deadline, clock in
             // The app's own code may never come back, and the load that waits for it holds the store.
-            let making = OutstandingExchange<Result<String, any Error>> { _, _ in }
+            let making = OutstandingExchange<Result<String, any Error>>()
             Task {
                 do { making.settle(.success(try await make())) } catch { making.settle(.failure(error)) }
             }
             guard let made = await making.reply(within: deadline, by: clock) else { throw OAuthError.assertionTimedOut }
-            let assertion = try made.get()
             return Proof(parameters: [
-                identifier, FormParameter("client_assertion_type", type),
-                FormParameter("client_assertion", assertion, isSecret: true),
+                FormParameter("client_id", clientID ?? ""), FormParameter("client_assertion_type", type),
+                FormParameter("client_assertion", try made.get(), isSecret: true),
             ])
         }
     }
+}
 
-    private func basicProof(_ user: String, _ password: String, hiding secret: String) -> Proof {
+extension ClientAuthentication.Proof {
+    fileprivate init(user: String, password: String, hiding secret: String) {
         let encoded = Data("\(user):\(password)".utf8).base64EncodedString()
-        return Proof(authorization: "Basic " + encoded, secrets: [secret, encoded])
+        self.init(authorization: "Basic " + encoded, secrets: [secret, encoded])
     }
 }
 
-extension ClientAuthentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ClientAuthentication: CustomStringConvertible, CustomReflectable {
     /// The method and the client's identifier, and never a secret.
-    public var description: String {
-        let name =
-            switch method {
-            case .none: "none"
-            case .basic: "basic"
-            case .basicRaw: "basicRaw"
-            case .postBody: "postBody"
-            case .assertion: "assertion"
-            }
-        return "ClientAuthentication(\(name), clientID: \(clientID))"
-    }
-
-    /// The same as `description`: debuggers and test failures print no secrets either.
-    public var debugDescription: String { description }
+    public var description: String { "ClientAuthentication(\(method), clientID: \(clientID))" }
 
     /// A mirror without the secret: `dump` does not print it.
     public var customMirror: Mirror {

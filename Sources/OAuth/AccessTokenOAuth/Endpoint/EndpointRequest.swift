@@ -4,48 +4,33 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// A request to an endpoint of the authorization server, as it goes out (RFC 6749, section 3.2).
-struct EndpointCall: Sendable {
-    let request: URLRequest
-    /// What must appear in no error.
-    let secrets: [String]
-    /// Why it must not be sent, unless the app allows plain HTTP; `nil` if no machine on the way can read it.
-    let refusal: OAuthError?
-
-    init(_ url: URL, parameters: [FormParameter], proof: ClientAuthentication.Proof) {
-        let parameters = parameters + proof.parameters
-        var request = URLRequest(url: url)
-        request.httpMethod = "POST"
-        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
-        request.setValue("application/json", forHTTPHeaderField: "Accept")
+extension URLRequest {
+    /// A request to an endpoint of the authorization server (RFC 6749, section 3.2).
+    init(_ url: URL, posting parameters: [FormParameter], authorization: String?) {
+        self.init(url: url)
+        httpMethod = "POST"
+        setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+        setValue("application/json", forHTTPHeaderField: "Accept")
         // Base64 has no line break, with which `setValue` would do nothing and not say so.
-        if let authorization = proof.authorization {
-            request.setValue(authorization, forHTTPHeaderField: "Authorization")
-        }
-        request.httpBody = Data(FormEncoding.body(parameters).utf8)
-        self.request = request
-        secrets = parameters.filter(\.isSecret).map(\.value) + proof.secrets
-        refusal = Self.refusal(of: url)
-    }
-
-    private static func refusal(of url: URL) -> OAuthError? {
-        guard WebOrigin(of: url)?.isProtected != true else { return nil }
-        guard url.user == nil else { return .userInEndpoint }
-        let isHTTPS = url.scheme?.lowercased() == "https"
-        return isHTTPS ? .unreachable(code: URLError.Code.badURL.rawValue) : .insecureEndpoint
+        if let authorization { setValue(authorization, forHTTPHeaderField: "Authorization") }
+        httpBody = Data(FormEncoding.body(parameters).utf8)
     }
 }
 
 /// How requests to an endpoint reach the server: each over a connection of its own that keeps nothing.
-struct EndpointTransport: Sendable {
+package struct EndpointTransport: Sendable {
     private static let bodyLimit = 1 << 20
 
     /// How many times the idle limit an exchange takes in all: a server that trickles does not hold it for ever.
-    var durationFactor = 5.0
+    private let durationFactor: Double
 
     /// The app's own settings, such as a proxy or additional headers.
     var configuration: URLSessionConfiguration?
     var challengeHandler: URLAuthenticationChallengeHandler?
+
+    package init(durationFactor: Double = 5) {
+        self.durationFactor = durationFactor
+    }
 
     /// Sends a request, and reads a reply of up to a megabyte.
     ///
@@ -55,51 +40,27 @@ struct EndpointTransport: Sendable {
     /// - Parameters:
     ///   - idleLimit: seconds without a byte after which the exchange fails.
     ///   - handler: called once, on any thread.
-    func send(
+    package func send(
         _ request: URLRequest,
         idleLimit: TimeInterval,
-        then handler: @escaping @Sendable (Result<EndpointReply, OAuthError>) -> Void
+        then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>) -> Void
     ) {
         let own = configuration?.copy() as? URLSessionConfiguration ?? .ephemeral
         own.keepNothing()
         own.timeoutIntervalForRequest = idleLimit
         own.timeoutIntervalForResource = idleLimit * durationFactor
         let exchange = HTTPExchange(request, bodyLimit: Self.bodyLimit, challengeHandler: challengeHandler) { outcome in
-            handler(outcome.map { EndpointReply($0) }.mapError { OAuthError($0) })
+            handler(outcome.map { TokenEndpointReply($0) }.mapError { OAuthError($0) })
         }
         exchange.start(over: HTTPConnections(own))
     }
 }
 
-/// What the client looks at of a whole reply.
-///
-/// The media type is not looked at: servers get it wrong.
-package struct EndpointReply: Sendable {
-    package let status: Int
-    var retryAfter: String?
-    package var body = Data()
-
-    /// Sends a request over a connection of its own, and reads a reply of up to a megabyte.
-    ///
-    /// - Parameters:
-    ///   - idleLimit: seconds without a byte after which the exchange fails.
-    ///   - handler: called once, on any thread.
-    package static func reply(
-        to request: URLRequest,
-        idleLimit: TimeInterval,
-        then handler: @escaping @Sendable (Result<EndpointReply, OAuthError>) -> Void
-    ) {
-        EndpointTransport().send(request, idleLimit: idleLimit, then: handler)
-    }
-}
-
-extension EndpointReply {
+extension TokenEndpointReply {
+    /// What the client looks at of a whole reply: not at the media type, which servers get wrong.
     init(_ reply: HTTPReply) {
-        self.init(
-            status: reply.response.statusCode,
-            retryAfter: reply.response.value(forHTTPHeaderField: "Retry-After"),
-            body: reply.body
-        )
+        let retryAfter = reply.response.value(forHTTPHeaderField: "Retry-After")
+        self.init(status: reply.response.statusCode, retryAfter: retryAfter, body: reply.body)
     }
 }
 
@@ -107,7 +68,8 @@ extension EndpointReply {
 ///
 /// By hand: `URLComponents` leaves `+` as it is, which a server reads as a space, and tokens are full of them.
 enum FormEncoding {
-    private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+    /// Those of RFC 3986, section 2.3, which a code verifier consists of as well.
+    static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 
     /// A parameter without a value is left out, since it counts as absent (RFC 6749, section 3.2).
     static func body(_ parameters: [FormParameter]) -> String {

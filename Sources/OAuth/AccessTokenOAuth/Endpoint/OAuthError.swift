@@ -197,7 +197,7 @@ public struct OAuthError: Error, Hashable, Sendable {
     }
 }
 
-extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+extension OAuthError: CustomStringConvertible, CustomReflectable, LocalizedError {
     /// What happened, to what, and what to do next.
     public var description: String {
         switch reason {
@@ -247,9 +247,6 @@ extension OAuthError: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
     /// The same as `description`, for code that shows `localizedDescription`.
     public var errorDescription: String? { description }
-
-    /// The same as `description`: debuggers and test failures print no secrets either.
-    public var debugDescription: String { description }
 
     /// A mirror without the server's free text: `dump` prints no secret.
     public var customMirror: Mirror {

@@ -111,27 +111,11 @@ public struct TokenEndpoint: Sendable {
 
     /// Exchanges a grant for a token.
     ///
-    /// **Failure** ``OAuthError``. With a refresh token use an ``OAuthLoader``, or ``exchangeRescuing(_:rescue:)``.
+    /// **Failure** ``OAuthError``. Send a refresh token that rotates by an ``OAuthLoader``: a successor may come without a
+    /// usable access token, or after the deadline, and only the loader saves it then.
     public func exchange(_ grant: TokenGrant) async throws -> TokenResponse {
-        try await exchangeRescuing(grant) { _ in }
-    }
-
-    /// Exchanges a grant for a token, and saves a refresh token that comes without one.
-    ///
-    /// **Failure** ``OAuthError``. A refresh token can come without a response: with no usable access token, or after
-    /// the deadline. The refresh token that was sent is spent then, and only `rescue` hears of its successor.
-    ///
-    /// - Parameters:
-    ///   - grant: what to exchange.
-    ///   - rescue: saves a refresh token that comes without a response; called on any thread, perhaps after the end.
-    public func exchangeRescuing(
-        _ grant: TokenGrant,
-        rescue: @escaping @Sendable (_ refreshToken: String) -> Void
-    ) async throws -> TokenResponse {
-        let exchange = try await start(grant) { reply, isLate in
-            guard let token = isLate ? reply.refreshToken : reply.rescuedRefreshToken else { return }
-            rescue(token)
-        }
+        let exchange = OutstandingExchange<TokenReply>()
+        try await send(grant, settling: exchange)
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
         return try reply.result.get()
     }
@@ -151,34 +135,6 @@ public struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Sends the request; the exchange that comes back ends with its reply, also when no caller waits any more.
-    ///
-    /// - Parameters:
-    ///   - grant: what to exchange.
-    ///   - willSend: called before anything is sent, to write the exchange down before any reply comes.
-    ///   - onReply: as of ``OutstandingExchange``.
-    func start(
-        _ grant: TokenGrant,
-        willSend: (OutstandingExchange<TokenReply>) -> Void = { _ in },
-        onReply: @escaping @Sendable (TokenReply, _ isLate: Bool) -> Void
-    ) async throws -> OutstandingExchange<TokenReply> {
-        let proof = try await authentication.proof(within: deadline, by: clock)
-        let call = EndpointCall(url, parameters: grant.parameters, proof: proof)
-        if !allowsInsecureHTTP, let refusal = call.refusal { throw refusal }
-        let reader = TokenReplyReader(secrets: call.secrets, failureMapping: failureMapping)
-        let exchange = OutstandingExchange<TokenReply>(onReply: onReply)
-        willSend(exchange)
-        transport.send(call.request, idleLimit: replyLimit) { [clock] result in
-            switch result {
-            case .success(let reply): exchange.settle(reader.read(reply, at: clock.now))
-            case .failure(let error): exchange.settle(TokenReply(.failure(error)))
-            }
-        }
-        return exchange
-    }
-}
-
-extension TokenEndpoint {
     /// Tells the server that a token is not needed any more (RFC 7009); with most servers, a refresh token takes the
     /// access tokens with it.
     ///
@@ -192,42 +148,53 @@ extension TokenEndpoint {
     public func revoke(_ token: String, hint: String = "refresh_token") async throws {
         guard let revocationURL else { return }
         let parameters = [FormParameter("token", token, isSecret: true), FormParameter("token_type_hint", hint)]
-        let proof = try await authentication.proof(within: deadline, by: clock)
-        let call = EndpointCall(revocationURL, parameters: parameters, proof: proof)
-        if !allowsInsecureHTTP, let refusal = call.refusal { throw refusal }
-        let reader = TokenReplyReader(secrets: call.secrets)
-        let exchange = OutstandingExchange<Result<Void, OAuthError>> { _, _ in }
-        transport.send(call.request, idleLimit: deadline) { [clock] result in
-            exchange.settle(result.flatMap { reply in reader.readRevocation(reply, at: clock.now) })
+        let exchange = OutstandingExchange<Result<Void, OAuthError>>()
+        try await send(parameters, to: revocationURL, idleLimit: deadline) { [clock] result, secrets in
+            let reader = TokenReplyReader(secrets: secrets)
+            exchange.settle(result.flatMap { reader.readRevocation($0, at: clock.now) })
         }
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
         try reply.get()
     }
 
-    /// Tells the server that a token is not needed any more, for callback code.
-    ///
-    /// - Parameters:
-    ///   - token: a refresh token, or an access token.
-    ///   - hint: what kind it is.
-    ///   - handler: called once, on any thread.
-    @available(*, renamed: "revoke(_:hint:)")
-    public func revoke(
-        _ token: String,
-        hint: String = "refresh_token",
-        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
-    ) {
-        Task {
-            do { handler(.success(try await revoke(token, hint: hint))) } catch { handler(.failure(error)) }
+    /// Sends a grant; the exchange ends with its reply, also when no caller waits any more.
+    func send(_ grant: TokenGrant, settling exchange: OutstandingExchange<TokenReply>) async throws {
+        try await send(grant.parameters, to: url, idleLimit: replyLimit) { [clock, failureMapping] result, secrets in
+            switch result {
+            case .success(let reply):
+                let reader = TokenReplyReader(secrets: secrets, failureMapping: failureMapping)
+                exchange.settle(reader.read(reply, at: clock.now))
+            case .failure(let error): exchange.settle(TokenReply(.failure(error)))
+            }
         }
+    }
+
+    private func send(
+        _ parameters: [FormParameter],
+        to url: URL,
+        idleLimit: TimeInterval,
+        then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>, _ secrets: [String]) -> Void
+    ) async throws {
+        if !allowsInsecureHTTP, let refusal = Self.refusal(of: url) { throw refusal }
+        let proof = try await authentication.proof(deadline, clock)
+        let parameters = parameters + proof.parameters
+        let request = URLRequest(url, posting: parameters, authorization: proof.authorization)
+        let secrets = parameters.filter(\.isSecret).map(\.value) + proof.secrets
+        transport.send(request, idleLimit: idleLimit) { handler($0, secrets) }
+    }
+
+    /// `nil` if no machine on the way can read what is sent.
+    private static func refusal(of url: URL) -> OAuthError? {
+        guard WebOrigin(of: url)?.isProtected != true else { return nil }
+        guard url.user == nil else { return .userInEndpoint }
+        let isHTTPS = url.scheme?.lowercased() == "https"
+        return isHTTPS ? .unreachable(code: URLError.Code.badURL.rawValue) : .insecureEndpoint
     }
 }
 
-extension TokenEndpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenEndpoint: CustomStringConvertible, CustomReflectable {
     /// Where the endpoint is, and the client; never a secret, which may stand in the query of the URL.
     public var description: String { "TokenEndpoint(\(Self.shown(url)), \(authentication))" }
-
-    /// The same as `description`: debuggers and test failures print no secrets either.
-    public var debugDescription: String { description }
 
     /// A mirror without queries and header fields: `dump` prints no secret.
     public var customMirror: Mirror {

@@ -2,10 +2,6 @@
 ///
 /// It never prints a secret.
 public struct TokenGrant: Hashable, Sendable {
-    private static let verifierCharacters = Set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8
-    )
-
     let type: String
     private let own: [FormParameter]
 
@@ -46,7 +42,8 @@ public struct TokenGrant: Hashable, Sendable {
         redirectURI: String?,
         codeVerifier: String
     ) throws(OAuthError) -> TokenGrant {
-        guard (43...128).contains(codeVerifier.utf8.count), codeVerifier.utf8.allSatisfy(verifierCharacters.contains)
+        guard (43...128).contains(codeVerifier.utf8.count),
+            codeVerifier.utf8.allSatisfy(FormEncoding.unreserved.contains)
         else { throw .invalidCodeVerifier }
         return TokenGrant(
             type: "authorization_code",
@@ -81,12 +78,9 @@ public struct TokenGrant: Hashable, Sendable {
     }
 }
 
-extension TokenGrant: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenGrant: CustomStringConvertible, CustomReflectable {
     /// The type of the grant, and never a secret.
     public var description: String { "TokenGrant(\(type))" }
-
-    /// The same as `description`: debuggers and test failures print no secrets either.
-    public var debugDescription: String { description }
 
     /// A mirror without the parameters: `dump` prints no secret.
     public var customMirror: Mirror {

@@ -9,9 +9,6 @@ struct TokenReply: Sendable {
     /// It must be saved all the same: the one that was sent is spent.
     var rescuedRefreshToken: String?
 
-    /// Every refresh token that came.
-    var refreshToken: String? { (try? result.get())?.refreshToken ?? rescuedRefreshToken }
-
     var error: OAuthError? {
         if case .failure(let error) = result { error } else { nil }
     }
@@ -29,6 +26,9 @@ public struct TokenEndpointReply: Sendable {
     /// The status of the HTTP response.
     public let status: Int
 
+    /// When to ask again, in the server's words.
+    let retryAfter: String?
+
     /// The body, at most a megabyte.
     public let body: Data
 
@@ -39,7 +39,12 @@ public struct TokenEndpointReply: Sendable {
 
     /// Creates a reply, to test a mapping with.
     public init(status: Int, body: Data) {
+        self.init(status: status, retryAfter: nil, body: body)
+    }
+
+    init(status: Int, retryAfter: String?, body: Data) {
         self.status = status
+        self.retryAfter = retryAfter
         self.body = body
     }
 }

@@ -19,11 +19,10 @@ struct TokenReplyReader {
         self.failureMapping = failureMapping
     }
 
-    func read(_ reply: EndpointReply, at now: Date) -> TokenReply {
+    func read(_ reply: TokenEndpointReply, at now: Date) -> TokenReply {
         let members = TokenReplyMembers(reply.body)
-        if let failureMapping, members?.accessToken == nil, members?.refreshToken.value == nil {
-            let unread = TokenEndpointReply(status: reply.status, body: reply.body)
-            if let error = failureMapping(unread) { return TokenReply(.failure(error)) }
+        if members?.accessToken == nil, members?.refreshToken.value == nil, let error = failureMapping?(reply) {
+            return TokenReply(.failure(error))
         }
         switch reply.status {
         case 200...299:
@@ -40,12 +39,12 @@ struct TokenReplyReader {
     }
 
     /// A revocation is good with any success, and fails as an exchange does (RFC 7009, section 2.2).
-    func readRevocation(_ reply: EndpointReply, at now: Date) -> Result<Void, OAuthError> {
+    func readRevocation(_ reply: TokenEndpointReply, at now: Date) -> Result<Void, OAuthError> {
         guard !(200...299).contains(reply.status) else { return .success(()) }
         return read(reply, at: now).result.map { _ in }
     }
 
-    private func success(_ reply: EndpointReply, _ members: TokenReplyMembers, at now: Date) -> TokenReply {
+    private func success(_ reply: TokenEndpointReply, _ members: TokenReplyMembers, at now: Date) -> TokenReply {
         let refreshToken = members.refreshToken.value
         guard consists(refreshToken ?? "", of: 0x20...0x7E) else {
             return notUnderstood(reply, "the refresh token has characters that none may have")
@@ -84,7 +83,7 @@ struct TokenReplyReader {
     }
 
     /// The body decides: servers do not agree on 400 or 401.
-    private func refusal(_ reply: EndpointReply, _ members: TokenReplyMembers?, at now: Date) -> TokenReply {
+    private func refusal(_ reply: TokenEndpointReply, _ members: TokenReplyMembers?, at now: Date) -> TokenReply {
         guard let error = members?.error.value else {
             return notUnderstood(reply, reply.body.isEmpty ? "it is empty" : "it has no error code")
         }
@@ -93,14 +92,14 @@ struct TokenReplyReader {
         return TokenReply(.failure(.refused(code, explanation: members?.explanation.map(sent.readable))))
     }
 
-    private func unavailable(_ reply: EndpointReply, at now: Date, code: String?) -> TokenReply {
+    private func unavailable(_ reply: TokenEndpointReply, at now: Date, code: String?) -> TokenReply {
         var seconds = RetryAfter.seconds(reply.retryAfter, at: now)
         if code == "slow_down" { seconds = max(Self.shortestSlowDown, seconds ?? 0) }
         return TokenReply(.failure(.unavailable(status: reply.status, retryAfter: seconds, code: code)))
     }
 
-    private func notUnderstood(_ reply: EndpointReply, _ what: String, rescuing token: String? = nil) -> TokenReply {
-        TokenReply(.failure(.notUnderstood(status: reply.status, what)), rescuing: token)
+    private func notUnderstood(_ reply: TokenEndpointReply, _ what: String, rescuing: String? = nil) -> TokenReply {
+        TokenReply(.failure(.notUnderstood(status: reply.status, what)), rescuing: rescuing)
     }
 
     private func consists(_ text: String, of bytes: ClosedRange<UInt8>) -> Bool {

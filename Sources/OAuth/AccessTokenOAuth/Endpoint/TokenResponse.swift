@@ -35,14 +35,11 @@ public struct TokenResponse: Hashable, Sendable {
     }
 }
 
-extension TokenResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenResponse: CustomStringConvertible, CustomReflectable {
     /// What there is, and never a secret.
     public var description: String {
         "TokenResponse(\(accessToken), refreshToken: \(refreshToken == nil ? "none" : "<hidden>"))"
     }
-
-    /// The same as `description`: debuggers and test failures print no secrets either.
-    public var debugDescription: String { description }
 
     /// A mirror without the refresh token, the scope and the other members: `dump` prints no secret and no free text.
     public var customMirror: Mirror {

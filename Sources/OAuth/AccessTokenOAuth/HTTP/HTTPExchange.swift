@@ -155,7 +155,7 @@ final class HTTPExchange: NSObject, Sendable {
             state.wait?.response = response
             return hasBody && response.expectedContentLength > Int64(bodyLimit)
         }
-        if isTooLong { leave(with: HTTPBodyTooLong(limit: bodyLimit)) } else { closeIfUnwanted() }
+        if isTooLong { leave(with: HTTPBodyTooLong()) } else { closeIfUnwanted() }
     }
 
     func take(_ data: Data) {
@@ -165,7 +165,7 @@ final class HTTPExchange: NSObject, Sendable {
             state.wait?.body.append(data)
             return false
         }
-        if isTooLong { leave(with: HTTPBodyTooLong(limit: bodyLimit)) }
+        if isTooLong { leave(with: HTTPBodyTooLong()) }
     }
 
     func complete(_ error: (any Error)?) {
@@ -199,6 +199,4 @@ struct HTTPFailure: Error {
 }
 
 /// The reply has more bytes than the limit.
-struct HTTPBodyTooLong: Error {
-    let limit: Int
-}
+struct HTTPBodyTooLong: Error {}

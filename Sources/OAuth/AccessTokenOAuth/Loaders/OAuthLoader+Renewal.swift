@@ -1,10 +1,12 @@
-import AccessTokenCore
+public import AccessTokenCore
 import Foundation
 
 /// Carries out what the ``RenewalStateMachine`` decides.
 extension OAuthLoader {
-    /// A load, with or without waiters: the exclusion lasts as long as the exchange, and the caller as long as its deadline.
-    func renew(replacing old: AccessToken?) async throws -> AccessToken {
+    /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
+    ///
+    /// The store's exclusion lasts as long as the exchange, and the caller waits for as long as the endpoint's deadline.
+    public func load(replacing old: AccessToken?) async throws -> AccessToken {
         let settings = RenewalStateMachine.Settings(
             hasGrant: grant != nil,
             leeway: leeway,
@@ -71,30 +73,32 @@ extension OAuthLoader {
             guard let grant else { return .keep }
             answer = await self.answer(to: grant, renewing: record?.credential)
         }
-        let present = answer.isRefusal ? try? await store.load() : nil
+        guard case .failed(let error as OAuthError) = answer, error.requiresSignIn else {
+            return load.decide { $0.answered(answer, &$1) }
+        }
+        let present = try? await store.load()
         return load.decide { $0.answered(answer, present: present, &$1) }
     }
 
     /// The exchange is seen through: its reply is the only place where a rotated refresh token is.
     private func answer(to grant: TokenGrant, renewing old: Credential?) async -> RenewalStateMachine.Answer {
+        let exchange = OutstandingExchange<TokenReply> { reply, isLate in
+            // No caller waits any more: the session has ended, and of it nothing is left behind.
+            guard isLate, let credential = self.credential(from: reply, renewing: old) else { return }
+            Task { await self.revoke(credential) }
+        }
+        memory.begin(exchange)
+        defer { memory.end(exchange) }
         do {
-            let exchange = try await endpoint.start(grant) { [memory] exchange in
-                memory.begin(exchange)
-            } onReply: { reply, isLate in
-                // No caller waits any more: the session has ended, and of it nothing is left behind.
-                guard isLate, let credential = self.credential(from: reply, renewing: old) else { return }
-                Task { await self.revoke(credential) }
-            }
-            let reply = await exchange.reply(within: nil, by: endpoint.clock)
-            memory.end(exchange)
-            guard let reply else { return .givenUp }
-            if let credential = credential(from: reply, renewing: old) {
-                return .issued(credential, reply.result.map(\.accessToken))
-            }
-            return .failed(reply.error ?? .timedOut)
+            try await endpoint.send(grant, settling: exchange)
         } catch {
             return .failed(error)
         }
+        guard let reply = await exchange.reply(within: nil, by: endpoint.clock) else { return .givenUp }
+        if let credential = credential(from: reply, renewing: old) {
+            return .issued(credential, reply.result.map(\.accessToken))
+        }
+        return .failed(reply.error ?? .timedOut)
     }
 
     /// What the server handed out, if it did, together with what it left as it was.
@@ -131,12 +135,5 @@ private final class RunningLoad: Sendable {
         _ input: (inout RenewalStateMachine, inout LoaderMemory) -> Action
     ) -> Action {
         memory.withLock { memory in machine.withLock { input(&$0, &memory) } }
-    }
-}
-
-extension RenewalStateMachine.Answer {
-    /// Whether the server said that the refresh token is no good.
-    fileprivate var isRefusal: Bool {
-        if case .failed(let error as OAuthError) = self { error.requiresSignIn } else { false }
     }
 }

@@ -15,7 +15,8 @@ extension OAuthLoader {
             do {
                 try await updateSession { record in
                     // After the first attempt there may be a new session, which is not to end.
-                    guard attempt == 1 || self.hasEnded(record) else { return .keep }
+                    let ended = self.memory.withLock { $0.ended }
+                    guard attempt == 1 || record?.credential.isSame(as: ended) == true else { return .keep }
                     let credential = self.endSession(with: record?.credential)
                     revoked.withLock { $0 = $0 ?? credential }
                     return record == nil ? .keep : .remove
@@ -44,10 +45,6 @@ extension OAuthLoader {
         let timer = endpoint.clock.schedule(after: endpoint.deadline) { [memory] in memory.giveUpExchanges() }
         defer { timer.cancel() }
         try await store.update(body)
-    }
-
-    private func hasEnded(_ record: CredentialRecord?) -> Bool {
-        memory.withLock { record?.credential.isSame(as: $0.ended) == true }
     }
 
     /// What is to be revoked of the session that ends; inside the exclusion, where the next one has not begun.

@@ -1,5 +1,5 @@
 public import AccessTokenAsync
-public import AccessTokenCore
+import AccessTokenCore
 public import AccessTokenGCD
 public import Foundation
 
@@ -65,11 +65,6 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         self.onUnheardError = onUnheardError
     }
 
-    /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
-    public func load(replacing old: AccessToken?) async throws -> AccessToken {
-        try await renew(replacing: old)
-    }
-
     /// Stores a credential as that of a session, in place of the present one if there is one.
     ///
     /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. If you do not use
@@ -110,27 +105,10 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Begins a session in the store and in a queue service, which has this loader by way of a `CallbackLoaderAdapter`.
     ///
-    /// It is the same as for an async service.
+    /// It is the same as for an async service. Callback code calls it in a `Task`.
     public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
         try await signIn(credential, after: service.signOuts)
         if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
-    }
-
-    /// Begins a session in the store and in a queue service, for callback code.
-    ///
-    /// - Parameters:
-    ///   - credential: the session's.
-    ///   - service: a service that loads by this loader.
-    ///   - handler: called once, on any thread; the session has begun if there is no error.
-    @available(*, renamed: "signIn(_:to:)")
-    public func signIn(
-        _ credential: Credential,
-        to service: AccessTokenService,
-        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
-    ) {
-        Task {
-            do { handler(.success(try await signIn(credential, to: service))) } catch { handler(.failure(error)) }
-        }
     }
 
     private func signIn(_ credential: Credential, after signOuts: PendingWork) async throws {

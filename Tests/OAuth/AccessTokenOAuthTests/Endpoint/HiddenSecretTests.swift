@@ -10,8 +10,8 @@ struct HiddenSecretTests {
     {
         let body = #"{"error":"\#(code)","error_description":"\#(explanation)"}"#
         let reader = TokenReplyReader(secrets: secrets)
-        return reader.read(EndpointReply(status: status, body: Data(body.utf8)), at: Date(timeIntervalSince1970: 0))
-            .error
+        let reply = TokenEndpointReply(status: status, body: Data(body.utf8))
+        return reader.read(reply, at: Date(timeIntervalSince1970: 0)).error
     }
 
     @Test(

@@ -16,7 +16,7 @@ struct ReplyTests {
 
     private func read(_ status: Int, _ body: Data, retryAfter: String? = nil) -> TokenReply {
         let reader = TokenReplyReader(secrets: ["RT0-secret"])
-        return reader.read(EndpointReply(status: status, retryAfter: retryAfter, body: body), at: now)
+        return reader.read(TokenEndpointReply(status: status, retryAfter: retryAfter, body: body), at: now)
     }
 
     @Test(
@@ -59,7 +59,7 @@ struct ReplyTests {
         let reply = read(200, #"{"access_token":"A1","refresh_token":\#(json)}"#)
         #expect(reply.error == .notUnderstood(status: 200, "the refresh token is neither text nor a number"))
         #expect(reply.error?.mayHaveBeenCarriedOut == true)
-        #expect(reply.refreshToken == nil)
+        #expect(reply.rescuedRefreshToken == nil)
         #expect(!everythingShown(by: reply.error as Any).contains("RT1"))
     }
 
@@ -115,7 +115,7 @@ struct ReplyTests {
             let reader = TokenReplyReader(secrets: []) { reply in
                 reply.status != 403 || reply.text == "session closed" ? .refused("invalid_grant") : nil
             }
-            return reader.read(EndpointReply(status: status, body: Data(body.utf8)), at: now).error
+            return reader.read(TokenEndpointReply(status: status, body: Data(body.utf8)), at: now).error
         }
         #expect(mapped(403, " session closed\n")?.requiresSignIn == true)
         #expect(mapped(403, "") == .notUnderstood(status: 403, "it is empty"))

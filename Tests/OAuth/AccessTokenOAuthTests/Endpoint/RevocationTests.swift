@@ -33,25 +33,6 @@ struct RevocationTests {
         }
     }
 
-    @Test func `callback code gets the same`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(connection.number == 1 ? 200 : 503, "")
-        } _: { server in
-            let endpoint = try server.endpoint()
-            func revokeAsLegacyCode(then handler: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-                endpoint.revoke("RT", then: handler)
-            }
-            let first = await withCheckedContinuation { continuation in
-                revokeAsLegacyCode { continuation.resume(returning: $0) }
-            }
-            #expect(throws: Never.self) { try first.get() }
-            let second = await withCheckedContinuation { continuation in
-                revokeAsLegacyCode { continuation.resume(returning: $0) }
-            }
-            #expect(throws: OAuthError.unavailable(status: 503)) { try second.get() }
-        }
-    }
-
     @Test func `a token is not revoked where everybody can read it, unless that is allowed`() async throws {
         let url = try #require(URL(string: "http://no-such-host.invalid/revoke"))
         var endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"), revocationURL: url)

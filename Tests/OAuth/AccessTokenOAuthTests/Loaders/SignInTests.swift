@@ -96,26 +96,4 @@ struct SignInTests {
             await #expect(throws: AccessTokenError.signedOut) { try await subject.tokens.token() }
         }
     }
-
-    @Test func `callback code has the same`() async throws {
-        try await withSubject(.callback) { (_, store, loader, _) async throws in
-            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader), policy: .withoutLoadDeadline)
-            let isSignedIn = Event()
-            signInAsLegacyCode(loader, service) { result in
-                if case .success = result { isSignedIn.happen() }
-            }
-            #expect(await isSignedIn.happens())
-            #expect(try await store.refreshToken == "RT")
-            #expect(service.currentToken == AccessToken(value: "NEW"))
-        }
-    }
-
-    private func signInAsLegacyCode(
-        _ loader: OAuthLoader,
-        _ service: AccessTokenService,
-        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
-    ) {
-        let credential = Credential(accessToken: AccessToken(value: "NEW"), refreshToken: "RT")
-        loader.signIn(credential, to: service, then: handler)
-    }
 }

@@ -73,7 +73,7 @@ struct FuzzTests {
         case 0, 1:
             let status = [200, 200, 201, 400, 401, 503, 100, 700][number / 5 % 8]
             let reply = TokenReplyReader(secrets: [secret])
-                .read(EndpointReply(status: status, retryAfter: text, body: Data(bytes)), at: now)
+                .read(TokenEndpointReply(status: status, retryAfter: text, body: Data(bytes)), at: now)
             switch reply.result {
             case .success(let response):
                 let token = response.accessToken.value.utf8
