@@ -1,4 +1,6 @@
 public import AccessTokenAsync
+import AccessTokenCore
+public import AccessTokenGCD
 
 /// One service per account, made on demand, and never two for one account.
 ///
@@ -53,45 +55,13 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
     func newService(for account: Account) -> Service {
         entries.withLock { entries in
             // Another caller may have been faster.
-            if let entry = entries[account] { return entry.service }
-            let service = make(account)
-            entries[account] = Entry(service: service)
-            return service
+            let entry = entries[account] ?? Entry(service: make(account))
+            entries[account] = entry
+            return entry.service
         }
     }
 
-    /// Signs an account out, also one that had no service yet, and removes its service.
-    ///
-    /// Let the account sign in again after it has returned: the next service is a new one.
-    ///
-    /// - Parameters:
-    ///   - account: the account.
-    ///   - signOut: signs the service out.
-    public func remove(_ account: Account, signingOut signOut: (Service) async -> Void) async {
-        await signOut(begin(account))
-        end(account)
-    }
-
-    /// Signs an account out, and removes its service, for callback code.
-    ///
-    /// - Parameters:
-    ///   - account: the account.
-    ///   - signOut: signs the service out, and calls what it is given when that is done.
-    ///   - done: called when the service is removed, by whatever thread says that the sign-out is done.
-    public func remove(
-        _ account: Account,
-        signingOut signOut: (Service, _ finish: @escaping @Sendable () -> Void) -> Void,
-        then done: @escaping @Sendable () -> Void
-    ) {
-        // A sign-out that forgets to say that it is done keeps no service for ever.
-        let finish = OneShot(abandoned: ()) { [self] in
-            end(account)
-            done()
-        }
-        signOut(begin(account)) { finish(()) }
-    }
-
-    private func begin(_ account: Account) -> Service {
+    fileprivate func beginSignOut(_ account: Account) -> Service {
         entries.withLock { entries in
             var entry = entries[account] ?? Entry(service: make(account))
             entry.signOuts += 1
@@ -100,7 +70,7 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
         }
     }
 
-    private func end(_ account: Account) {
+    fileprivate func endSignOut(_ account: Account) {
         // The service leaves the lock before it is released: it may have much to do then.
         _ = entries.withLock { entries -> Entry? in
             guard var entry = entries[account] else { return nil }
@@ -117,8 +87,24 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
 extension AccessTokenAccounts where Service: AsyncAccessTokenProviding {
     /// Signs an account out, also one that had no service yet, and removes its service.
     ///
-    /// Returns when its loader has forgotten the session, also to a cancelled caller.
+    /// Returns when its loader has forgotten the session, also to a cancelled caller. Let the account sign in again after
+    /// that: the next service is a new one.
     public func signOut(_ account: Account) async {
-        await remove(account) { service in await service.signOut() }
+        await beginSignOut(account).signOut()
+        endSignOut(account)
+    }
+}
+
+extension AccessTokenAccounts where Service: AccessTokenProviding {
+    /// Signs an account out, also one that had no service yet, and removes its service, for callback code.
+    ///
+    /// - Parameters:
+    ///   - account: the account.
+    ///   - done: called when the service is removed, on the thread on which the service says that it is signed out.
+    public func signOut(_ account: Account, then done: @escaping @Sendable () -> Void) {
+        beginSignOut(account).signOut { [self] in
+            endSignOut(account)
+            done()
+        }
     }
 }

@@ -20,6 +20,20 @@ struct AccessTokenAccountsTests {
         var counts: [String: Int] { made.withLock { $0 } }
     }
 
+    /// A service whose first sign-out ends when the test says so.
+    private final class SlowService: AsyncAccessTokenProviding {
+        let (isUnderWay, mayEnd) = (Event(), Event())
+
+        func token() async throws -> AccessToken { throw AccessTokenError.signedOut }
+        func invalidate(_ rejected: AccessToken) {}
+
+        func signOut() async {
+            guard !isUnderWay.hasHappened else { return }
+            isUnderWay.happen()
+            await mayEnd.wait()
+        }
+    }
+
     private let workshop = Workshop()
 
     private func actors() -> AccessTokenAccounts<String, AsyncAccessTokenService> {
@@ -52,43 +66,25 @@ struct AccessTokenAccountsTests {
     }
 
     @Test func `during a sign-out there is no second service, not even after another sign-out`() async {
-        let accounts = actors()
+        let accounts = AccessTokenAccounts<String, SlowService> { _ in SlowService() }
         let service = accounts.service(for: "a")
-        let (isUnderWay, mayEnd) = (Event(), Event())
-        let slow = Task {
-            await accounts.remove("a") { _ in
-                isUnderWay.happen()
-                await mayEnd.wait()
-            }
-        }
-        await isUnderWay.wait()
+        let slow = Task { await accounts.signOut("a") }
+        await service.isUnderWay.wait()
         #expect(accounts.service(for: "a") === service)
         await accounts.signOut("a")
         #expect(accounts.service(for: "a") === service)
-        mayEnd.happen()
+        service.mayEnd.happen()
         await slow.value
         #expect(accounts.accounts.isEmpty)
     }
 
-    @Test func `callback code has the same, also with a sign-out that never says that it is done`() async {
+    @Test func `callback code has the same`() async {
         let loader = CallbackLoaderAdapter(of: workshop.loader)
         let accounts = AccessTokenAccounts<String, AccessTokenService> { _ in AccessTokenService(loader: loader) }
         let service = accounts.service(for: "a")
         let isSignedOut = Event()
-        removeAsLegacyCode(accounts, then: isSignedOut.happen) { service, finish in service.signOut(then: finish) }
+        accounts.signOut("a", then: isSignedOut.happen)
         await isSignedOut.wait()
         #expect(accounts.service(for: "a") !== service)
-        let isGivenUp = Event()
-        removeAsLegacyCode(accounts, then: isGivenUp.happen) { _, _ in }
-        await isGivenUp.wait()
-        #expect(accounts.accounts.isEmpty)
-    }
-
-    private func removeAsLegacyCode(
-        _ accounts: AccessTokenAccounts<String, AccessTokenService>,
-        then done: @escaping @Sendable () -> Void,
-        signingOut signOut: (AccessTokenService, @escaping @Sendable () -> Void) -> Void
-    ) {
-        accounts.remove("a", signingOut: signOut, then: done)
     }
 }
