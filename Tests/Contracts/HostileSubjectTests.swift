@@ -12,7 +12,8 @@ struct HostileSubjectTests {
         case make, retrieve, invalidate, signIn, signOut, currentToken, cancel
     }
 
-    private static let limit: TimeInterval = 1
+    /// Short, since these subjects are silent for good; a busy machine makes it longer.
+    private static let limit: TimeInterval = 0.2
 
     /// The queue service, with a closure that blocks its thread for good.
     ///
@@ -53,7 +54,7 @@ struct HostileSubjectTests {
 
     @Test(arguments: zip(Place.allCases, ["L1", "L1", "I1", "O2", "O3", "D9", "X1"]))
     func `also if it blocks a thread`(in place: Place, breaking id: String) async throws {
-        let report = await ServiceContract.verify(Self.blocking(place), timeLimit: Self.limit, onProgress: nil)
+        let report = await Self.blocking(place).report(timeLimit: Self.limit)
         #expect(report.brokenIDs.contains(id), "\(report)")
         let violation = try #require(report.violations.first { $0.clause.id == id })
         #expect(violation.observed.contains("blocks its thread") || violation.observed.contains("does not"))
@@ -71,7 +72,7 @@ struct HostileSubjectTests {
                 await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
             }
         }
-        let report = await ServiceContract.verify(subject, timeLimit: Self.limit, onProgress: nil)
+        let report = await subject.report(timeLimit: Self.limit)
         #expect(report.brokenIDs == ["O3"], "\(report)")
         let violation = try #require(report.violations.first)
         #expect(violation.expected == "the closure signOut: to return")
@@ -113,29 +114,37 @@ struct HostileSubjectTests {
         #expect(violation.summary == "caller 2 to get an error; observed: no answer; loads started: 1, none is running")
         #expect(outcomes.withLock { $0.last }?.contains("F3 BROKEN") == true)
         // Where F1 was not asked, the report cannot know whose bug it is.
-        let one = await ServiceContract.verify(subject, clauses: [clauses[2]], timeLimit: Self.limit, onProgress: nil)
+        let one = await subject.report(on: "F3", timeLimit: Self.limit)
         #expect(one.notJudged.map(\.id) == ["F3"], "\(one)")
     }
 
-    @Test func `and does not judge what comes after the time limit`() async throws {
-        // After a failure it waits for three time limits before its caller is told.
-        let subject = ContractSubject("slow", promises: ["F3"]) { fixture in
+    @Test(arguments: [true, false])
+    func `and tries again, with four time limits, what comes after one`(andComesInTimeThen isInTime: Bool) async {
+        let services = Locked(0)
+        let subject = ContractSubject("slow") { fixture in
+            let number = services.withLock { services in
+                services += 1
+                return services
+            }
             let service = AccessTokenService(loader: fixture.loader)
             return .retrieving { handler in
                 service.retrieveToken { result in
                     guard case .failure = result else { return handler(result) }
-                    DispatchQueue.global().asyncAfter(deadline: .now() + 3 * Self.limit) { handler(result) }
+                    Task {
+                        // A busy machine makes these limits longer, as it does those of the suite.
+                        let limits: Double = number < 3 || isInTime ? 2 : 8
+                        _ = await ControlledLoader().started(1, timeLimit: limits * Self.limit)
+                        handler(result)
+                    }
                 }
             }
         }
-        let clauses = ServiceContract.clauses.filter { ["L1", "C1", "F1", "F3", "D1"].contains($0.id) }
-        let report = await ServiceContract.verify(subject, clauses: clauses, timeLimit: Self.limit, onProgress: nil)
+        let report = await subject.report(on: "L1", "F1", timeLimit: Self.limit)
+        #expect(services.withLock { $0 } == 3)
         #expect(report.brokenIDs == [], "\(report)")
-        #expect(report.notJudged.map(\.id) == ["F1", "F3", "D1"], "\(report)")
-        let advice = "no answer within 1.0 s, but later; give a longer timeLimit:, or set your retries to 0"
-        #expect("\(report)".contains("F1  not judged  \(advice)"), "\(report)")
-        let patient = await ServiceContract.verify(subject, clauses: clauses, timeLimit: 8, onProgress: nil)
-        #expect(patient.isKept, "\(patient)")
+        #expect(report.notJudged.map(\.id) == (isInTime ? [] : ["F1"]), "\(report)")
+        let advice = "no answer within 0.8 s, but later; give a longer timeLimit:, or set your retries to 0"
+        #expect("\(report)".contains("F1  not judged  \(advice)") == !isInTime, "\(report)")
     }
 
     @Test func `and what cannot load costs one time limit`() async {
@@ -144,7 +153,7 @@ struct HostileSubjectTests {
             clauses.withLock { $0 += 1 }
             return .retrieving { _ in }
         }
-        let report = await ServiceContract.verify(subject, timeLimit: Self.limit, onProgress: nil)
+        let report = await subject.report(timeLimit: Self.limit)
         #expect(report.brokenIDs == ["L1"])
         #expect(report.notJudged.count == ServiceContract.clauses.count - 1 - report.skippedIDs.count)
         #expect(clauses.withLock { $0 } == 1)
@@ -202,10 +211,7 @@ struct HostileSubjectTests {
         let result = try #require(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let clauses = ServiceContract.clauses.filter { ["L1", "D7"].contains($0.id) }
-                _ = await ServiceContract.verify(
-                    ContinuationTwin.subject(isRepaired: false),
-                    clauses: clauses
-                )
+                _ = await ServiceContract.verify(ContinuationTwin.subject(isRepaired: false), clauses: clauses)
             }
         )
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
@@ -216,9 +222,7 @@ struct HostileSubjectTests {
     #endif
 
     @Test func `and the same subject does not crash when it is repaired`() async {
-        let clauses = ServiceContract.clauses.filter { ["L1", "D1", "D7", "D8"].contains($0.id) }
-        let subject = ContinuationTwin.subject(isRepaired: true)
-        let report = await ServiceContract.verify(subject, clauses: clauses, onProgress: nil)
+        let report = await ContinuationTwin.subject(isRepaired: true).report(on: "L1", "D1", "D7", "D8")
         // It caches nothing, and shares nothing: these clauses do not ask.
         #expect(report.isKept, "\(report)")
     }

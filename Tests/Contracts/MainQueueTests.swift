@@ -18,9 +18,8 @@ struct MainQueueTests {
                 }
             }
         }
-        let clauses = ServiceContract.clauses.filter { ["L1", "S1", "S2"].contains($0.id) }
         for _ in 1...runs {
-            let report = await ServiceContract.verify(subject, clauses: clauses, onProgress: nil)
+            let report = await subject.report(on: "L1", "S1", "S2")
             #expect(report.brokenIDs == ["S1", "S2"], "\(report)")
         }
     }
@@ -33,7 +32,7 @@ struct MainQueueTests {
             }
             return .async(service)
         }
-        let report = await ServiceContract.verify(subject, onProgress: nil)
+        let report = await subject.report()
         #expect(report.isKept, "\(report)")
     }
 }

@@ -12,8 +12,7 @@ struct OddLimitTests {
 
     @Test(arguments: long)
     func `a long time limit waits`(limit: TimeInterval) async throws {
-        let clauses = ServiceContract.clauses.filter { $0.id == "L1" }
-        #expect(await ServiceContract.verify(Self.subject, clauses: clauses, timeLimit: limit, onProgress: nil).isKept)
+        #expect(await Self.subject.report(on: "L1", timeLimit: limit).isKept)
         let loader = ControlledLoader()
         async let load = loader.started(1, timeLimit: limit)
         loader.load(replacing: nil) { _ in }
@@ -22,9 +21,8 @@ struct OddLimitTests {
 
     @Test(arguments: short)
     func `a short time limit ends soon`(limit: TimeInterval) async throws {
-        let clauses = ServiceContract.clauses.filter { $0.id == "L1" }
         let silent = ContractSubject("silent") { _ in .retrieving { _ in } }
-        let report = await ServiceContract.verify(silent, clauses: clauses, timeLimit: limit, onProgress: nil)
+        let report = await silent.report(on: "L1", timeLimit: limit)
         #expect(report.brokenIDs == ["L1"])
         #expect(await ControlledLoader().started(1, timeLimit: limit) == nil)
         #expect(await ControlledLoader().started(.max, timeLimit: limit) == nil)

@@ -9,7 +9,7 @@ struct SubjectMistakeTests {
         let subject = ContractSubject("half a subject", features: [.signIn, .currentToken]) { fixture in
             .async(AsyncAccessTokenService(loader: fixture.loader))
         }
-        let report = await ServiceContract.verify(subject, onProgress: nil)
+        let report = await subject.report()
         #expect(report.brokenIDs == ["L1"])
         let violation = try #require(report.violations.first)
         #expect(violation.trace == [])
@@ -22,7 +22,7 @@ struct SubjectMistakeTests {
         let subject = ContractSubject("rash", promises: ["D2", "D22"]) { fixture in
             .async(AsyncAccessTokenService(loader: fixture.loader))
         }
-        let report = await ServiceContract.verify(subject, onProgress: nil)
+        let report = await subject.report()
         #expect(report.violations.map(\.observed) == ["it promises [\"D22\"]"])
     }
 
@@ -57,9 +57,9 @@ struct SubjectMistakeTests {
                 }
             }
         }
-        let named = await ServiceContract.verify(subject { ($0 as? Wrapped)?.base ?? $0 })
+        let named = await subject { ($0 as? Wrapped)?.base ?? $0 }.report()
         #expect(named.isKept, "\(named)")
-        let unnamed = await ServiceContract.verify(subject { $0 })
+        let unnamed = await subject { $0 }.report()
         #expect(unnamed.brokenIDs == ["F3", "O5"])
     }
 }

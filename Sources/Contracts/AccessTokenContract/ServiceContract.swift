@@ -23,10 +23,10 @@ public enum ServiceContract {
 
     /// Verifies clauses that the subject's features select, one after the other.
     ///
-    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. A subject that
-    /// answers after the time limit is not judged by that. If the subject does not even load (L1), nothing else is run. A
-    /// clause that could not be judged, because a step failed that another clause judges, is broken itself if that other
-    /// clause was kept and no other is broken.
+    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. A clause in which the
+    /// subject answers after the time limit is tried again with a longer one. If the subject does not even load (L1), nothing
+    /// else is run. A clause that could not be judged, because a step failed that another clause judges, is broken itself if
+    /// that other clause was kept and no other is broken.
     ///
     /// - Parameters:
     ///   - subject: the kind of service.
@@ -40,12 +40,6 @@ public enum ServiceContract {
         timeLimit: TimeInterval = ServiceContract.defaultTimeLimit,
         onProgress: (@Sendable (ContractProgress) -> Void)? = ContractProgress.standardError
     ) async -> ContractReport {
-        await ContractClause.verify(
-            subject,
-            clauses,
-            essential: "L1",
-            timeLimit: timeLimit,
-            onProgress: onProgress
-        )
+        await ContractClause.verify(subject, clauses, essential: "L1", timeLimit: timeLimit, onProgress: onProgress)
     }
 }

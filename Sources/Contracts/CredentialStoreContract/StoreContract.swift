@@ -1,4 +1,8 @@
+public import AccessTokenContract
 public import Foundation
+
+/// One sentence about credential stores, with the scenario that shows whether a subject keeps it.
+public typealias StoreClause = Clause<StoreSubject>
 
 /// What every credential store must do, clause by clause, as something that can be run on any store.
 ///

@@ -19,7 +19,7 @@ public struct StoreSubject: Sendable {
     /// The ids of the conventions that it promises to follow.
     public let promises: Set<String>
 
-    let errors: @Sendable (any Error) -> any Error
+    package let errors: @Sendable (any Error) -> any Error
     let open: @Sendable (StoreFixture) async throws -> any CredentialStore
 
     /// Creates a subject.
@@ -48,7 +48,9 @@ public struct StoreSubject: Sendable {
     }
 }
 
-extension StoreSubject: VerifiedSubject {}
+extension StoreSubject: VerifiedSubject {
+    package typealias Run = StoreRun
+}
 
 /// Where a store is to be for one scenario.
 public struct StoreFixture: Sendable {

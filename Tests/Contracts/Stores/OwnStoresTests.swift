@@ -36,12 +36,3 @@ struct OwnStoresTests {
         #expect(report.isKept, "\(report)")
     }
 }
-
-extension ContractReport {
-    var skippedIDs: [String] {
-        rows.compactMap { row in
-            guard case .skipped = row.outcome else { return nil }
-            return row.clause.id
-        }
-    }
-}

@@ -12,7 +12,7 @@ struct OwnSubjectTests {
         let expected =
             isOfHandlers ? ["I6", "I7", "X3"] + (isObserved ? [] : ["D11"]) : ["I6", "I7", "D3", "D4", "D7", "D11"]
         for _ in 1...runs {
-            let report = await ServiceContract.verify(subject, onProgress: nil)
+            let report = await subject.report()
             #expect(report.skippedIDs == expected, "\(report)")
             #expect(report.isKept && report.advice.isEmpty, "\(report)")
         }

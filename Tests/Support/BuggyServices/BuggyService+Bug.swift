@@ -37,6 +37,7 @@ extension BuggyService {
         case eachRefreshLoads
         case refreshLoadsBesideALoad
         case signedInTokensStay
+        case endedLoadAnswersOn
         // Sessions
         case signOutForgetsWaiters
         case signOutUndoneByLateAnswer

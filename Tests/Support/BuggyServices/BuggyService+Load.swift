@@ -112,6 +112,7 @@ extension BuggyService {
         let load = state.load
         let waiters = load?.waiters ?? []
         guard case .failure(let error) = result else {
+            if bug == .endedLoadAnswersOn { state.delivered = state.token }
             state.load = nil
             return Answer(bug == .lastInFirstOut ? waiters.reversed() : waiters, result)
         }

@@ -66,6 +66,8 @@ package final class BuggyService: AccessTokenProviding {
         var token: AccessToken?
         /// The load that brought the token.
         var tokenLoad = 0
+        /// The token that handlers are being called with, which one bug hands out meanwhile.
+        var delivered: AccessToken?
         var leeway = 0.0
         var rejected: AccessToken?
         /// The rejections since the last load began; eight of them are too many for one bug.
@@ -170,6 +172,7 @@ package final class BuggyService: AccessTokenProviding {
                 return Answer([waiter], .success(token))
             }
             if bug == .expiryEndsTheSession, state.load == nil, hasExpired(state) { return Answer([waiter], signedOut) }
+            if let delivered = state.delivered { return Answer([waiter], .success(delivered)) }
             id = waiter.id
             let mustLoad =
                 state.load == nil || bug == .joinersLoad || forced && bug == .eachRefreshLoads || state.rejections >= 8
@@ -238,6 +241,7 @@ package final class BuggyService: AccessTokenProviding {
                 if bug == .changesNeedTheHandlersLock { wrongLock.lock() }
                 for handler in handlers { handler(answer.result) }
                 if bug == .changesNeedTheHandlersLock { wrongLock.unlock() }
+                if bug == .endedLoadAnswersOn { self.state.withLock { $0.delivered = nil } }
             }
             return nil
         }

@@ -145,6 +145,34 @@ package actor CancelForwardingActor: AsyncAccessTokenProviding {
     package func signOut() {}
 }
 
+/// One shared task, which the caller that started it clears when it goes on: until then others get what the task brought,
+/// also if that was rejected meanwhile.
+package actor FinishedTaskActor: AsyncAccessTokenProviding {
+    private let loader: any AsyncAccessTokenLoader
+    private var cached: AccessToken?
+    private var tokenTask: Task<AccessToken, any Error>?
+
+    package init(loader: any AsyncAccessTokenLoader) { self.loader = loader }
+
+    package func token() async throws -> AccessToken {
+        if let cached { return cached }
+        if let tokenTask { return try await tokenTask.value }
+        let task = Task { try await load() }
+        tokenTask = task
+        defer { tokenTask = nil }
+        return try await task.value
+    }
+
+    package func invalidate(_ rejected: AccessToken) { if cached == rejected { cached = nil } }
+    package func signOut() {}
+
+    private func load() async throws -> AccessToken {
+        let new = try await loader.load(replacing: nil)
+        cached = new
+        return new
+    }
+}
+
 /// The load runs in the task of its first caller, and ends with it; those who joined fail with it.
 package actor LeadersTaskActor: AsyncAccessTokenProviding {
     private let loader: any AsyncAccessTokenLoader

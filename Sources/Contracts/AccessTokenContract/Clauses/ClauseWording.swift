@@ -21,30 +21,8 @@ public struct ClauseWording: Sendable, Identifiable {
     /// Good subjects differ in this: breaking it is advice, unless the subject promises it.
     public let isConvention: Bool
 
-    package let file: String
-    package let line: Int
-
-    package init(
-        _ id: String,
-        _ severity: ContractSeverity,
-        _ must: String,
-        intent: String,
-        remedy: String,
-        resembles: String?,
-        isConvention: Bool,
-        file: String,
-        line: Int
-    ) {
-        self.id = id
-        self.severity = severity
-        self.must = must
-        self.intent = intent
-        self.remedy = remedy
-        self.resembles = resembles
-        self.isConvention = isConvention
-        self.file = file
-        self.line = line
-    }
+    let file: String
+    let line: Int
 }
 
 extension ClauseWording: CustomStringConvertible {
@@ -63,7 +41,6 @@ public enum ContractSeverity: String, Sendable, Comparable, CaseIterable {
 
     /// By how bad it is.
     public static func < (one: ContractSeverity, other: ContractSeverity) -> Bool {
-        let order: [ContractSeverity] = [.minor, .serious, .critical]
-        return (order.firstIndex(of: one) ?? 0) < (order.firstIndex(of: other) ?? 0)
+        (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
     }
 }

@@ -43,15 +43,14 @@ extension ServiceContract {
             intent: "a token that expires on its way to the server is a 401 for the user",
             remedy: "compare the clock with expiration − leeway, at each call",
             needs: [.expiry, .leeway],
-            policy: leeway,
+            setting: leeway,
             rounds: roundsByOrigin
         ) { run in
             let second = run.token("T2", life: 9000)
             try await run.cache(run.token("T1", life: 3600), from: run.origin)
             try await run.advance(by: 3580)
             let caller = try await run.call()
-            try await run.answer(run.expectLoad(for: caller), .success(second))
-            try await run.expect(caller, gets: second)
+            try await run.expect(caller, getsLoaded: second)
         },
 
         ContractClause(
@@ -79,7 +78,7 @@ extension ServiceContract {
             remedy: "use the smaller of the leeway and half of the token's life",
             isConvention: true,
             needs: [.expiry, .leeway],
-            policy: leeway
+            setting: leeway
         ) { run in
             try run.takeForGranted("C1")
             let token = run.token("T1", life: 10)
@@ -96,7 +95,7 @@ extension ServiceContract {
             intent: "nobody waits for a token that is only going to expire",
             remedy: "start the load beside the answer, unless one is running",
             needs: [.expiry, .refreshAhead],
-            policy: ahead,
+            setting: ahead,
             rounds: roundsByOrigin
         ) { run in
             try run.takeForGranted("C1")
@@ -124,7 +123,7 @@ extension ServiceContract {
             let caller = try await run.call()
             let (loader, loads) = (run.fixture.loader, run.takenLoads)
             _ = try await run.wait { !caller.answers.isEmpty || loader.loads.count > loads }
-            guard case .success(let given) = caller.answers.first else { return }
+            guard let given = caller.answers.first?.token else { return }
             try run.expect(
                 given.value != token.value,
                 "T1 not to be handed out any more",
@@ -140,7 +139,7 @@ extension ServiceContract {
             remedy: "use ≤ where < is, or the other way round",
             isConvention: true,
             needs: [.expiry, .leeway],
-            policy: leeway
+            setting: leeway
         ) { run in
             try run.takeForGranted("C2")
             try run.takeForGranted("C1")
@@ -159,7 +158,7 @@ extension ServiceContract {
             intent: "a server that is away for a moment must not cost a token that still works",
             remedy: "touch the cached token only when a load brings another one",
             needs: [.expiry, .refreshAhead],
-            policy: ahead,
+            setting: ahead,
             rounds: roundsByOrigin
         ) { run in
             let token = run.token("T1", life: 3600)
@@ -180,7 +179,7 @@ extension ServiceContract {
             intent: "the server has rotated the refresh token for it: throwing it away signs the user out",
             remedy: "cache what a load brings, also if nobody waits for it",
             needs: [.expiry, .refreshAhead],
-            policy: ahead,
+            setting: ahead,
             rounds: roundsByOrigin
         ) { run in
             let (first, second) = (run.token("T1", life: 3600), run.token("T2", life: 9000))
@@ -194,7 +193,7 @@ extension ServiceContract {
             let hasCome = try await run.poll {
                 let caller = try await run.call()
                 let result = try await run.answer(of: caller, expecting: "a token")
-                return (try? result.get())?.value == second.value
+                return result.token?.value == second.value
             }
             try run.expect(hasCome, "later callers to get T2", observed: "they get T1")
         },
@@ -214,8 +213,7 @@ extension ServiceContract {
             try await run.advance(by: 4000)
             let caller = try await run.call("caller after expiry")
             try await run.expectNobody(of: [caller], gets: (first, .expiry))
-            try await run.answer(run.expectLoad(for: caller), .success(second))
-            try await run.expect(caller, gets: second)
+            try await run.expect(caller, getsLoaded: second)
         },
     ]
 }

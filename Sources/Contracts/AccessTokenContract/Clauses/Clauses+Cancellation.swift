@@ -18,7 +18,7 @@ extension ServiceContract {
             needs: .cancellation
         ) { run in
             let leader = try await run.call("leader")
-            _ = try await run.given("L1") { try await run.nextLoad() }
+            try await run.firstLoad()
             let joiner = try await run.call("joiner")
             await run.settle()
             for caller in [joiner, leader] {
@@ -40,7 +40,7 @@ extension ServiceContract {
             try run.takeForGranted("S1")
             let token = run.token("T1")
             let callers = try await run.calls(2)
-            let load = try await run.given("L1") { try await run.nextLoad() }
+            let load = try await run.firstLoad()
             await run.settle()
             for caller in callers { try await run.cancel(caller) }
             await run.settle()
@@ -65,8 +65,7 @@ extension ServiceContract {
             await run.settle()
             try run.expectLoads(loads)
             // It may have joined a load that was started before it came.
-            _ = try await run.answerLoads(with: .success(run.token("T1")), until: [caller])
-            _ = try await run.answer(of: caller, expecting: "an answer")
+            try await run.expectAnswers(to: [caller], whenLoadsEndWith: .success(run.token("T1")))
         },
 
         ContractClause(
@@ -80,15 +79,14 @@ extension ServiceContract {
         ) { run in
             let token = run.token("T1")
             let leader = try await run.call("leader")
-            _ = try await run.given("L1") { try await run.nextLoad() }
+            try await run.firstLoad()
             let (joiner, stayer) = (try await run.call("joiner"), try await run.call("stayer"))
             await run.settle()
             try await run.cancel(joiner)
             try await run.cancel(leader)
             await run.settle()
             // The load may have been cancelled, which is for X2 to judge, and another be running in its place.
-            _ = try await run.answerLoads(with: .success(token), until: [stayer])
-            try await run.expect(stayer, gets: token)
+            try await run.expect([stayer], getAtLast: token)
         },
 
         ContractClause(
@@ -101,7 +99,7 @@ extension ServiceContract {
             needs: .cancellation
         ) { run in
             let waiter = try await run.call("waiter")
-            _ = try await run.given("L1") { try await run.nextLoad() }
+            try await run.firstLoad()
             await run.settle()
             try await run.given("X1") {
                 try await run.cancel(waiter)

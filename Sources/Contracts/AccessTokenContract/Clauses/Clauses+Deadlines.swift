@@ -11,10 +11,10 @@ extension ServiceContract {
             intent: "one lost connection must not hang every request of the app until it is restarted",
             remedy: "set a timer when a load begins, and answer its waiters when it fires",
             needs: .loadDeadline,
-            policy: tenSeconds
+            setting: tenSeconds
         ) { run in
             let callers = try await run.calls(3)
-            _ = try await run.given("L1") { try await run.nextLoad() }
+            try await run.firstLoad()
             await run.waitUntilTimerRuns()
             await run.settle()
             try await run.advance(by: 9)
@@ -31,10 +31,10 @@ extension ServiceContract {
             intent: "after a rotation the late answer may be the only good one that there will ever be",
             remedy: "keep listening to a load whose waiters have failed, and cache what it brings",
             needs: [.loadDeadline, .currentToken],
-            policy: tenSeconds
+            setting: tenSeconds
         ) { run in
             let late = run.token("late T")
-            let load = try await loadTimesOut(run)
+            let (_, load) = try await loadTimesOut(run)
             try await run.answer(load, .success(late))
             let isAdopted = try await run.poll { try await run.currentToken()?.value == late.value }
             try run.expect(isAdopted, "the late T to be the current token", observed: "it is not")
@@ -47,13 +47,12 @@ extension ServiceContract {
             intent: "callers that join a load that will never end fail with it, one after the other",
             remedy: "forget the load when its deadline has passed",
             needs: .loadDeadline,
-            policy: tenSeconds
+            setting: tenSeconds
         ) { run in
             let token = run.token("T2")
             _ = try await loadTimesOut(run)
             let next = try await run.call("next caller")
-            try await run.answer(run.expectLoad(for: next), .success(token))
-            try await run.expect(next, gets: token)
+            try await run.expect(next, getsLoaded: token)
         },
 
         ContractClause(
@@ -64,29 +63,23 @@ extension ServiceContract {
             remedy: "give the deadline an error of its own, and tell the suite by errors: which it is",
             isConvention: true,
             needs: .loadDeadline,
-            policy: tenSeconds
+            setting: tenSeconds
         ) { run in
-            _ = try await loadTimesOut(run) { caller in
-                try await run.expect(caller, fails: AccessTokenError.loadTimedOut)
-            }
+            let (caller, _) = try await loadTimesOut(run)
+            try await run.expect(caller, fails: AccessTokenError.loadTimedOut)
         },
     ]
 
     /// A load whose waiter has failed, since it was silent past the deadline.
-    private static func loadTimesOut(
-        _ run: ClauseRun,
-        then check: (Caller) async throws -> Void = { _ in }
-    ) async throws -> ControlledLoad {
-        let caller = try await run.call()
-        let load = try await run.given("T1") {
+    static func loadTimesOut(_ run: ClauseRun) async throws -> (waiter: Caller, load: ControlledLoad) {
+        try await run.given("T1") {
+            let caller = try await run.call()
             let load = try await run.nextLoad()
             await run.waitUntilTimerRuns()
             try await run.advance(by: 11)
             try await run.expectFailure(caller)
-            return load
+            return (caller, load)
         }
-        try await check(caller)
-        return load
     }
 
     static let loaderCalls = [
@@ -135,7 +128,7 @@ extension ServiceContract {
             _ = try await run.nextLoad()
             await run.comes { asking.withLock { $0 } != nil }
             guard let loader = asking.withLock({ $0 }) else {
-                throw run.violation("the loader to be called", "it was not", #line)
+                throw run.violation("the loader to be called", "it was not")
             }
             return loader
         }

@@ -10,7 +10,7 @@ extension ServiceContract {
             intent: "a callback that is called twice or never breaks code that no one thinks to look at",
             remedy: "take a waiter out of its list before it is answered, under the same lock, on every path",
             resembles: "Nuke PR #671: a continuation is never resumed",
-            policy: tenSeconds,
+            setting: tenSeconds,
             rounds: { meetings($0).count + roundsOnThreads },
             scenario: everyCallerIsAnsweredOnce
         ),
@@ -31,7 +31,7 @@ extension ServiceContract {
             for number in 1...8 {
                 callers.append(try await run.call(on: lane) { _ in order.withLock { $0.append(number) } })
             }
-            let load = try await run.given("L1") { try await run.nextLoad() }
+            let load = try await run.firstLoad()
             await run.settle()
             try await run.answer(load, .success(run.token("T1")))
             try await run.given("S1") {
@@ -53,7 +53,7 @@ extension ServiceContract {
             let token = run.token("T1")
             let loading = try await run.call()
             if case .task = run.service.withLock({ $0?.call }) {
-                throw Skipped(reason: "its callers are tasks")
+                throw Unjudged(outcome: .skipped("its callers are tasks"))
             }
             try await run.given("L1") {
                 try await run.answer(run.nextLoad(), .success(token))
@@ -106,15 +106,15 @@ extension ServiceContract {
 
     private static func everyCallerIsAnsweredOnce(_ run: ClauseRun) async throws {
         let meetings = meetings(run.features)
-        let error = Result<AccessToken, any Error>.failure(ContractLoadError(number: 1))
-        let token = Result<AccessToken, any Error>.success(run.token("T1"))
+        let error = LoadResult.failure(ContractLoadError(number: 1))
+        let token = LoadResult.success(run.token("T1"))
         let callers: [Caller]
         if run.round < meetings.count {
             let ends = meetings[run.round]
             // Without deadlines, these have been tried in other rounds.
             if ends.contains(.deadline), run.conditions.broken.contains("T1") { return }
             callers = try await run.calls(3)
-            let load = try await run.given("L1") { try await run.nextLoad() }
+            let load = try await run.firstLoad()
             if ends.contains(.deadline) { await run.waitUntilTimerRuns() }
             await run.settle()
             for end in ends {
@@ -128,7 +128,7 @@ extension ServiceContract {
             }
         } else {
             callers = try await run.callsAtOnce(8)
-            let load = try await run.given("L1") { try await run.nextLoad() }
+            let load = try await run.firstLoad()
             await run.settle()
             let result = run.round % 2 == 0 ? error : token
             if run.features.contains(.cancellation) {
@@ -140,20 +140,16 @@ extension ServiceContract {
         // A caller may wait for a load of its own.
         _ = try await run.answerLoads(with: error, until: callers)
         await run.settle()
-        for caller in callers {
-            let count = caller.answers.count
-            let observed = "\(count) answers; \(run.situation)"
-            try run.expect(count == 1, "\(caller.name) to be answered once", observed: observed)
-        }
+        for caller in callers { try run.expectOneAnswer(to: caller) }
     }
 
     // MARK: D4
 
     private static func handlersAreOnTheirQueue(_ run: ClauseRun) async throws {
-        let error = Result<AccessToken, any Error>.failure(ContractLoadError(number: 1))
+        let error = LoadResult.failure(ContractLoadError(number: 1))
         let token = run.token("T1")
         var callers: [Caller] = []
-        func call(_ name: String, answeredBy result: Result<AccessToken, any Error>) async throws {
+        func call(_ name: String, answeredBy result: LoadResult) async throws {
             let caller = try await run.call(name)
             callers.append(caller)
             _ = try await run.answerLoads(with: result, until: [caller])

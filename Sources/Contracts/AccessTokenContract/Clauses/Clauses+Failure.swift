@@ -9,14 +9,14 @@ extension ServiceContract {
             intent: "a waiter that is not told waits for ever",
             remedy: "answer all waiters on every path out of a load",
             resembles: "Salesforce iOS #2395 and AppAuth-Android #695: callbacks are lost after an error",
-            policy: ahead,
+            setting: ahead,
             rounds: { 1 + loadsAhead($0).count }
         ) { run in
             let callers: [Caller]
             let load: ControlledLoad
             if run.round == 0 {
                 callers = try await run.calls(4)
-                load = try await run.given("L1") { try await run.nextLoad() }
+                load = try await run.firstLoad()
             } else {
                 let ahead = try await run.loadAhead(ofATokenThatEndsBy: loadsAhead(run.features)[run.round - 1])
                 load = ahead.load
@@ -42,8 +42,7 @@ extension ServiceContract {
                 try await run.failLoads(until: [run.call("unlucky caller")])
             }
             let next = try await run.call("next caller")
-            _ = try await run.answerLoads(with: .success(token), until: [next])
-            try await run.expect(next, gets: token)
+            try await run.expect([next], getAtLast: token)
         },
 
         ContractClause(
@@ -73,11 +72,9 @@ extension ServiceContract {
             let callers = try await run.calls(2)
             try await run.given("L1") { try await run.answer(run.nextLoad(), .failure(CancellationError())) }
             // A service may as well load again for them.
-            _ = try await run.answerLoads(with: .success(token), until: callers)
-            for caller in callers { _ = try await run.answer(of: caller, expecting: "an answer") }
+            try await run.expectAnswers(to: callers, whenLoadsEndWith: .success(token))
             let next = try await run.call("next caller")
-            _ = try await run.answerLoads(with: .success(token), until: [next])
-            try await run.expect(next, gets: token)
+            try await run.expect([next], getAtLast: token)
         },
 
         ContractClause(

@@ -17,8 +17,7 @@ extension ServiceContract {
             try await run.cache(first, from: run.origin)
             try await run.invalidate(first)
             let caller = try await run.call()
-            try await run.answer(run.expectLoad(for: caller), .success(second))
-            try await run.expect(caller, gets: second)
+            try await run.expect(caller, getsLoaded: second)
         },
 
         ContractClause(
@@ -35,8 +34,7 @@ extension ServiceContract {
             try await run.given("I1") {
                 try await run.invalidate(first)
                 let caller = try await run.call()
-                try await run.answer(run.expectLoad(for: caller), .success(second))
-                try await run.expect(caller, gets: second)
+                try await run.expect(caller, getsLoaded: second)
             }
             try await run.invalidate(first)
             await run.settle()
@@ -124,8 +122,7 @@ extension ServiceContract {
             let second = run.token("T2")
             try await run.cache(run.token("T1"), from: run.origin)
             let caller = try await run.call(refresh: true)
-            try await run.answer(run.expectLoad(for: caller), .success(second))
-            try await run.expect(caller, gets: second)
+            try await run.expect(caller, getsLoaded: second)
         },
 
         ContractClause(
@@ -136,7 +133,7 @@ extension ServiceContract {
             remedy: "join a load that is running, also at a forced refresh",
             resembles: "Firebase #15474: 11 refreshes at launch",
             needs: .forcedRefresh,
-            policy: ahead,
+            setting: ahead,
             // One after the other; on eight threads at once; beside each kind of load; others beside a forced one.
             rounds: { 5 + ClauseRun.LoadKind.all($0).count + ClauseRun.TokenEnd.all($0).count }
         ) { run in
@@ -160,6 +157,23 @@ extension ServiceContract {
             }
             await run.settle()
             try run.expectOneLoadAtOnce()
+        },
+
+        ContractClause(
+            "I8",
+            .critical,
+            "hand a rejected token to no later caller, even while others are still being given that token",
+            intent: "a request that tries again with the refused token fails again, and the app signs the user out",
+            remedy: "clear the load where it ends, and not where its first caller goes on",
+            needs: .invalidation,
+            rounds: roundsOfCallingAgain
+        ) { run in
+            try run.takeForGranted("I1")
+            try run.takeForGranted("S1")
+            let rejected = run.token("T1")
+            let again = try await callersCallAgain(run, whenGiven: .success(rejected), rejecting: rejected)
+            let isGone = !again.contains { $0.answers.first?.token?.value == rejected.value }
+            try run.expect(isGone, "callers not to get T1 after its rejection", observed: "one of them gets it")
         },
     ]
 }

@@ -10,23 +10,10 @@ extension ServiceContract {
             intent: "handlers do what comes next, and what comes next often needs a token",
             remedy: "release locks before handlers are called",
             resembles: "Alamofire PR #3322: a lock that is taken twice",
-            // The first round retrieves a token, the others do what else the subject can.
-            rounds: { 1 + changes($0).count }
+            // A round for each thing that a handler can do.
+            rounds: { callsOfHandlers($0).count }
         ) { run in
-            let token = run.token("T1")
-            if run.round > 0 {
-                return try await handlerCalls(changes(run.features)[run.round - 1], run, .success(token))
-            }
-            let again = CallerList()
-            _ = try await run.call { _ in again.append(run.callInside("the handler")) }
-            let load = try await run.given("L1") { try await run.nextLoad() }
-            try await run.answer(load, .success(token))
-            try await run.given("L1") {
-                let isThere = try await run.wait { !again.callers.isEmpty }
-                try run.expect(isThere, "the first caller to be answered", observed: "no answer")
-            }
-            _ = try await run.answerLoads(with: .success(token), until: again.callers)
-            for caller in again.callers { try await run.expect(caller, gets: token) }
+            try await handlerCalls(run)
         },
 
         ContractClause(
@@ -40,13 +27,12 @@ extension ServiceContract {
         ) { run in
             let token = run.token("T1")
             let callers = try await run.calls(3)
-            let load = try await run.given("L1") { try await run.nextLoad() }
+            let load = try await run.firstLoad()
             await run.settle()
             for caller in callers { caller.forgetCancel() }
             try await run.dropService()
             try await run.answer(load, .success(token))
-            _ = try await run.answerLoads(with: .success(token), until: callers)
-            for caller in callers { _ = try await run.answer(of: caller, expecting: "an answer") }
+            try await run.expectAnswers(to: callers, whenLoadsEndWith: .success(token))
         },
 
         ContractClause(
@@ -64,24 +50,12 @@ extension ServiceContract {
                 let answers = answersDuringANewerLoad(run.features)[run.round - 1]
                 return try await newerLoadIsLeftAlone(run, answers.first, answers.second, first, second)
             }
-            let caller = try await run.call()
-            let load = try await run.given("L1") {
-                let load = try await run.nextLoad()
-                try await run.answer(load, .success(first))
-                try await run.expect(caller, gets: first)
-                return load
-            }
+            let (caller, load) = try await run.loaded(first)
             try await run.answer(load, .success(second))
             try await run.answer(load, .failure(ContractLoadError(number: 1)))
             await run.settle()
-            try run.expect(
-                caller.answers.count == 1,
-                "one answer to \(caller.name)",
-                observed: "\(caller.answers.count)"
-            )
-            let later = try await run.call("later caller")
-            _ = try await run.answerLoads(with: .success(first), until: [later])
-            try await run.expect(later, gets: first)
+            try run.expectOneAnswer(to: caller)
+            try await run.expect([run.call("later caller")], getAtLast: first)
         },
 
         ContractClause(
@@ -97,8 +71,7 @@ extension ServiceContract {
             run.fixture.loader.duringLoad { $0.answer(.success(token)) }
             let callers = try await run.calls(3)
             // A service that loads before it is asked has done so already.
-            _ = try await run.answerLoads(with: .success(token), until: callers)
-            for caller in callers { try await run.expect(caller, gets: token) }
+            try await run.expect(callers, getAtLast: token)
         },
 
         ContractClause(
@@ -140,23 +113,10 @@ extension ServiceContract {
             intent: "an error is where code tries again at once, and where its tests do not look",
             remedy: "release locks before handlers are called, and forget the failed load before that",
             resembles: "okta 1.5.0: a caller that tries again inside its error handler deadlocks",
-            rounds: { 1 + changes($0).count }
+            rounds: { callsOfHandlers($0).count }
         ) { run in
             try run.takeForGranted("F2")
-            let token = run.token("T1")
-            if run.round > 0 {
-                let error = ContractLoadError(number: 1)
-                return try await handlerCalls(changes(run.features)[run.round - 1], run, .failure(error))
-            }
-            let again = CallerList()
-            let caller = try await run.call { _ in again.append(run.callInside("the handler")) }
-            _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: [caller])
-            try await run.given("F1") {
-                let isThere = try await run.wait { !again.callers.isEmpty }
-                try run.expect(isThere, "the first caller to be answered", observed: "no answer")
-            }
-            _ = try await run.answerLoads(with: .success(token), until: again.callers)
-            for caller in again.callers { _ = try await run.answer(of: caller, expecting: "an answer") }
+            try await handlerCalls(run, whenLoadsFailWith: ContractLoadError(number: 1))
         },
 
         ContractClause(
@@ -169,13 +129,7 @@ extension ServiceContract {
             needs: [.callbackLoader, .events]
         ) { run in
             let token = run.token("T1")
-            let caller = try await run.call()
-            let load = try await run.given("L1") {
-                let load = try await run.nextLoad()
-                try await run.answer(load, .success(token))
-                try await run.expect(caller, gets: token)
-                return load
-            }
+            let (_, load) = try await run.loaded(token)
             try await run.given("D7") { try await run.answer(load, .success(token)) }
             let isReported = try await run.wait { run.log.events.contains(.init(.ignoredRepeatedAnswer, load: 1)) }
             try run.expect(isReported, "an event that says so", observed: "no such event")
@@ -184,58 +138,58 @@ extension ServiceContract {
 
     // MARK: D5, D10
 
-    /// What a handler does to the service besides retrieving a token.
-    private enum Change: String {
-        case invalidate, signOut, signIn
+    private enum HandlerCall: String {
+        case retrieve, invalidate, signOut, signIn
     }
 
-    private static func changes(_ features: ContractFeatures) -> [Change] {
-        let all: [(ContractFeatures, Change)] = [
+    private static func callsOfHandlers(_ features: ContractFeatures) -> [HandlerCall] {
+        let changes: [(ContractFeatures, HandlerCall)] = [
             (.invalidation, .invalidate), (.signOut, .signOut), (.signIn, .signIn),
         ]
-        return all.filter { features.contains($0.0) }.map(\.1)
+        return [.retrieve] + changes.filter { features.contains($0.0) }.map(\.1)
     }
 
-    private static func handlerCalls(
-        _ change: Change,
-        _ run: ClauseRun,
-        _ result: Result<AccessToken, any Error>
-    ) async throws {
+    private static func handlerCalls(_ run: ClauseRun, whenLoadsFailWith error: ContractLoadError? = nil) async throws {
+        let call = callsOfHandlers(run.features)[run.round]
         let (token, new) = (run.token("T1"), run.token("new T"))
+        let result: LoadResult = error.map { .failure($0) } ?? .success(token)
+        let again = CallerList()
         let isCalled = Locked(false)
         let hasReturned = Locked(false)
-        let caller = try await run.call { [run] _ in
+        let caller = try await run.call { _ in
             isCalled.withLock { $0 = true }
-            run.callInside(change.rawValue) { service in
-                switch change {
-                case .invalidate: await service.invalidate?(token)
-                case .signOut: await service.signOut?()
-                case .signIn: await service.signIn?(new)
+            if call == .retrieve {
+                again.append(run.callInside("the handler"))
+            } else {
+                run.callInside(call.rawValue) { service in
+                    switch call {
+                    case .signOut: await service.signOut?()
+                    case .signIn: await service.signIn?(new)
+                    default: await service.invalidate?(token)
+                    }
                 }
             }
             hasReturned.withLock { $0 = true }
         }
-        let load = try await run.given("L1") { try await run.nextLoad() }
-        try await run.answer(load, result)
+        try await run.answer(run.firstLoad(), result)
         _ = try await run.answerLoads(with: result, until: [caller])
         try await run.given("L1") {
             let isThere = try await run.wait { isCalled.withLock { $0 } }
             try run.expect(isThere, "the first caller to be answered", observed: "no answer")
         }
         let isBack = try await run.wait { hasReturned.withLock { $0 } }
-        let call = "\(change.rawValue) to return inside the handler"
-        try run.expect(isBack, call, observed: "it blocks the handler's thread")
-        let later = try await run.call("later caller")
-        _ = try await run.answerLoads(with: result, until: [later])
-        _ = try await run.answer(of: later, expecting: "an answer")
+        let expected = "\(call) to return inside the handler"
+        try run.expect(isBack, expected, observed: "it blocks the handler's thread")
+        if call != .retrieve { again.append(try await run.call("later caller")) }
+        try await run.expectAnswers(to: again.callers, whenLoadsEndWith: result)
+        guard call == .retrieve, error == nil else { return }
+        for caller in again.callers { try await run.expect(caller, gets: token) }
     }
 
     // MARK: D7
 
     /// How a load ends before a newer one is started, and what it answers once more during that one.
-    private static func answersDuringANewerLoad(
-        _ features: ContractFeatures
-    ) -> [(first: Ending, second: Ending)] {
+    private static func answersDuringANewerLoad(_ features: ContractFeatures) -> [(first: Ending, second: Ending)] {
         let afterAFailure: [(Ending, Ending)] = [(.failure, .success), (.failure, .failure)]
         guard features.contains(.invalidation) else { return afterAFailure }
         return afterAFailure + [(.success, .success), (.success, .failure)]
@@ -252,7 +206,7 @@ extension ServiceContract {
         _ old: AccessToken,
         _ new: AccessToken
     ) async throws {
-        let failure = Result<AccessToken, any Error>.failure(ContractLoadError(number: 1))
+        let failure = LoadResult.failure(ContractLoadError(number: 1))
         let earlier = try await run.call("earlier caller")
         let load = try await run.given("L1") {
             let load = try await run.nextLoad()
@@ -268,10 +222,7 @@ extension ServiceContract {
         try run.expectWaiting(later)
         try await run.answer(newer, .success(new))
         try await run.expect(later, gets: new)
-        let count = earlier.answers.count
-        try run.expect(count == 1, "one answer to \(earlier.name)", observed: "\(count)")
-        let last = try await run.call("last caller")
-        _ = try await run.answerLoads(with: .success(new), until: [last])
-        try await run.expect(last, gets: new)
+        try run.expectOneAnswer(to: earlier)
+        try await run.expect([run.call("last caller")], getAtLast: new)
     }
 }

@@ -24,7 +24,7 @@ extension ServiceContract {
             remedy: "give each session a number, and drop an answer whose session is over",
             resembles: "supabase-swift #1371; Auth0 and Alamofire: a sign-out during a refresh is undone",
             needs: .signOut,
-            policy: ahead,
+            setting: ahead,
             rounds: {
                 let count = lateAnswers(.success, .failureAndThenSuccess, features: $0).count
                 return ClauseRun.roundsWithBothLoaders(count, $0)
@@ -45,18 +45,18 @@ extension ServiceContract {
             await run.settle()
             // Whether they are answered at once is for O4 to judge.
             for waiter in waiters {
-                guard let given = waiter.answers.lazy.compactMap({ try? $0.get() }).first else { continue }
+                guard let given = waiter.answers.lazy.compactMap(\.token).first else { continue }
                 let broken = "\(waiter.name), who waited at sign-out, not to get a token"
-                throw run.violation(broken, "the caller gets \(run.log.name(given))", #line)
+                throw run.violation(broken, "the caller gets \(run.log.name(given))")
             }
             let after = try await run.call("caller after sign-out")
             // Whether a load may be started is for O3 to judge.
             _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 2)), until: [after])
-            if case .success(let given) = after.answers.first {
-                throw run.violation("\(after.name) not to get a token", "the caller gets \(run.log.name(given))", #line)
+            if let given = after.answers.first?.token {
+                throw run.violation("\(after.name) not to get a token", "the caller gets \(run.log.name(given))")
             }
             guard run.features.contains(.currentToken), let kept = try await run.currentToken() else { return }
-            throw run.violation("no current token after sign-out", "it is \(run.log.name(kept))", #line)
+            throw run.violation("no current token after sign-out", "it is \(run.log.name(kept))")
         },
 
         ContractClause(
@@ -66,7 +66,7 @@ extension ServiceContract {
             intent: "the new user must never act with the former user's token",
             remedy: "give each session a number, and drop an answer whose session is over",
             needs: .signIn,
-            policy: ahead,
+            setting: ahead,
             rounds: { lateAnswers(.success, .failure, .permanentFailure, features: $0).count }
         ) { run in
             try run.takeForGranted("C1")
@@ -80,11 +80,10 @@ extension ServiceContract {
             )
             try await run.answer(load, answer == .success ? .success(late) : .failure(error))
             await run.settle()
+            let caller = try await run.call("caller after sign-in")
             // A service that loads again must not let that be seen either.
-            for load in run.openLoads { try await run.answer(load, .success(late)) }
-            run.takenLoads = run.fixture.loader.loads.count
-            await run.settle()
-            try await run.expect(run.call("caller after sign-in"), getsCached: new)
+            _ = try await run.answerLoads(with: .success(late), until: [caller])
+            try await run.expect(caller, gets: new)
         },
 
         ContractClause(
@@ -126,7 +125,7 @@ extension ServiceContract {
         ) { run in
             run.situation(of: [()])
             let callers = try await run.calls(3)
-            _ = try await run.given("L1") { try await run.nextLoad() }
+            try await run.firstLoad()
             await run.settle()
             try await run.signOut()
             for caller in callers { try await run.expectFailure(caller) }
@@ -142,7 +141,7 @@ extension ServiceContract {
             needs: .signOut
         ) { run in
             let waiter = try await run.call("waiter")
-            _ = try await run.given("L1") { try await run.nextLoad() }
+            try await run.firstLoad()
             let refused = try await run.given("O4") {
                 try await run.signOut()
                 try await run.expectFailure(waiter)
@@ -198,7 +197,7 @@ extension ServiceContract {
         ) { run in
             let (late, new) = (run.token("late T"), run.token("new T"))
             let waiter = try await run.call("waiter")
-            let load = try await run.given("L1") { try await run.nextLoad() }
+            let load = try await run.firstLoad()
             try await run.given("O2") { try await run.signIn(new) }
             try await run.answer(load, .success(late))
             try await run.expect(waiter, gets: new)

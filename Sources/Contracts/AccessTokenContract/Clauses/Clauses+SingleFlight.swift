@@ -15,7 +15,7 @@ extension ServiceContract {
         ) { run in
             let token = run.token("T1")
             let callers = try await run.round == 0 ? run.calls(10) : run.callsAtOnce(8)
-            let load = try await run.given("L1") { try await run.nextLoad() }
+            let load = try await run.firstLoad()
             await run.settle()
             try run.expectOneLoadAtOnce()
             try await run.answer(load, .success(token))
@@ -28,7 +28,7 @@ extension ServiceContract {
             "let a caller that arrives during a load join it",
             intent: "the second of two calls is as dangerous a few milliseconds later as at the same moment",
             remedy: "keep the running load, or its task, where the next caller finds it",
-            policy: ahead,
+            setting: ahead,
             rounds: { 1 + loadsAhead($0).count }
         ) { run in
             let token = run.token("T2")
@@ -36,7 +36,7 @@ extension ServiceContract {
             let joiner: Caller
             if run.round == 0 {
                 _ = try await run.call("leader")
-                load = try await run.given("L1") { try await run.nextLoad() }
+                load = try await run.firstLoad()
                 joiner = try await run.call("joiner")
             } else {
                 let ahead = try await run.loadAhead(ofATokenThatEndsBy: loadsAhead(run.features)[run.round - 1])
@@ -58,9 +58,12 @@ extension ServiceContract {
             intent: "a newer load that an older one clears runs unseen, and the next caller starts another beside it",
             remedy: "clear the load where it ends, and only if it is still the one that ended",
             resembles: "Firebase PR #15493: an unconditional defer clears a newer task",
-            rounds: roundsOfCallingAgain
+            rounds: { 2 * roundsOfCallingAgain($0) }
         ) { run in
-            try await callersCallAgain(run, whenGiven: .failure(ContractLoadError(number: 1)), taking: "F2")
+            try run.takeForGranted("F5")
+            let failure = LoadResult.failure(ContractLoadError(number: 1))
+            _ = try await callersCallAgain(run, whenGiven: failure)
+            try await expectOneLoad(run, startedAsJudgedBy: "F2")
         },
 
         ContractClause(
@@ -70,10 +73,11 @@ extension ServiceContract {
             intent: "a token that the server does not take is common after a change of password, and never comes alone",
             remedy: "clear the load where it ends, and only if it is still the one that ended",
             needs: .invalidation,
-            rounds: roundsOfCallingAgain
+            rounds: { 2 * roundsOfCallingAgain($0) }
         ) { run in
             let rejected = run.token("rejected T")
-            try await callersCallAgain(run, whenGiven: .success(rejected), rejecting: rejected, taking: "I1")
+            _ = try await callersCallAgain(run, whenGiven: .success(rejected), rejecting: rejected)
+            try await expectOneLoad(run, startedAsJudgedBy: "I1")
         },
 
         ContractClause(
@@ -92,7 +96,7 @@ extension ServiceContract {
             try run.takeForGranted("S1")
             let reason = run.situation(of: newSessionsLoad(run.features))
             _ = try await run.call("caller of the former session")
-            let older = try await run.given("L1") { try await run.nextLoad() }
+            let older = try await run.firstLoad()
             let newer = try await run.given("O6") {
                 let token = run.token("S1")
                 try await run.signOut()
@@ -100,11 +104,7 @@ extension ServiceContract {
                 if let end = reason { try await run.end(token, by: end) }
                 return try await run.expectLoad(for: run.call("leader of the new session", refresh: reason == nil))
             }
-            try await run.answer(older, .failure(ContractLoadError(number: older.number)))
-            await run.settle()
-            _ = try await run.call("joiner of the new session")
-            await run.settle()
-            try run.expectLoads(newer.number)
+            try await expectToStay(run, newer, whenEnds: older)
         },
 
         ContractClause(
@@ -114,26 +114,28 @@ extension ServiceContract {
             intent: "a slow server is the moment at which loads overlap, and two rotations at once sign the user out",
             remedy: "give each load a number, and ignore the end of one that is not the current one",
             needs: .loadDeadline,
-            policy: tenSeconds
+            setting: tenSeconds
         ) { run in
             try run.takeForGranted("F5")
             try run.takeForGranted("S1")
-            let older = try await run.given("T1") {
-                let caller = try await run.call()
-                let older = try await run.nextLoad()
-                await run.waitUntilTimerRuns()
-                try await run.advance(by: 11)
-                try await run.expectFailure(caller)
-                return older
-            }
+            let (_, older) = try await loadTimesOut(run)
             let newer = try await run.given("T3") { try await run.expectLoad(for: run.call("leader")) }
-            try await run.answer(older, .failure(ContractLoadError(number: older.number)))
-            await run.settle()
-            _ = try await run.call("joiner")
-            await run.settle()
-            try run.expectLoads(newer.number)
+            try await expectToStay(run, newer, whenEnds: older)
         },
     ]
+
+    /// The next caller joins the newer load although the older one has ended meanwhile.
+    private static func expectToStay(
+        _ run: ClauseRun,
+        _ newer: ControlledLoad,
+        whenEnds older: ControlledLoad
+    ) async throws {
+        try await run.answer(older, .failure(ContractLoadError(number: older.number)))
+        await run.settle()
+        _ = try await run.call("joiner")
+        await run.settle()
+        try run.expectLoads(newer.number)
+    }
 
     /// How the token of a load that runs ahead can be made useless meanwhile: callers must wait for that load.
     static func loadsAhead(_ features: ContractFeatures) -> [ClauseRun.TokenEnd] {
@@ -146,23 +148,19 @@ extension ServiceContract {
     }
 
     /// Tasks can be held, each for itself, in two of three rounds; the order of handlers is the subject's alone.
-    private static let roundsOfCallingAgain: @Sendable (ContractFeatures) -> Int = { features in
-        features.contains(.asyncCallers) ? 6 : 2
-    }
+    static func roundsOfCallingAgain(_ features: ContractFeatures) -> Int { features.contains(.asyncCallers) ? 3 : 1 }
 
     /// Callers of a load that did not help them call again at once, while others of them are still being answered.
     ///
     /// In one of three rounds each caller but the first is held when it gets its answer, and in another one the first alone.
-    /// They go on when the newer load is running: what they clear then is not their own any more.
-    private static func callersCallAgain(
+    /// They go on when the others have called again: what they clear then is not their own any more.
+    static func callersCallAgain(
         _ run: ClauseRun,
-        whenGiven result: Result<AccessToken, any Error>,
-        rejecting rejected: AccessToken? = nil,
-        taking precondition: String
-    ) async throws {
-        if rejected == nil { try run.takeForGranted("F5") }
+        whenGiven result: LoadResult,
+        rejecting rejected: AccessToken? = nil
+    ) async throws -> [Caller] {
         let again = CallerList()
-        let held = [0..<0, 1..<6, 0..<1][run.features.contains(.asyncCallers) ? run.round % 3 : 0]
+        let held = [0..<0, 1..<6, 0..<1][run.round % roundsOfCallingAgain(run.features)]
         var callers: [Caller] = []
         for number in 0..<6 {
             let priority: TaskPriority? = held.isEmpty ? nil : held.contains(number) ? .low : .high
@@ -171,7 +169,7 @@ extension ServiceContract {
             }
             callers.append(caller)
         }
-        let load = try await run.given("L1") { try await run.nextLoad() }
+        let load = try await run.firstLoad()
         await run.settle()
         try await run.given("S1") { try run.expectOneLoadAtOnce() }
         for caller in callers[held] { caller.lane.hold() }
@@ -181,7 +179,12 @@ extension ServiceContract {
             caller.lane.release()
             await run.settle()
         }
-        _ = try await run.given(precondition) { try await run.nextLoad() }
+        return again.callers
+    }
+
+    /// Another caller joins the load of those who called again.
+    private static func expectOneLoad(_ run: ClauseRun, startedAsJudgedBy clause: String) async throws {
+        _ = try await run.given(clause) { try await run.nextLoad() }
         await run.settle()
         _ = try await run.call("joiner")
         await run.settle()
@@ -190,17 +193,21 @@ extension ServiceContract {
 }
 
 extension ClauseRun {
-    /// Calls again where a caller was answered, after a rejection if there is one to make.
+    /// Calls again where a caller was answered, after a rejection if there is one to make: inside its handler, or in a task.
     func callAgain(rejecting rejected: AccessToken?, for caller: Caller, in again: CallerList) {
         let name = "\(caller.name), again"
-        guard let rejected, let invalidate = service.withLock({ $0?.invalidate }) else {
+        guard let rejected, let service = service.withLock({ $0 }), let invalidate = service.invalidate else {
             return again.append(callInside(name, priority: .high))
         }
-        caller.lane.start(priority: .high) { [self] in
+        let reject: @Sendable () async -> Void = { [self] in
             log.happened("\(log.name(rejected)) is rejected")
             await invalidate(rejected)
             again.append(callInside(name, priority: .high))
             log.check()
+        }
+        switch service.call {
+        case .handler: Lane.startHere(reject)
+        case .task: caller.lane.start(priority: .high, reject)
         }
     }
 }

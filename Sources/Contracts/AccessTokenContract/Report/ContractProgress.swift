@@ -11,12 +11,6 @@ public struct ContractProgress: Sendable, CustomStringConvertible {
     /// How the clause went; `nil` while it is running.
     public let outcome: ContractOutcome?
 
-    package init(subject: String, clause: ClauseWording, outcome: ContractOutcome?) {
-        self.subject = subject
-        self.clause = clause
-        self.outcome = outcome
-    }
-
     /// Writes a line to standard error before each clause that is run, and another one if the clause is not kept.
     ///
     /// If the subject ends the process, the last line names the clause, and the lines before are the report.
@@ -31,15 +25,8 @@ public struct ContractProgress: Sendable, CustomStringConvertible {
 
     /// The subject, the clause and its outcome, in one line.
     public var description: String {
-        let result =
-            switch outcome {
-            case nil: "is running: \(clause.must)"
-            case .kept: "kept"
-            case .skipped(let reason): "skipped, \(reason)"
-            case .broken(let violation): "BROKEN: \(violation.summary)"
-            case .advised(let violation): "advice: \(violation.summary)"
-            case .notJudged(let reason): "not judged: \(reason)"
-            }
-        return "\(subject): \(clause.id) \(result)"
+        guard let outcome else { return "\(subject): \(clause.id) is running: \(clause.must)" }
+        let reason = outcome.reason.map { ": \($0)" }
+        return "\(subject): \(clause.id) \(outcome.verdict)\(reason ?? "")"
     }
 }

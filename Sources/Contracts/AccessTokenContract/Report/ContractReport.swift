@@ -6,33 +6,19 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Each clause with its outcome, in the contract's order.
     public let rows: [(clause: ClauseWording, outcome: ContractOutcome)]
 
-    package init(subject: String, rows: [(ClauseWording, ContractOutcome)]) {
-        self.subject = subject
-        self.rows = rows.map { (clause: $0, outcome: $1) }
-    }
-
     /// The clauses that the subject broke, with what happened.
     public var violations: [ContractViolation] {
-        rows.compactMap { row in
-            guard case .broken(let violation) = row.outcome else { return nil }
-            return violation
-        }
+        rows.compactMap { if case .broken(let violation) = $0.outcome { violation } else { nil } }
     }
 
     /// The conventions that the subject does not follow and did not promise: no defects.
     public var advice: [ContractViolation] {
-        rows.compactMap { row in
-            guard case .advised(let violation) = row.outcome else { return nil }
-            return violation
-        }
+        rows.compactMap { if case .advised(let violation) = $0.outcome { violation } else { nil } }
     }
 
     /// The clauses that could not be judged, since the subject breaks what they take for granted.
     public var notJudged: [ClauseWording] {
-        rows.compactMap { row in
-            guard case .notJudged = row.outcome else { return nil }
-            return row.clause
-        }
+        rows.compactMap { if case .notJudged = $0.outcome { $0.clause } else { nil } }
     }
 
     /// The ids of the clauses that the subject broke, for a test that pins them.
@@ -43,15 +29,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
 
     /// A row for each clause, a line that counts them, and what was broken in full.
     public var description: String {
-        let table = rows.map { row in
-            let id = row.clause.id.padding(to: 4)
-            switch row.outcome {
-            case .kept: return "\(id)kept        \(row.clause.must)"
-            case .skipped(let reason): return "\(id)skipped     \(reason)"
-            case .broken(let violation): return "\(id)BROKEN      \(violation.summary)"
-            case .advised(let violation): return "\(id)advice      \(violation.summary)"
-            case .notJudged(let reason): return "\(id)not judged  \(reason)"
-            }
+        let table = rows.map { clause, outcome in
+            clause.id.padding(to: 4) + outcome.verdict.padding(to: 12) + (outcome.reason ?? clause.must)
         }
         let kept = rows.count { $0.outcome.isKept }
         let skipped = rows.count - kept - violations.count - advice.count - notJudged.count
@@ -82,6 +61,25 @@ public enum ContractOutcome: Sendable {
     case notJudged(String)
 
     var isKept: Bool { if case .kept = self { true } else { false } }
+
+    var verdict: String {
+        switch self {
+        case .kept: "kept"
+        case .skipped: "skipped"
+        case .broken: "BROKEN"
+        case .advised: "advice"
+        case .notJudged: "not judged"
+        }
+    }
+
+    /// Why the clause was not kept.
+    var reason: String? {
+        switch self {
+        case .kept: nil
+        case .skipped(let reason), .notJudged(let reason): reason
+        case .broken(let violation), .advised(let violation): violation.summary
+        }
+    }
 }
 
 /// A subject broke a clause: what was expected, what was observed, and all that happened before.
@@ -101,25 +99,6 @@ public struct ContractViolation: Error, CustomStringConvertible {
     /// What happened in the scenario, in order; tokens stand there by name, and of a long trace the middle is left out.
     public let trace: [String]
 
-    /// The line in the clause's source that expected it.
-    public let line: Int
-
-    package init(
-        clause: ClauseWording,
-        expected: String,
-        observed: String,
-        round: (Int, of: Int)? = nil,
-        trace: [String],
-        line: Int
-    ) {
-        self.clause = clause
-        self.expected = expected
-        self.observed = observed
-        self.round = round
-        self.trace = trace
-        self.line = line
-    }
-
     package var summary: String { "\(expected); observed: \(observed)" }
 
     /// All of it, over several lines.
@@ -136,7 +115,7 @@ public struct ContractViolation: Error, CustomStringConvertible {
                 "  observed:  \(observed)",
                 "  because:   \(clause.intent)",
                 "  mended by: \(clause.remedy)",
-            ] + optional.compactMap(\.self) + ["  judged at: \(clause.file):\(line)", "  trace:"] + steps
+            ] + optional.compactMap(\.self) + ["  judged at: \(clause.file):\(clause.line)", "  trace:"] + steps
         return lines.joined(separator: "\n")
     }
 }

@@ -85,11 +85,7 @@ final class Caller: Sendable {
         state.withLock { state in
             let cameInsideTheCall = state.callingThread == ObjectIdentifier(Thread.current)
             state.answers.append(
-                Answer(
-                    result: result,
-                    wasOnPromisedQueue: wasOnPromisedQueue,
-                    cameInsideTheCall: cameInsideTheCall
-                )
+                Answer(result: result, wasOnPromisedQueue: wasOnPromisedQueue, cameInsideTheCall: cameInsideTheCall)
             )
         }
         switch result {

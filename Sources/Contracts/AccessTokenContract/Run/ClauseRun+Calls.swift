@@ -10,19 +10,18 @@ extension ClauseRun {
         isCancelled: Bool = false,
         priority: TaskPriority? = nil,
         on lane: Lane? = nil,
-        then react: (@Sendable (Caller) -> Void)? = nil,
-        line: Int = #line
+        then react: (@Sendable (Caller) -> Void)? = nil
     ) async throws -> Caller {
         let caller = newCaller(name, on: lane, then: react)
-        try await perform("\(caller.name)'s call", on: caller.lane, line: line) { [self] in
+        try await perform("\(caller.name)'s call", on: caller.lane) { [self] in
             start(caller, refresh: refresh, isCancelled: isCancelled, priority: priority)
         }
         return caller
     }
 
-    func calls(_ count: Int, refresh: Bool = false, line: Int = #line) async throws -> [Caller] {
+    func calls(_ count: Int, refresh: Bool = false) async throws -> [Caller] {
         var callers: [Caller] = []
-        for _ in 0..<count { callers.append(try await call(refresh: refresh, line: line)) }
+        for _ in 0..<count { callers.append(try await call(refresh: refresh)) }
         return callers
     }
 
@@ -30,8 +29,7 @@ extension ClauseRun {
     func callsAtOnce(
         _ count: Int,
         refresh: Bool = false,
-        after first: (@Sendable (ContractService) async -> Void)? = nil,
-        line: Int = #line
+        after first: (@Sendable (ContractService) async -> Void)? = nil
     ) async throws -> [Caller] {
         let callers = (0..<count).map { _ in newCaller(nil) }
         let (startingLine, secondLine) = (StartingLine(count: count), StartingLine(count: count))
@@ -52,7 +50,7 @@ extension ClauseRun {
             }
         }
         guard try await wait(until: { started.withLock { $0 } == count }) else {
-            throw violation("\(count) calls from as many threads to return", "some block their threads", line)
+            throw violation("\(count) calls from as many threads to return", "some block their threads")
         }
         return callers
     }
@@ -61,8 +59,7 @@ extension ClauseRun {
     func cancelAndAnswerAtOnce(
         _ callers: [Caller],
         _ load: ControlledLoad,
-        _ result: Result<AccessToken, any Error>,
-        line: Int = #line
+        _ result: LoadResult
     ) async throws {
         let startingLine = StartingLine(count: callers.count + 1)
         for caller in callers {
@@ -71,7 +68,7 @@ extension ClauseRun {
                 caller.cancel()
             }
         }
-        try await perform("the loader's callback", on: loaderLane, line: line) {
+        try await perform("the loader's callback", on: loaderLane) {
             startingLine.wait()
             load.answer(result)
         }
@@ -107,26 +104,26 @@ extension ClauseRun {
         }
     }
 
-    func cancel(_ caller: Caller, line: Int = #line) async throws {
-        try await perform("cancelling \(caller.name)", on: lane, line: line) { caller.cancel() }
+    func cancel(_ caller: Caller) async throws {
+        try await perform("cancelling \(caller.name)", on: lane) { caller.cancel() }
     }
 
-    func invalidate(_ token: AccessToken, line: Int = #line) async throws {
+    func invalidate(_ token: AccessToken) async throws {
         log.happened("\(log.name(token)) is rejected")
-        _ = try await withService("invalidate", line) { await $0.invalidate?(token) }
+        _ = try await withService("invalidate") { await $0.invalidate?(token) }
     }
 
     /// Signs out; returns when the subject's closure has returned.
     ///
     /// While a load is running, the closure may rightly wait for that load, which the scenario answers later. Then the
     /// scenario goes on at once, and the trace says so.
-    func signOut(line: Int = #line) async throws {
+    func signOut() async throws {
         log.happened("sign-out")
         guard let signOut = service.withLock({ $0?.signOut }) else { return }
         let lane = Lane("sign-out")
         let hasReturned = Locked(false)
         let mayWaitForLoad = !openLoads.isEmpty
-        try await perform("the closure signOut:", on: lane, line: line) { [log] in
+        try await perform("the closure signOut:", on: lane) { [log] in
             lane.start {
                 await signOut()
                 hasReturned.withLock { $0 = true }
@@ -137,39 +134,39 @@ extension ClauseRun {
         if !mayWaitForLoad,
             try await !wait(until: { hasReturned.withLock { $0 } || loader.loads.contains(where: \.isOpen) })
         {
-            let violation = violation("the closure signOut: to return", "it does not; \(situation)", line)
-            throw clause.id == "O3" ? violation : NotJudged(judge: "O3", violation: violation)
+            let violation = violation("the closure signOut: to return", "it does not; \(situation)")
+            throw context.wording.id == "O3" ? violation : NotJudged(judge: "O3", violation: violation)
         }
         await settle()
         if !hasReturned.withLock({ $0 }) { log.happened("sign-out has not returned yet") }
     }
 
-    func signIn(_ token: AccessToken, line: Int = #line) async throws {
+    func signIn(_ token: AccessToken) async throws {
         log.happened("sign-in with \(log.name(token))")
-        _ = try await withService("signIn", line) { await $0.signIn?(token) }
+        _ = try await withService("signIn") { await $0.signIn?(token) }
     }
 
-    func currentToken(line: Int = #line) async throws -> AccessToken? {
-        try await withService("currentToken", line) { await $0.currentToken?() }
+    func currentToken() async throws -> AccessToken? {
+        try await withService("currentToken") { await $0.currentToken?() }
     }
 
     /// Lets a load answer; returns when the subject has returned from its callback.
-    func answer(_ load: ControlledLoad, _ result: Result<AccessToken, any Error>, line: Int = #line) async throws {
-        try await perform("the loader's callback", on: loaderLane, line: line) { load.answer(result) }
+    func answer(_ load: ControlledLoad, _ result: LoadResult) async throws {
+        try await perform("the loader's callback", on: loaderLane) { load.answer(result) }
     }
 
     /// Lets time pass; returns when the timers that came due have fired.
-    func advance(by seconds: Double, line: Int = #line) async throws {
+    func advance(by seconds: Double) async throws {
         log.happened("\(seconds) s pass")
-        try await perform("a timer of the fixture's clock", on: lane, line: line) { [fixture] in
+        try await perform("a timer of the fixture's clock", on: lane) { [fixture] in
             fixture.clock.advance(by: seconds)
         }
     }
 
     /// Lets go of the last reference to the service that the suite holds.
-    func dropService(line: Int = #line) async throws {
+    func dropService() async throws {
         log.happened("the last reference to the service is dropped")
-        try await perform("the end of the service", on: lane, line: line) { [self] in
+        try await perform("the end of the service", on: lane) { [self] in
             _ = service.withLock { $0.take() }
         }
     }
@@ -177,12 +174,7 @@ extension ClauseRun {
     // MARK: Code of the subject
 
     /// Runs code of the subject on a lane, and waits until the lane is free again.
-    func perform(
-        _ what: String,
-        on lane: Lane,
-        line: Int,
-        _ body: @escaping @Sendable () -> Void
-    ) async throws {
+    func perform(_ what: String, on lane: Lane, _ body: @escaping @Sendable () -> Void) async throws {
         let isDone = Locked(false)
         lane.run(body)
         lane.run { [log] in
@@ -193,16 +185,15 @@ extension ClauseRun {
             }
         }
         guard try await wait(until: { isDone.withLock { $0 } }) else {
-            throw violation("\(what) to return", "the call blocks its thread; \(situation)", line)
+            throw violation("\(what) to return", "the call blocks its thread; \(situation)")
         }
     }
 
     private func withService<Value: Sendable>(
         _ closure: String,
-        _ line: Int,
         _ body: @escaping @Sendable (ContractService) async -> Value?
     ) async throws -> Value? {
         guard let service = service.withLock({ $0 }) else { return nil }
-        return try await value(of: "the closure \(closure):", on: lane, line) { await body(service) }
+        return try await value(of: "the closure \(closure):", on: lane) { await body(service) }
     }
 }

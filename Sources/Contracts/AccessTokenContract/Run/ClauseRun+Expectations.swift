@@ -4,111 +4,130 @@ import Dispatch
 /// What scenarios wait for and expect.
 extension ClauseRun {
     /// The next load, once it was started; a service that loads without being asked may have started it long ago.
-    func nextLoad(line: Int = #line) async throws -> ControlledLoad {
+    func nextLoad() async throws -> ControlledLoad {
         let number = takenLoads + 1
         let loader = fixture.loader
         guard try await wait(until: { loader.loads.count >= number }) else {
-            throw violation("load \(number) to be started", "it was not; \(situation)", line)
+            throw violation("load \(number) to be started", "it was not; \(situation)")
         }
         takenLoads = number
         return loader.loads[number - 1]
     }
 
-    func expect(_ caller: Caller, gets token: AccessToken, line: Int = #line) async throws {
-        let result = try await answer(of: caller, expecting: log.name(token), line: line)
-        guard case .success(let given) = result, given.value == token.value else {
-            throw violation("\(caller.name) to get \(log.name(token))", text(result), line)
-        }
-    }
-
-    /// A token without a load: as soon as one is started, the wait is over.
-    func expect(_ caller: Caller, getsCached token: AccessToken, line: Int = #line) async throws {
-        let (loader, taken) = (fixture.loader, takenLoads)
-        _ = try await wait { !caller.answers.isEmpty || loader.loads.count > taken }
-        try expectLoads(taken, line: line)
-        try await expect(caller, gets: token, line: line)
+    /// The first load, which answers a caller that found no token (L1).
+    @discardableResult
+    func firstLoad() async throws -> ControlledLoad {
+        try await given("L1") { try await nextLoad() }
     }
 
     /// A load for the caller: as soon as the caller has an answer without one, the wait is over.
-    func expectLoad(for caller: Caller, line: Int = #line) async throws -> ControlledLoad {
+    func expectLoad(for caller: Caller) async throws -> ControlledLoad {
+        let taken = takenLoads
+        try await waitForAnswerOrLoad(caller)
+        if fixture.loader.loads.count == taken, let answer = caller.answers.first {
+            throw violation("load \(taken + 1) to be started", "\(caller.name) gets \(text(answer)) without it")
+        }
+        return try await nextLoad()
+    }
+
+    private func waitForAnswerOrLoad(_ caller: Caller) async throws {
         let (loader, taken) = (fixture.loader, takenLoads)
         _ = try await wait { !caller.answers.isEmpty || loader.loads.count > taken }
-        if loader.loads.count == taken, let answer = caller.answers.first {
-            throw violation("load \(taken + 1) to be started", "\(caller.name) gets \(text(answer)) without it", line)
-        }
-        return try await nextLoad(line: line)
+    }
+
+    // MARK: Answers
+
+    func expect(_ caller: Caller, gets token: AccessToken) async throws {
+        try await expect(caller, toGet: log.name(token)) { $0.token?.value == token.value }
+    }
+
+    /// A token without a load: as soon as one is started, the wait is over.
+    func expect(_ caller: Caller, getsCached token: AccessToken) async throws {
+        try await waitForAnswerOrLoad(caller)
+        try expectLoads(takenLoads)
+        try await expect(caller, gets: token)
+    }
+
+    /// A token that a load brings for the caller.
+    func expect(_ caller: Caller, getsLoaded token: AccessToken) async throws {
+        try await answer(expectLoad(for: caller), .success(token))
+        try await expect(caller, gets: token)
+    }
+
+    /// A token that any load brings, or the cache: how often the service loads is for others to judge.
+    func expect(_ callers: [Caller], getAtLast token: AccessToken) async throws {
+        _ = try await answerLoads(with: .success(token), until: callers)
+        for caller in callers { try await expect(caller, gets: token) }
+    }
+
+    /// An answer, whichever; loads end with this result.
+    func expectAnswers(to callers: [Caller], whenLoadsEndWith result: LoadResult) async throws {
+        _ = try await answerLoads(with: result, until: callers)
+        for caller in callers { _ = try await answer(of: caller, expecting: "an answer") }
+    }
+
+    func expectOneAnswer(to caller: Caller) throws {
+        let count = caller.answers.count
+        try expect(count == 1, "one answer to \(caller.name)", observed: "\(count); \(situation)")
     }
 
     /// An error without a load: as soon as one is started, the wait is over.
-    func expectRefusal(_ caller: Caller, line: Int = #line) async throws {
-        let (loader, taken) = (fixture.loader, takenLoads)
-        _ = try await wait { !caller.answers.isEmpty || loader.loads.count > taken }
-        try expectLoads(taken, line: line)
-        try await expectFailure(caller, line: line)
+    func expectRefusal(_ caller: Caller) async throws {
+        try await waitForAnswerOrLoad(caller)
+        try expectLoads(takenLoads)
+        try await expectFailure(caller)
     }
 
     /// An answer that is an error, whichever.
-    func expectFailure(_ caller: Caller, line: Int = #line) async throws {
-        let result = try await answer(of: caller, expecting: "an error", line: line)
-        guard case .failure = result else {
-            throw violation("\(caller.name) to get an error", text(result), line)
-        }
+    func expectFailure(_ caller: Caller) async throws {
+        try await expect(caller, toGet: "an error") { $0.token == nil }
     }
 
     /// This error, or one that the subject's `errors:` says to stand for it.
-    func expect<E: Error & Equatable>(_ caller: Caller, fails error: E, line: Int = #line) async throws {
-        let result = try await answer(of: caller, expecting: error.inReports, line: line)
-        guard case .failure(let given) = result, subject.errors(given) as? E == error else {
-            throw violation("\(caller.name) to get \(error.inReports)", text(result), line)
-        }
+    func expect<E: Error & Equatable>(_ caller: Caller, fails error: E) async throws {
+        try await expect(caller, toGet: error.inReports) { $0.error.map(subject.errors) as? E == error }
     }
 
-    func expectCancelled(_ caller: Caller, line: Int = #line) async throws {
-        let result = try await answer(of: caller, expecting: "CancellationError", line: line)
-        guard case .failure(let given) = result, subject.errors(given) is CancellationError else {
-            throw violation("\(caller.name) to get CancellationError", text(result), line)
-        }
+    func expectCancelled(_ caller: Caller) async throws {
+        try await expect(caller, toGet: "CancellationError") { $0.error.map(subject.errors) is CancellationError }
     }
 
-    func expectWaiting(_ caller: Caller, line: Int = #line) throws {
+    private func expect(_ caller: Caller, toGet expected: String, _ isRight: (LoadResult) -> Bool) async throws {
+        let result = try await answer(of: caller, expecting: expected)
+        if !isRight(result) { throw violation("\(caller.name) to get \(expected)", text(result)) }
+    }
+
+    func expectWaiting(_ caller: Caller) throws {
         guard let result = caller.answers.first else { return }
-        throw violation("\(caller.name) to wait on", text(result), line)
+        throw violation("\(caller.name) to wait on", text(result))
     }
 
     /// No load was started while another one was running.
-    func expectOneLoadAtOnce(line: Int = #line) throws {
+    func expectOneLoadAtOnce() throws {
         guard let load = fixture.loader.loads.first(where: { $0.beside != nil }), let other = load.beside else {
             return
         }
-        throw violation("one load at a time", "load \(load.number) was started while load \(other) was running", line)
+        throw violation("one load at a time", "load \(load.number) was started while load \(other) was running")
     }
 
     /// No load was started since so many had been.
-    func expectLoads(_ count: Int, line: Int = #line) throws {
+    func expectLoads(_ count: Int) throws {
         let loads = fixture.loader.loads.count
         guard loads > count else { return }
-        throw violation(count == 0 ? "no load" : "no load after load \(count)", "load \(loads) was started", line)
+        throw violation(count == 0 ? "no load" : "no load after load \(count)", "load \(loads) was started")
     }
 
-    func answer(
-        of caller: Caller,
-        expecting expected: String,
-        line: Int = #line
-    ) async throws -> Result<AccessToken, any Error> {
+    func answer(of caller: Caller, expecting expected: String) async throws -> LoadResult {
         if !wasSilent { _ = try await wait { !caller.answers.isEmpty } }
         guard let answer = caller.answers.first else {
-            throw violation("\(caller.name) to get \(expected)", "no answer; \(situation)", line)
+            throw violation("\(caller.name) to get \(expected)", "no answer; \(situation)")
         }
         return answer
     }
 
     /// Answers all loads that are running, and those that are started, until each of the callers has an answer; says
     /// whether it came to that.
-    func answerLoads(
-        with result: Result<AccessToken, any Error>,
-        until callers: [Caller],
-        line: Int = #line
-    ) async throws -> Bool {
+    func answerLoads(with result: LoadResult, until callers: [Caller]) async throws -> Bool {
         let loader = fixture.loader
         // A subject that loads again after each error, for ever, is stopped by the count.
         for _ in 0..<(callers.count + 20) {
@@ -120,19 +139,15 @@ extension ClauseRun {
                 return false
             }
             if callers.allSatisfy({ !$0.answers.isEmpty }) { return true }
-            for load in openLoads { try await answer(load, result, line: line) }
+            for load in openLoads { try await answer(load, result) }
         }
         return false
     }
 
     /// Lets loads fail until each of the callers has its error; a service may try several times before that.
-    func failLoads(
-        with error: any Error = ContractLoadError(number: 1),
-        until callers: [Caller],
-        line: Int = #line
-    ) async throws {
-        _ = try await answerLoads(with: .failure(error), until: callers, line: line)
-        for caller in callers { try await expectFailure(caller, line: line) }
+    func failLoads(with error: any Error = ContractLoadError(number: 1), until callers: [Caller]) async throws {
+        _ = try await answerLoads(with: .failure(error), until: callers)
+        for caller in callers { try await expectFailure(caller) }
         takenLoads = fixture.loader.loads.count
     }
 
@@ -147,9 +162,7 @@ extension ClauseRun {
                 return false
             }
             await settle()
-            if pause > 0 {
-                await withCheckedContinuation { done in TimeLimit.after(milliseconds: pause) { done.resume() } }
-            }
+            if pause > 0 { await TimeLimit.pause(milliseconds: pause) }
             pause = min(20, pause * 2 + 1)
         }
         return true
@@ -176,10 +189,15 @@ extension ClauseRun {
         return "loads started: \(loads.count), \(running)"
     }
 
-    func text(_ result: Result<AccessToken, any Error>) -> String {
+    func text(_ result: LoadResult) -> String {
         switch result {
         case .success(let token): log.name(token)
         case .failure(let error): error.inReports
         }
     }
+}
+
+extension LoadResult {
+    var token: AccessToken? { try? get() }
+    var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }

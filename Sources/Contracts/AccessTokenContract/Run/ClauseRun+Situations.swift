@@ -54,16 +54,19 @@ extension ClauseRun {
         return all[round % all.count]
     }
 
-    /// A round that another clause, which is known to be broken, leaves nothing to see in.
-    struct RoundSkipped: Error {}
-
     /// A new service with this token in its cache, brought by a load or by a sign-in.
-    func cache(_ token: AccessToken, from origin: TokenOrigin = .load, line: Int = #line) async throws {
-        guard origin == .load else { return try await signIn(token, line: line) }
+    func cache(_ token: AccessToken, from origin: TokenOrigin = .load) async throws {
+        if origin == .load { _ = try await loaded(token) } else { try await signIn(token) }
+    }
+
+    /// A load that has brought this token, and the caller that got it.
+    func loaded(_ token: AccessToken) async throws -> (caller: Caller, load: ControlledLoad) {
         try await given("L1") {
-            let caller = try await call(line: line)
-            try await answer(nextLoad(line: line), .success(token), line: line)
-            try await expect(caller, gets: token, line: line)
+            let caller = try await call()
+            let load = try await nextLoad()
+            try await answer(load, .success(token))
+            try await expect(caller, gets: token)
+            return (caller, load)
         }
     }
 
@@ -71,7 +74,7 @@ extension ClauseRun {
     func runningLoad(_ kind: LoadKind) async throws -> (waiters: [Caller], load: ControlledLoad, cached: AccessToken?) {
         if kind == .first {
             let waiters = try await calls(3)
-            return (waiters, try await given("L1") { try await nextLoad() }, nil)
+            return (waiters, try await firstLoad(), nil)
         }
         let judge = kind == .ahead ? "C5" : "I6"
         if conditions.broken.contains(judge) { throw RoundSkipped() }
@@ -100,16 +103,12 @@ extension ClauseRun {
     }
 
     /// Leaves it to the clause about the token's end that a caller gets the token after it.
-    func expectNobody(
-        of callers: [Caller],
-        gets ended: (token: AccessToken, by: TokenEnd),
-        line: Int = #line
-    ) async throws {
+    func expectNobody(of callers: [Caller], gets ended: (token: AccessToken, by: TokenEnd)) async throws {
         await settle()
         try await given(ended.by.judge) {
             for caller in callers {
-                guard (try? caller.answers.first?.get())?.value == ended.token.value else { continue }
-                throw violation("\(caller.name) not to get \(log.name(ended.token))", "the caller gets it", line)
+                guard caller.answers.first?.token?.value == ended.token.value else { continue }
+                throw violation("\(caller.name) not to get \(log.name(ended.token))", "the caller gets it")
             }
         }
     }

@@ -5,21 +5,17 @@ import Foundation
 /// One run of one clause: a new service, what surrounds it, and the words in which scenarios are written.
 ///
 /// Code of the subject runs on lanes, never where the scenario runs.
-final class ClauseRun: ScenarioRun {
+package final class ClauseRun: ScenarioRun {
     private struct State {
         var callers = 0
         var takenLoads = 0
         var wasSilent = false
     }
 
-    let clause: ContractClause
-    let subject: ContractSubject
-    let fixture: ContractFixture
-    /// Counts from 0: a clause with several rounds tries something else in each, or the same again.
-    let round: Int
-    let log = RunLog()
+    package static let usualSetting = AccessTokenPolicy(leeway: 0, refreshAhead: 0, loadDeadline: nil)
 
-    let conditions: RunConditions
+    package let context: RunContext<ContractSubject>
+    let fixture: ContractFixture
     let service: Locked<ContractService?>
     /// Where the service is called for no caller in particular.
     let lane = Lane("calls")
@@ -27,36 +23,27 @@ final class ClauseRun: ScenarioRun {
     let loaderLane = Lane("loader")
     private let state = Locked(State())
 
-    var wording: ClauseWording { clause.wording }
     var features: ContractFeatures { subject.features }
 
-    var roundInReports: (Int, of: Int)? {
-        let count = clause.rounds(features)
-        return count > 1 ? (round + 1, of: count) : nil
-    }
-
-    init(clause: ContractClause, subject: ContractSubject, round: Int, conditions: RunConditions) {
-        self.clause = clause
-        self.subject = subject
-        self.round = round
-        self.conditions = conditions
+    package init(_ context: RunContext<ContractSubject>, _ policy: AccessTokenPolicy) {
+        self.context = context
+        let log = context.log
         fixture = ContractFixture(
             loader: ControlledLoader(log: log),
             // Of today, for subjects with a clock of their own; of whole seconds, for exact sums of times.
             clock: ManualClock(now: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded())),
-            policy: clause.policy,
+            policy: policy,
             handlerQueue: DispatchQueue(label: "AccessTokenContract.handlers"),
-            onEvent: { [log] event in log.happened(event) }
+            onEvent: { log.happened($0) }
         )
         DeliveryMark.set(on: fixture.handlerQueue)
         service = Locked(nil)
     }
 
     /// Makes the service, and sees that it has all that its subject declares.
-    func begin() async throws {
-        let line = wording.line
+    package func begin() async throws {
         // The service is kept here and nowhere else: D6 drops it.
-        try await value(of: "the subject's make:", on: lane, line) { [self] in
+        try await value(of: "the subject's make:", on: lane) { [self] in
             let new = await subject.make(fixture)
             service.withLock { $0 = new }
         }
@@ -65,14 +52,13 @@ final class ClauseRun: ScenarioRun {
         try expect(
             missing.isEmpty,
             "the ContractService of the subject to be made with \(missing.joined(separator: ", ")), as its features say",
-            observed: "it was made without",
-            line: line
+            observed: "it was made without"
         )
         try check(subject.promises, areAmong: ServiceContract.conventions)
     }
 
     /// Lets go of the service and of what holds this run; the end of a service is code of the subject.
-    func end() {
+    package func end() {
         fixture.loader.forgetHooks()
         lane.run { [self] in _ = service.withLock { $0.take() } }
     }
@@ -91,7 +77,7 @@ final class ClauseRun: ScenarioRun {
 
     /// Ends the run if the subject is known to break a clause without which this one says nothing.
     func takeForGranted(_ id: String) throws {
-        if conditions.broken.contains(id), id != clause.id { throw NotJudged(judge: id, violation: nil) }
+        if conditions.broken.contains(id), id != context.wording.id { throw NotJudged(judge: id, violation: nil) }
     }
 
     // MARK: Names and numbers
@@ -104,11 +90,7 @@ final class ClauseRun: ScenarioRun {
         return token
     }
 
-    func newCaller(
-        _ name: String?,
-        on lane: Lane? = nil,
-        then react: (@Sendable (Caller) -> Void)? = nil
-    ) -> Caller {
+    func newCaller(_ name: String?, on lane: Lane? = nil, then react: (@Sendable (Caller) -> Void)? = nil) -> Caller {
         let number = state.withLock { state in
             state.callers += 1
             return state.callers

@@ -1,22 +1,45 @@
 import Foundation
 
+/// What a run is about.
+package struct RunContext<Subject: VerifiedSubject>: Sendable {
+    package let wording: ClauseWording
+    package let subject: Subject
+    /// Counts from 0: a clause with several rounds tries something else in each, or the same again.
+    let round: Int
+    let rounds: Int
+    let conditions: RunConditions
+    let log = RunLog()
+}
+
 /// One run of a scenario: what the scenarios of both contracts wait for and expect.
 package protocol ScenarioRun: AnyObject, Sendable {
-    var wording: ClauseWording { get }
-    var log: RunLog { get }
-    var conditions: RunConditions { get }
-    /// Counts from 1; `nil` if the clause is tried in one round.
-    var roundInReports: (Int, of: Int)? { get }
+    associatedtype Subject: VerifiedSubject
+    associatedtype Setting: Sendable
+
+    /// The setting of most clauses.
+    static var usualSetting: Setting { get }
+    var context: RunContext<Subject> { get }
+
+    init(_ context: RunContext<Subject>, _ setting: Setting)
+    /// Makes what is tried; throws if the subject is put together wrongly.
+    func begin() async throws
+    /// Lets go of it.
+    func end()
 }
 
 extension ScenarioRun {
-    /// Waits for what the subject owes, and says whether it came; what comes after the time limit is not judged.
+    package var subject: Subject { context.subject }
+    package var log: RunLog { context.log }
+    var round: Int { context.round }
+    var conditions: RunConditions { context.conditions }
+
+    /// Waits for what the subject owes, and says whether it came; what comes after the time limit is tried again.
     package func wait(until condition: @escaping @Sendable () -> Bool) async throws -> Bool {
         if await comes(condition) { return true }
-        if await log.wait(3 * conditions.timeLimit, until: condition) {
-            throw SlowSubject(timeLimit: conditions.timeLimit)
-        }
-        return false
+        guard await log.wait(3 * conditions.timeLimit, until: condition) else { return false }
+        guard conditions.isPatient else { throw SlowSubject() }
+        let slow = "no answer within \(conditions.timeLimit) s, but later"
+        throw Unjudged(outcome: .notJudged("\(slow); give a longer timeLimit:, or set your retries to 0"))
     }
 
     /// Waits for what the subject may do, and says whether it came in time.
@@ -29,7 +52,6 @@ extension ScenarioRun {
     package func value<Value: Sendable>(
         of what: String,
         on lane: Lane,
-        _ line: Int,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let result = Locked<Result<Value, any Error>?>(nil)
@@ -40,15 +62,15 @@ extension ScenarioRun {
             log.check()
         }
         guard try await wait(until: { result.withLock { $0 != nil } }), let ended = result.withLock({ $0 }) else {
-            throw violation("\(what) to return", "it does not", line)
+            throw violation("\(what) to return", "it does not")
         }
         do { return try ended.get() } catch {
-            throw violation("\(what) to succeed", "\(type(of: error)): \(error)", line)
+            throw violation("\(what) to succeed", "\(type(of: error)): \(error)")
         }
     }
 
-    package func expect(_ holds: Bool, _ expected: String, observed: String, line: Int = #line) throws {
-        if !holds { throw violation(expected, observed, line) }
+    package func expect(_ holds: Bool, _ expected: String, observed: String) throws {
+        if !holds { throw violation(expected, observed) }
     }
 
     /// A subject that promises what is no convention is put together wrongly.
@@ -57,19 +79,17 @@ extension ScenarioRun {
         try expect(
             unknown.isEmpty,
             "the subject to promise conventions, which are \(conventions.sorted())",
-            observed: "it promises \(unknown)",
-            line: wording.line
+            observed: "it promises \(unknown)"
         )
     }
 
-    package func violation(_ expected: String, _ observed: String, _ line: Int) -> ContractViolation {
+    package func violation(_ expected: String, _ observed: String) -> ContractViolation {
         ContractViolation(
-            clause: wording,
+            clause: context.wording,
             expected: expected,
             observed: observed,
-            round: roundInReports,
-            trace: log.trace,
-            line: line
+            round: context.rounds > 1 ? (round + 1, of: context.rounds) : nil,
+            trace: log.trace
         )
     }
 }

@@ -4,82 +4,49 @@ import Foundation
 
 /// Sends a messenger through all that a subject may run on, again and again, until nothing happens any more.
 ///
-/// The messenger goes through the handlers' queue, the pool of tasks at two priorities, and the main queue if that is
-/// served. Where it cannot get through, the subject blocks something, and there is nothing to wait for.
-final class Settling: Sendable {
-    private enum Next {
-        case again, wait, rest
-    }
+/// The messenger goes through the handlers' queue, the pool of tasks at two priorities, the global queue, and the main queue if
+/// that is served. Where it cannot get through, the subject blocks something, and there is nothing to wait for.
+struct Settling {
+    /// Each takes the messenger through more queues than a subject uses for a step that leaves no line in the trace.
+    private static let fewestQuietRounds = 3
 
-    private struct State {
-        var lines: Int
-        var quietRounds = 0
-        var rounds = 0
-        var isOver = false
-    }
-
-    /// As many steps as a subject may take from queue to queue without a line in the trace.
-    private static let fewestQuietRounds = 8
-
-    private let log: RunLog
-    private let handlerQueue: DispatchQueue
-    private let state: Locked<State>
-    private let start = DispatchTime.now().uptimeNanoseconds
-    private let quietTime = Settling.quietTime
-
-    init(log: RunLog, handlerQueue: DispatchQueue) {
-        self.log = log
-        self.handlerQueue = handlerQueue
-        state = Locked(State(lines: log.lines))
-    }
+    let log: RunLog
+    let handlerQueue: DispatchQueue
 
     func wait() async {
-        await withCheckedContinuation { continuation in
-            let finish = OneShot(abandoned: ()) { continuation.resume() }
-            TimeLimit.start(0.5) { [self] in
-                !state.withLock { $0.isOver }
-            } then: {
-                finish(())
-            }
-            round(finish)
+        let quietTime = Self.quietTime
+        var (lines, lastLine) = (log.lines, DispatchTime.now().uptimeNanoseconds)
+        var quietRounds = 0
+        // A subject that never rests is not waited for.
+        for _ in 0..<500 {
+            guard await messengerReturns() else { return }
+            let now = DispatchTime.now().uptimeNanoseconds
+            quietRounds += 1
+            if log.lines != lines { (lines, lastLine, quietRounds) = (log.lines, now, 0) }
+            guard quietRounds >= Self.fewestQuietRounds else { continue }
+            guard now - lastLine < quietTime else { return }
+            await TimeLimit.pause(milliseconds: 1 + Int((quietTime - (now - lastLine)) / 1_000_000))
         }
     }
 
-    private func round(_ finish: OneShot<Void>) {
-        handlerQueue.async { [self] in
-            Task.detached(priority: .medium) { [self] in
+    private func messengerReturns() async -> Bool {
+        let isBack = Locked(false)
+        let returns: @Sendable () -> Void = { [log] in
+            isBack.withLock { $0 = true }
+            log.check()
+        }
+        handlerQueue.async {
+            Task.detached(priority: .medium) {
                 // Where the pool is no part of Dispatch, its low priority is not the global queue's.
-                Task.detached(priority: .low) { [self] in
-                    DispatchQueue.global(qos: .utility).async { [self] in
-                        guard MainQueue.shared.isServed else { return end(of: finish) }
-                        DispatchQueue.main.async { [self] in end(of: finish) }
+                Task.detached(priority: .low) {
+                    DispatchQueue.global(qos: .utility).async {
+                        guard MainQueue.shared.isServed else { return returns() }
+                        DispatchQueue.main.async(execute: returns)
                     }
                 }
             }
         }
-    }
-
-    private func end(of finish: OneShot<Void>) {
-        switch next() {
-        case .again: round(finish)
-        case .wait: TimeLimit.after(milliseconds: 1) { self.round(finish) }
-        case .rest:
-            state.withLock { $0.isOver = true }
-            finish(())
-        }
-    }
-
-    private func next() -> Next {
-        let lines = log.lines
-        return state.withLock { state in
-            state.rounds += 1
-            state.quietRounds = lines == state.lines ? state.quietRounds + 1 : 0
-            state.lines = lines
-            // A subject that never rests is not waited for.
-            if state.rounds == 500 { return .rest }
-            guard state.quietRounds >= Self.fewestQuietRounds else { return .again }
-            return DispatchTime.now().uptimeNanoseconds - start >= quietTime ? .rest : .wait
-        }
+        return await log.wait(0.5) { isBack.withLock { $0 } }
     }
 
     /// Nanoseconds: a thread of the subject that a busy machine has stopped goes on only after the turns of others.

@@ -34,8 +34,12 @@ package enum TimeLimit {
         if isFirst { tick() }
     }
 
-    /// Calls `end` after at least so many milliseconds.
-    package static func after(milliseconds: Int, _ end: @escaping @Sendable () -> Void) {
+    /// Returns after at least so many milliseconds.
+    package static func pause(milliseconds: Int) async {
+        await withCheckedContinuation { continuation in after(milliseconds: milliseconds) { continuation.resume() } }
+    }
+
+    private static func after(milliseconds: Int, _ end: @escaping @Sendable () -> Void) {
         queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds), execute: end)
     }
 

@@ -15,11 +15,11 @@ public struct ContractService: Sendable {
     }
 
     let call: Call
-    var refresh: Call?
-    var invalidate: (@Sendable (AccessToken) async -> Void)?
-    var signOut: (@Sendable () async -> Void)?
-    var signIn: (@Sendable (AccessToken) async -> Void)?
-    var currentToken: (@Sendable () async -> AccessToken?)?
+    let refresh: Call?
+    let invalidate: (@Sendable (AccessToken) async -> Void)?
+    let signIn: (@Sendable (AccessToken) async -> Void)?
+    let signOut: (@Sendable () async -> Void)?
+    let currentToken: (@Sendable () async -> AccessToken?)?
     /// The same, where it can be asked inside a handler.
     var currentTokenInHandlers: (@Sendable () -> AccessToken?)?
 
@@ -36,18 +36,18 @@ public struct ContractService: Sendable {
         signIn: (@Sendable (AccessToken) async -> Void)? = nil,
         currentToken: (@Sendable () -> AccessToken?)? = nil
     ) -> ContractService {
-        var service = ContractService(
+        ContractService(
             call: .handler { handler in
                 let retrieval = provider.retrieveToken(then: handler)
                 return { retrieval.cancel() }
             },
-            refresh: refresh.map(uncancellable)
+            refresh: refresh.map(uncancellable),
+            invalidate: { provider.invalidate($0) },
+            signIn: signIn,
+            signOut: { await AsyncServiceAdapter(of: provider).signOut() },
+            currentToken: currentToken,
+            currentTokenInHandlers: currentToken
         )
-        service.invalidate = { provider.invalidate($0) }
-        service.signOut = { await AsyncServiceAdapter(of: provider).signOut() }
-        service.signIn = signIn
-        service.setCurrentToken(currentToken)
-        return service
     }
 
     /// An async service; each caller is a task.
@@ -87,12 +87,15 @@ public struct ContractService: Sendable {
         signOut: (@Sendable () async -> Void)? = nil,
         currentToken: (@Sendable () -> AccessToken?)? = nil
     ) -> ContractService {
-        var service = ContractService(call: uncancellable(retrieve), refresh: refresh.map(uncancellable))
-        service.invalidate = invalidate
-        service.signOut = signOut
-        service.signIn = signIn
-        service.setCurrentToken(currentToken)
-        return service
+        ContractService(
+            call: uncancellable(retrieve),
+            refresh: refresh.map(uncancellable),
+            invalidate: invalidate,
+            signIn: signIn,
+            signOut: signOut,
+            currentToken: currentToken,
+            currentTokenInHandlers: currentToken
+        )
     }
 
     /// A service of any shape that is awaited, as closures; each caller is a task, and is cancelled as one.
@@ -112,12 +115,14 @@ public struct ContractService: Sendable {
         signOut: (@Sendable () async -> Void)? = nil,
         currentToken: (@Sendable () async -> AccessToken?)? = nil
     ) -> ContractService {
-        var service = ContractService(call: .task(token), refresh: refresh.map(Call.task))
-        service.invalidate = invalidate
-        service.signOut = signOut
-        service.signIn = signIn
-        service.currentToken = currentToken
-        return service
+        ContractService(
+            call: .task(token),
+            refresh: refresh.map(Call.task),
+            invalidate: invalidate,
+            signIn: signIn,
+            signOut: signOut,
+            currentToken: currentToken
+        )
     }
 
     private static func uncancellable(_ retrieve: @escaping @Sendable (@escaping AccessTokenHandler) -> Void) -> Call {
@@ -125,12 +130,6 @@ public struct ContractService: Sendable {
             retrieve(handler)
             return nil
         }
-    }
-
-    private mutating func setCurrentToken(_ currentToken: (@Sendable () -> AccessToken?)?) {
-        currentTokenInHandlers = currentToken
-        guard let currentToken else { return }
-        self.currentToken = { currentToken() }
     }
 
     /// The labels of what the service was made without, though the subject declares the feature for it.

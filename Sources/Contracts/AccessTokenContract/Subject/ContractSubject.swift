@@ -18,7 +18,7 @@ public struct ContractSubject: Sendable {
     /// The ids of the conventions that it promises to follow.
     public let promises: Set<String>
 
-    let errors: @Sendable (any Error) -> any Error
+    package let errors: @Sendable (any Error) -> any Error
     let make: @Sendable (ContractFixture) async -> ContractService
 
     /// Creates a subject.
@@ -48,6 +48,8 @@ public struct ContractSubject: Sendable {
 }
 
 extension ContractSubject: VerifiedSubject, CustomStringConvertible {
+    package typealias Run = ClauseRun
+
     /// The name.
     public var description: String { name }
 }

@@ -19,13 +19,7 @@ public final class ControlledLoad: Sendable {
     private let state: Locked<State>
     private let log: RunLog
 
-    init(
-        number: Int,
-        replacing: AccessToken?,
-        beside: Int?,
-        handler: @escaping AccessTokenHandler,
-        log: RunLog
-    ) {
+    init(number: Int, replacing: AccessToken?, beside: Int?, handler: @escaping AccessTokenHandler, log: RunLog) {
         self.number = number
         self.replacing = replacing
         self.beside = beside
@@ -59,10 +53,13 @@ public final class ControlledLoad: Sendable {
         }
     }
 
-    /// The service has cancelled the task that waits for the answer.
+    /// Nobody waits for the answer any more: if there is none yet, the service has cancelled the task that did.
     func cancel() {
-        state.withLock { $0.isOpen = false }
-        log.happened("load \(number) is cancelled by the service")
+        let wasOpen = state.withLock { state in
+            defer { state.isOpen = false }
+            return state.isOpen
+        }
+        if wasOpen { log.happened("load \(number) is cancelled by the service") }
     }
 }
 
@@ -90,46 +87,4 @@ public struct ContractLoadError: Error, Hashable, Sendable, CustomStringConverti
 
     /// Names the load.
     public var description: String { "of load \(number)" }
-}
-
-/// What a load will bring, for one task that waits for it; the first answer counts, or the task's cancellation.
-final class AsyncAnswer: Sendable {
-    private enum State {
-        case empty
-        case awaited(CheckedContinuation<AccessToken, any Error>)
-        case answered(Result<AccessToken, any Error>)
-    }
-
-    private let state = Locked(State.empty)
-
-    /// Says whether the answer was the first.
-    @discardableResult
-    func set(_ result: Result<AccessToken, any Error>) -> Bool {
-        let previous = state.withLock { state in
-            defer { if case .answered = state {} else { state = .answered(result) } }
-            return state
-        }
-        switch previous {
-        case .empty: return true
-        case .awaited(let continuation):
-            continuation.resume(with: result)
-            return true
-        case .answered: return false
-        }
-    }
-
-    func value(onCancel: (@Sendable () -> Void)?) async throws -> AccessToken {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let present = state.withLock { state -> Result<AccessToken, any Error>? in
-                    if case .answered(let result) = state { return result }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let present { continuation.resume(with: present) }
-            }
-        } onCancel: {
-            if let onCancel, set(.failure(CancellationError())) { onCancel() }
-        }
-    }
 }

@@ -64,11 +64,18 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
 
     /// Starts a load for an async service; like a request over the network, it fails when its task is cancelled.
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
-        let answer = AsyncAnswer()
-        let load = start(replacing: old) { answer.set($0) }
+        let (answers, answer) = AsyncStream<LoadResult>.makeStream()
+        let load = start(replacing: old) { answer.yield($0) }
         await state.withLock { $0.duringLoad }?(load)
-        guard !state.withLock({ $0.ignoresCancellation }) else { return try await answer.value(onCancel: nil) }
-        return try await answer.value { load.cancel() }
+        let result: LoadResult?
+        if state.withLock({ $0.ignoresCancellation }) {
+            result = await Task { await answers.first { _ in true } }.value
+        } else {
+            answer.onTermination = { _ in load.cancel() }
+            result = await answers.first { _ in true }
+        }
+        guard let result else { throw CancellationError() }
+        return try result.get()
     }
 
     /// From now on an async load goes on when its task is cancelled.

@@ -11,7 +11,6 @@ extension StoreContract {
             intent: "a store that does not do this signs the user out",
             remedy: "encode the whole Credential, which is Codable"
         ) { run in
-            let opening = try await run.open()
             let credential = Credential(
                 accessToken: AccessToken(value: "s3cret é\"\\\n", expiration: Date(timeIntervalSinceNow: 3_600.25)),
                 refreshToken: "s3cret-refresh-of all members/+=",
@@ -19,12 +18,12 @@ extension StoreContract {
                 obtained: Date(timeIntervalSinceNow: -0.5),
                 otherMembers: ["id_token": String(repeating: "ü.", count: 5_000), "empty": ""]
             )
-            try await run.update(opening, .replace(credential))
-            let record = try await run.load(opening)
+            try await run.update(.replace(credential))
+            let record = try await run.load()
             let difference = record?.credential.difference(from: credential) ?? "there is no record"
             try run.expect(difference.isEmpty, "load to bring the same credential", observed: difference)
-            try await run.update(opening, .replace(Credential(refreshToken: nil)))
-            let bare = try await run.load(opening)
+            try await run.update(.replace(Credential(refreshToken: nil)))
+            let bare = try await run.load()
             let rest = bare?.credential.difference(from: Credential(refreshToken: nil)) ?? "there is no record"
             try run.expect(rest.isEmpty, "load to bring a credential without any member", observed: rest)
         },
@@ -38,13 +37,13 @@ extension StoreContract {
             resembles: "oidc-agent #406: a rotation that did not reach the disk",
             needs: .openings
         ) { run in
-            let first = try await run.open()
+            let first = run.first
             let second = try await run.open()
             _ = try await run.load(second)
-            try await run.update(first, .replace(run.credential("A")))
+            try await run.save("A", by: first)
             try run.expect(try await run.load(second), is: "A", from: "load by \(second.name), which was there before")
             try run.expect(try await run.load(first), is: "A", from: "load by \(first.name)")
-            try await run.update(second, .replace(run.credential("B")))
+            try await run.save("B", by: second)
             try run.expect(try await run.load(first), is: "B", from: "the next load by \(first.name)")
             let third = try await run.open()
             try run.expect(try await run.load(third), is: "B", from: "load by \(third.name), which is new")
@@ -57,24 +56,23 @@ extension StoreContract {
             intent: "a credential that comes back after a sign-out is the field's most common security bug",
             remedy: "return nil from load and from update, and pass nil to the body"
         ) { run in
-            let opening = try await run.open()
             for round in ["before the first update", "after a removal"] {
-                let record = try await run.load(opening)
+                let record = try await run.load()
                 try run.expect(record == nil, "load to bring no record \(round)", observed: run.text(record))
-                let call = run.start("who looks", opening, .success(.keep))
+                let call = run.start("who looks", .success(.keep))
                 let returned = try await run.record(of: call)
                 try run.expect(returned == nil, "update to return no record \(round)", observed: run.text(returned))
                 let seen = call.seen.compactMap(\.self).first
                 try run.expect(seen == nil, "the body to see no record \(round)", observed: run.text(seen))
-                try await run.update(opening, .replace(run.credential("A")))
-                let removed = try await run.update(opening, .remove)
+                try await run.save("A")
+                let removed = try await run.update(.remove)
                 try run.expect(
                     removed == nil,
                     "update to return no record when it removes",
                     observed: run.text(removed)
                 )
             }
-            try await run.update(opening, .remove)
+            try await run.update(.remove)
         },
 
         StoreClause(
@@ -84,12 +82,11 @@ extension StoreContract {
             intent: "whoever saves a rotated token has to know whether the store took it",
             remedy: "return the record that was written, or that was kept"
         ) { run in
-            let opening = try await run.open()
             for name in ["A", "B"] {
-                let returned = try await run.update(opening, .replace(run.credential(name)))
+                let returned = try await run.save(name)
                 try run.expect(returned, is: name, from: "update")
-                let kept = try await run.update(opening, .keep)
-                let loaded = try await run.load(opening)
+                let kept = try await run.update(.keep)
+                let loaded = try await run.load()
                 try run.expect(
                     returned?.version == loaded?.version && kept?.version == loaded?.version,
                     "update to return the version that load brings",
@@ -106,11 +103,10 @@ extension StoreContract {
             intent: "a user who signs in again would stay signed out",
             remedy: "treat what a removal has left like an empty store"
         ) { run in
-            let opening = try await run.open()
-            try await run.update(opening, .replace(run.credential("A")))
-            try await run.update(opening, .remove)
-            try await run.update(opening, .replace(run.credential("B")))
-            try run.expect(try await run.load(opening), is: "B", from: "load")
+            try await run.save("A")
+            try await run.update(.remove)
+            try await run.save("B")
+            try run.expect(try await run.load(), is: "B", from: "load")
         },
     ]
 
@@ -122,10 +118,9 @@ extension StoreContract {
             intent: "by the version a late reply knows whether it may still be saved",
             remedy: "write the version beside the credential, in the same step"
         ) { run in
-            let opening = try await run.open()
-            var last = try await run.update(opening, .replace(run.credential("A")))
+            var last = try await run.save("A")
             for name in ["B", "B", "C"] {
-                let next = try await run.update(opening, .replace(run.credential(name)))
+                let next = try await run.save(name)
                 try run.expect(
                     next?.version == (last?.version ?? 0) + 1,
                     "version \((last?.version ?? 0) + 1)",
@@ -142,10 +137,9 @@ extension StoreContract {
             intent: "a late reply would be thrown away for a change that was none, and with it the rotated token",
             remedy: "write nothing when the body says keep"
         ) { run in
-            let opening = try await run.open()
-            let before = try await run.update(opening, .replace(run.credential("A")))
-            try await run.update(opening, .keep)
-            let after = try await run.load(opening)
+            let before = try await run.save("A")
+            try await run.update(.keep)
+            let after = try await run.load()
             try run.expect(after?.version == before?.version, run.text(before), observed: run.text(after))
         },
 
@@ -157,11 +151,10 @@ extension StoreContract {
             remedy: "keep the version when the credential is removed",
             resembles: "a file that is deleted at sign-out: its versions begin again at 1"
         ) { run in
-            let opening = try await run.open()
-            try await run.update(opening, .replace(run.credential("A")))
-            let before = try await run.update(opening, .replace(run.credential("B")))
-            try await run.update(opening, .remove)
-            let after = try await run.update(opening, .replace(run.credential("C")))
+            try await run.save("A")
+            let before = try await run.save("B")
+            try await run.update(.remove)
+            let after = try await run.save("C")
             let (old, new) = (before?.version ?? 0, after?.version ?? 0)
             try run.expect(new > old, "a version above \(old)", observed: run.text(after))
         },
@@ -175,11 +168,10 @@ extension StoreContract {
             intent: "a refresh token in a log is a session for everybody who reads the log",
             remedy: "give the store a description and a mirror of its own"
         ) { run in
-            let opening = try await run.open()
-            try await run.update(opening, .replace(run.credential("A")))
-            _ = try await run.load(opening)
-            var text = "\(opening.store)|" + String(reflecting: opening.store) + "|"
-            dump(opening.store, to: &text)
+            try await run.save("A")
+            _ = try await run.load()
+            var text = "\(run.first.store)|" + String(reflecting: run.first.store) + "|"
+            dump(run.first.store, to: &text)
             try run.expect(!text.contains("s3cret"), "no secret", observed: "a token stands in it")
         }
     ]

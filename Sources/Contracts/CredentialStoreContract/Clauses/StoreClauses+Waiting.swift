@@ -10,13 +10,11 @@ extension StoreContract {
             intent: "the start of an app must not wait for a slow server",
             remedy: "read without the exclusion, and replace the record in one step"
         ) { run in
-            let opening = try await run.open()
-            try await run.update(opening, .replace(run.credential("A")))
-            let holder = run.start("the holder", opening, .success(.replace(run.credential("B"))), isHeld: true)
-            try await run.waitUntilInside(holder)
-            try run.expect(try await run.load(opening), is: "A", from: "load during the body")
+            try await run.save("A")
+            let holder = try await run.holder(.replace(run.credential("B")))
+            try run.expect(try await run.load(), is: "A", from: "load during the body")
             try await run.record(of: holder)
-            try run.expect(try await run.load(opening), is: "B", from: "load after it")
+            try run.expect(try await run.load(), is: "B", from: "load after it")
         },
 
         StoreClause(
@@ -27,8 +25,7 @@ extension StoreContract {
             remedy: "write elsewhere, and put it in place in one step",
             resembles: "aws-cli #9632 and botocore #3213: JSON that is corrupt, since it is written in place"
         ) { run in
-            let opening = try await run.open()
-            try await run.update(opening, .replace(run.credential("0")))
+            try await run.save("0")
             let isOver = Locked(false)
             let wrong = Locked<String?>(nil)
             let changes = Locked(0)
@@ -37,7 +34,7 @@ extension StoreContract {
                 var last = 0
                 while !isOver.withLock({ $0 }), wrong.withLock({ $0 }) == nil {
                     do {
-                        let record = try await opening.store.load()
+                        let record = try await run.first.store.load()
                         let name = record?.credential.refreshToken?.split(separator: "-").last.map(String.init) ?? ""
                         if record?.credential.accessToken != run.credential(name).accessToken {
                             wrong.withLock { $0 = "\(run.text(record)) with another one's access token" }
@@ -57,7 +54,7 @@ extension StoreContract {
             // On a busy machine the reader may not run for many updates. A store whose versions stand still has an end too.
             while updates < 50 || changes.withLock({ $0 }) < 20 && updates < 5_000 && wrong.withLock({ $0 }) == nil {
                 updates += 1
-                try await run.update(opening, .replace(run.credential("\(updates)")))
+                try await run.save("\(updates)")
             }
             isOver.withLock { $0 = true }
             await reading.value
@@ -74,14 +71,12 @@ extension StoreContract {
             intent: "a peer that hangs must not hang everybody else for good",
             remedy: "give the wait for the exclusion an end, and throw CredentialStoreError.busy",
             needs: .waitLimit,
-            waitLimit: 0.2
+            setting: 0.2
         ) { run in
-            let opening = try await run.open()
-            let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
-            try await run.waitUntilInside(holder)
-            let waiter = run.start("the waiter", opening, .success(.keep))
+            let holder = try await run.holder()
+            let waiter = run.start("the waiter", .success(.keep))
             guard try await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
-                throw run.violation("the waiter to be told that the store is busy", "it waits on", #line)
+                throw run.violation("the waiter to be told that the store is busy", "it waits on")
             }
             try run.expect(run.isBusy(result), "CredentialStoreError.busy", observed: run.text(result))
             try await run.record(of: holder)
@@ -94,18 +89,16 @@ extension StoreContract {
             intent: "a body that runs without anybody knowing exchanges the refresh token",
             remedy: "take the update out of the queue before its error is thrown",
             needs: .waitLimit,
-            waitLimit: 0.2
+            setting: 0.2
         ) { run in
-            let opening = try await run.open()
-            let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
-            try await run.waitUntilInside(holder)
-            let waiter = run.start("the waiter", opening, .success(.replace(run.credential("A"))))
+            let holder = try await run.holder()
+            let waiter = run.start("the waiter", .success(.replace(run.credential("A"))))
             await run.comes { waiter.result != nil }
             try await run.record(of: holder)
             await run.giveTime()
             guard let result = waiter.result, case .failure = result else { return }
             try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")
-            let record = try await run.load(opening)
+            let record = try await run.load()
             try run.expect(record == nil, "no record", observed: run.text(record))
         },
 
@@ -116,13 +109,11 @@ extension StoreContract {
             intent: "the pool of tasks has one thread for each core: the holder itself could not go on",
             remedy: "suspend the task: try for the lock, sleep, try again"
         ) { run in
-            let opening = try await run.open()
-            let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
-            try await run.waitUntilInside(holder)
+            let holder = try await run.holder()
             // A pool with one thread, and not that of the process, which others need.
             let pool = Lane("a pool with one thread")
             let waiters = (1...200).map { number in
-                run.start("waiter \(number)", opening, .success(.keep), inPool: pool)
+                run.start("waiter \(number)", .success(.keep), inPool: pool)
             }
             let hasRun = Locked(false)
             pool.start {
@@ -130,7 +121,7 @@ extension StoreContract {
                 run.log.check()
             }
             let isFree = await run.comes { hasRun.withLock { $0 } }
-            holder.exit.open()
+            holder.letGo()
             try run.expect(isFree, "a task of somebody else to run", observed: "the thread is blocked")
             // All of them have to be out of the place, which goes away with the run; E5 judges whether they get in.
             await run.comes { waiters.allSatisfy { $0.result != nil } }
@@ -144,12 +135,11 @@ extension StoreContract {
             remedy: "do not look at the task's cancellation once the body runs",
             resembles: "ktor PR #5193: a cancellation loses the rotated token"
         ) { run in
-            let opening = try await run.open()
-            let call = run.start("who is cancelled", opening, .success(.replace(run.credential("A"))), isHeld: true)
+            let call = run.start("who is cancelled", .success(.replace(run.credential("A"))), isHeld: true)
             try await run.waitUntilInside(call)
             call.cancel()
             _ = try await run.result(of: call)
-            try run.expect(try await run.load(opening), is: "A", from: "load")
+            try run.expect(try await run.load(), is: "A", from: "load")
         },
 
         StoreClause(
@@ -160,17 +150,15 @@ extension StoreContract {
             remedy: "wait in a cancellation handler",
             isConvention: true
         ) { run in
-            let opening = try await run.open()
-            let holder = run.start("the holder", opening, .success(.keep), isHeld: true)
-            try await run.waitUntilInside(holder)
-            let waiter = run.start("the waiter", opening, .success(.keep))
+            let holder = try await run.holder()
+            let waiter = run.start("the waiter", .success(.keep))
             await run.giveTime()
             waiter.cancel()
             guard try await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
-                throw run.violation("the waiter to end at once", "it waits on", #line)
+                throw run.violation("the waiter to end at once", "it waits on")
             }
             guard case .failure(let error) = result, run.subject.errors(error) is CancellationError else {
-                throw run.violation("CancellationError", run.text(result), #line)
+                throw run.violation("CancellationError", run.text(result))
             }
             try await run.record(of: holder)
             try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")

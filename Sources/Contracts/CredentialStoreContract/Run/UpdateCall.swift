@@ -11,8 +11,7 @@ final class UpdateCall: Sendable {
     }
 
     let name: String
-    /// The body goes on when the scenario opens it.
-    let exit = Gate()
+    private let exit = AsyncStream<Never>.makeStream()
     private let state = Locked(State())
 
     init(name: String) {
@@ -26,31 +25,11 @@ final class UpdateCall: Sendable {
     func sees(_ record: CredentialRecord?) { state.withLock { $0.seen.append(record) } }
     func ends(_ result: Result<CredentialRecord?, any Error>) { state.withLock { $0.result = result } }
     func runs(in task: Task<Void, Never>) { state.withLock { $0.task = task } }
+    /// Lets the body go on.
+    func letGo() { exit.continuation.finish() }
+    /// Holds the body until the scenario lets it go on, or cancels the call.
+    func waitAtExit() async { for await _ in exit.stream {} }
     func cancel() { state.withLock { $0.task }?.cancel() }
-}
-
-/// Lets tasks wait until it is opened.
-final class Gate: Sendable {
-    private let state = Locked((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
-
-    func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    func pass() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
 }
 
 /// What a scenario's body throws.

@@ -3,11 +3,11 @@ package import Foundation
 /// What the suite found out before a clause is run.
 package struct RunConditions: Sendable {
     /// How many seconds a subject may take for one step.
-    let timeLimit: TimeInterval
+    var timeLimit: TimeInterval
+    /// Whether the subject was slow in this clause, and the time limit is a longer one.
+    var isPatient = false
     /// The ids of clauses that the subject is known to break.
     var broken: Set<String> = []
-
-    package init(timeLimit: TimeInterval) { self.timeLimit = timeLimit }
 }
 
 /// A step failed that another clause judges.
@@ -23,53 +23,46 @@ package struct NotJudged: Error {
     }
 }
 
-/// The clause cannot be asked of this subject.
-struct Skipped: Error {
-    let reason: String
+/// The subject did what it owed after its time limit, and is given a longer one.
+struct SlowSubject: Error {}
+
+/// The scenario cannot go on, and this is how the clause went.
+struct Unjudged: Error {
+    let outcome: ContractOutcome
 }
 
-/// The subject did what it owed, after its time limit: nothing is judged from that.
-struct SlowSubject: Error {
-    let timeLimit: TimeInterval
+/// A round that another clause, which is known to be broken, leaves nothing to see in.
+struct RoundSkipped: Error {}
 
-    var reason: String {
-        "no answer within \(timeLimit) s, but later; give a longer timeLimit:, or set your retries to 0"
-    }
-}
-
-/// What the contracts for services and for stores have in common: how clauses are run, one after the other.
-package protocol VerifiedClause: Sendable {
-    associatedtype Subject: VerifiedSubject
-
-    var wording: ClauseWording { get }
-    func reasonToSkip(_ subject: Subject) -> String?
-    func run(on subject: Subject, _ conditions: RunConditions) async throws
-}
-
+/// What the contracts for services and for stores have in common: a kind of subject, and how clauses are run on it.
 package protocol VerifiedSubject: Sendable {
+    associatedtype Features: OptionSet & Sendable
+    associatedtype Run: ScenarioRun where Run.Subject == Self
+
     var name: String { get }
+    var features: Features { get }
     var promises: Set<String> { get }
+    var errors: @Sendable (any Error) -> any Error { get }
 }
 
-extension VerifiedClause {
+extension Clause where Subject: VerifiedSubject {
     /// How the clause went; and if a step failed that another clause is to judge, what it was.
-    package func judge(
-        _ subject: Subject,
-        _ conditions: RunConditions
-    ) async -> (outcome: ContractOutcome, left: NotJudged?) {
+    func judge(_ subject: Subject, _ conditions: RunConditions) async -> (outcome: ContractOutcome, left: NotJudged?) {
         if let reason = reasonToSkip(subject) { return (.skipped(reason), nil) }
         return await Lane("scenario").start { () async -> (ContractOutcome, NotJudged?) in
             do {
-                try await run(on: subject, conditions)
+                try await run(subject, conditions)
                 return (.kept, nil)
             } catch let violation as ContractViolation {
                 return (outcome(of: violation, by: subject), nil)
             } catch let left as NotJudged {
                 return (.notJudged(left.reason(broken: conditions.broken)), left)
-            } catch let slow as SlowSubject {
-                return (.notJudged(slow.reason), nil)
-            } catch let skipped as Skipped {
-                return (.skipped(skipped.reason), nil)
+            } catch is SlowSubject {
+                var patient = conditions
+                (patient.timeLimit, patient.isPatient) = (4 * conditions.timeLimit, true)
+                return await judge(subject, patient)
+            } catch let unjudged as Unjudged {
+                return (unjudged.outcome, nil)
             } catch {
                 // Scenarios throw nothing else.
                 preconditionFailure("\(wording.id) threw \(error)")

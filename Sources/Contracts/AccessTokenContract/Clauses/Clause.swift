@@ -1,0 +1,106 @@
+public import Foundation
+
+/// One sentence about services, with the scenario that shows whether a subject keeps it.
+public typealias ContractClause = Clause<ContractSubject>
+
+/// One sentence about subjects of a kind, with the scenario that shows whether a subject keeps it.
+///
+/// A scenario judges the clause's sentence alone. If another step of the scenario fails, the clause is not judged.
+@dynamicMemberLookup
+public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringConvertible {
+    /// What the clause says.
+    public let wording: ClauseWording
+
+    /// Why the clause is not asked of a subject; `nil` if it is.
+    let reasonToSkip: @Sendable (Subject) -> String?
+    let run: @Sendable (Subject, RunConditions) async throws -> Void
+
+    /// The clause's id, such as `S1`.
+    public var id: String { wording.id }
+
+    /// The id and what the subject must do.
+    public var description: String { wording.description }
+
+    /// What the clause says: its severity, its sentence, the reasons.
+    public subscript<Value>(dynamicMember part: KeyPath<ClauseWording, Value>) -> Value { wording[keyPath: part] }
+}
+
+extension Clause where Subject: VerifiedSubject {
+    /// - Parameters:
+    ///   - needs: the features without which the clause is skipped.
+    ///   - skips: why the clause is not asked of a subject that has declared all features that the clause needs.
+    ///   - setting: what the clause asks the fixture to be.
+    ///   - rounds: in how many rounds a subject with such features is tried, each on a new service or store.
+    package init(
+        _ id: String,
+        _ severity: ContractSeverity,
+        _ must: String,
+        intent: String,
+        remedy: String,
+        resembles: String? = nil,
+        isConvention: Bool = false,
+        needs: Subject.Features = [],
+        skips: @escaping @Sendable (Subject) -> String? = { _ in nil },
+        setting: Subject.Run.Setting = Subject.Run.usualSetting,
+        rounds: @escaping @Sendable (Subject.Features) -> Int = { _ in 1 },
+        file: String = #fileID,
+        line: Int = #line,
+        scenario: @escaping @Sendable (Subject.Run) async throws -> Void
+    ) {
+        let wording = ClauseWording(
+            id: id,
+            severity: severity,
+            must: must,
+            intent: intent,
+            remedy: remedy,
+            resembles: resembles,
+            isConvention: isConvention,
+            file: file,
+            line: line
+        )
+        self.wording = wording
+        reasonToSkip = { subject in
+            let missing = needs.subtracting(subject.features)
+            return missing.isEmpty ? skips(subject) : "not declared: \(missing)"
+        }
+        run = { subject, conditions in
+            let rounds = rounds(subject.features)
+            for round in 0..<rounds {
+                let context = RunContext(
+                    wording: wording,
+                    subject: subject,
+                    round: round,
+                    rounds: rounds,
+                    conditions: conditions
+                )
+                let run = Subject.Run(context, setting)
+                defer { run.end() }
+                do {
+                    try await run.begin()
+                    try await scenario(run)
+                } catch is RoundSkipped {
+                    continue
+                }
+            }
+        }
+    }
+}
+
+extension Clause where Subject == ContractSubject {
+    /// Runs the clause's scenario on a new service of the subject.
+    ///
+    /// **Concurrency** Scenarios share nothing, so clauses and subjects can be verified in parallel. A scenario waits
+    /// for events, never for time; the time limit only ends a wait that a broken subject would make endless. The
+    /// suite calls the subject on threads of its own, and ends also if the subject blocks them for ever.
+    ///
+    /// - Parameters:
+    ///   - subject: the kind of service.
+    ///   - timeLimit: how many seconds a subject may take for one step; more on a busy machine.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public func verify(
+        _ subject: ContractSubject,
+        timeLimit: TimeInterval = ServiceContract.defaultTimeLimit
+    ) async -> ContractOutcome {
+        await judge(subject, RunConditions(timeLimit: timeLimit)).outcome
+    }
+}
