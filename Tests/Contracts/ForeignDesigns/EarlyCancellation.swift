@@ -6,22 +6,22 @@ import AccessTokenContract
 /// waits for ever.
 final class EarlyCancellation: Sendable {
     private struct State {
-        var token: ForeignToken?
+        var token: AccessToken?
         var isLoading = false
-        var waiters: [Int: CheckedContinuation<ForeignToken, any Error>] = [:]
+        var waiters: [Int: CheckedContinuation<AccessToken, any Error>] = [:]
         var lastWaiter = 0
     }
 
     private let looksAgain: Bool
-    private let request: @Sendable () async throws -> ForeignToken
+    private let loader: ControlledLoader
     private let state = Locked(State())
 
-    init(looksAgain: Bool, request: @escaping @Sendable () async throws -> ForeignToken) {
+    init(looksAgain: Bool, loader: ControlledLoader) {
         self.looksAgain = looksAgain
-        self.request = request
+        self.loader = loader
     }
 
-    func token() async throws -> ForeignToken {
+    func token() async throws -> AccessToken {
         if let token = state.withLock({ $0.token }) { return token }
         let number = state.withLock { state in
             state.lastWaiter += 1
@@ -46,8 +46,8 @@ final class EarlyCancellation: Sendable {
     }
 
     private func load() async {
-        let result: Result<ForeignToken, any Error>
-        do { result = .success(try await request()) } catch { result = .failure(error) }
+        let result: Result<AccessToken, any Error>
+        do { result = .success(try await loader.load(replacing: nil)) } catch { result = .failure(error) }
         let waiters = state.withLock { state in
             defer {
                 state.waiters = [:]
@@ -67,10 +67,8 @@ extension ForeignDesign {
         repairs: "X3"
     ) { isRepaired in
         ContractSubject("early cancellation", features: [.cancellation, .asyncCallers]) { fixture in
-            let service = EarlyCancellation(looksAgain: isRepaired) {
-                ForeignToken(try await fixture.loader.load(replacing: nil))
-            }
-            return .awaiting { try await service.token().token }
+            let service = EarlyCancellation(looksAgain: isRepaired, loader: fixture.loader)
+            return .awaiting { try await service.token() }
         }
     }
 }

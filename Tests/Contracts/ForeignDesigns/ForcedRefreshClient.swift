@@ -2,17 +2,17 @@ import AccessTokenContract
 
 /// One shared task for those who take what there is; who forces a refresh gets a load of its own.
 actor ForcedRefreshClient {
-    private let request: @Sendable () async throws -> ForeignToken
+    private let loader: ControlledLoader
     private let isRepaired: Bool
-    private var token: ForeignToken?
-    private var refreshing: Task<ForeignToken, any Error>?
+    private(set) var token: AccessToken?
+    private var refreshing: Task<AccessToken, any Error>?
 
-    init(isRepaired: Bool, request: @escaping @Sendable () async throws -> ForeignToken) {
+    init(isRepaired: Bool, loader: ControlledLoader) {
         self.isRepaired = isRepaired
-        self.request = request
+        self.loader = loader
     }
 
-    func token(forcingRefresh isForced: Bool) async throws -> ForeignToken {
+    func token(forcingRefresh isForced: Bool) async throws -> AccessToken {
         if !isForced, let token { return token }
         if let refreshing, !isForced || isRepaired { return try await refreshing.value }
         let task = Task { try await refresh() }
@@ -20,9 +20,9 @@ actor ForcedRefreshClient {
         return try await task.value
     }
 
-    private func refresh() async throws -> ForeignToken {
+    private func refresh() async throws -> AccessToken {
         defer { refreshing = nil }
-        let new = try await request()
+        let new = try await loader.load(replacing: nil)
         token = new
         return new
     }
@@ -32,20 +32,14 @@ extension ForeignDesign {
     static let forcedRefresh = ForeignDesign("a forced refresh that joins no other", broken: ["I7"], repairs: "I7") {
         isRepaired in
         ContractSubject("forced refresh", features: [.forcedRefresh, .currentToken]) { fixture in
-            let client = ForcedRefreshClient(isRepaired: isRepaired) {
-                try await ForeignToken(fixture.loader.load(replacing: nil))
-            }
+            let client = ForcedRefreshClient(isRepaired: isRepaired, loader: fixture.loader)
             return .awaiting {
-                try await client.token(forcingRefresh: false).token
+                try await client.token(forcingRefresh: false)
             } refresh: {
-                try await client.token(forcingRefresh: true).token
+                try await client.token(forcingRefresh: true)
             } currentToken: {
-                await client.present?.token
+                await client.token
             }
         }
     }
-}
-
-extension ForcedRefreshClient {
-    var present: ForeignToken? { token }
 }

@@ -4,9 +4,9 @@ import Foundation
 /// Loads before anybody asks, and renews in time by a timer; what it has counts as good until the renewal is there.
 final class PreloadingRenewer: Sendable {
     private struct State {
-        var token: ForeignToken?
+        var token: AccessToken?
         var isLoading = false
-        var waiting: [@Sendable (Result<ForeignToken, any Error>) -> Void] = []
+        var waiting: [AccessTokenHandler] = []
     }
 
     private let loader: ControlledLoader
@@ -21,9 +21,9 @@ final class PreloadingRenewer: Sendable {
         load()
     }
 
-    func get(_ completion: @escaping @Sendable (Result<ForeignToken, any Error>) -> Void) {
-        let present = state.withLock { state -> ForeignToken? in
-            let isPast = state.token?.expiresAt.map { $0 <= clock.now } ?? false
+    func get(_ completion: @escaping AccessTokenHandler) {
+        let present = state.withLock { state -> AccessToken? in
+            let isPast = state.token?.expiration.map { $0 <= clock.now } ?? false
             if let token = state.token, !isRepaired || !isPast { return token }
             state.waiting.append(completion)
             return nil
@@ -37,11 +37,11 @@ final class PreloadingRenewer: Sendable {
             return !state.isLoading
         }
         guard isFree else { return }
-        loader.load(replacing: nil) { [self] result in finish(result.map(ForeignToken.init)) }
+        loader.load(replacing: nil) { self.finish($0) }
     }
 
-    private func finish(_ result: Result<ForeignToken, any Error>) {
-        let waiting = state.withLock { state -> [@Sendable (Result<ForeignToken, any Error>) -> Void]? in
+    private func finish(_ result: Result<AccessToken, any Error>) {
+        let waiting = state.withLock { state -> [AccessTokenHandler]? in
             guard state.isLoading else { return nil }
             defer { state.waiting = [] }
             state.isLoading = false
@@ -50,7 +50,7 @@ final class PreloadingRenewer: Sendable {
         }
         guard let waiting else { return }
         for completion in waiting { completion(result) }
-        guard let end = (try? result.get())?.expiresAt else { return }
+        guard let end = (try? result.get())?.expiration else { return }
         _ = clock.schedule(after: end.timeIntervalSince(clock.now) - 60) { [weak self] in self?.load() }
     }
 }
@@ -60,7 +60,7 @@ extension ForeignDesign {
         isRepaired in
         ContractSubject("renewer", features: [.expiry, .callbackLoader]) { fixture in
             let renewer = PreloadingRenewer(isRepaired: isRepaired, loader: fixture.loader, clock: fixture.clock)
-            return .retrieving { handler in renewer.get { handler($0.map(\.token)) } }
+            return .retrieving { renewer.get($0) }
         }
     }
 }

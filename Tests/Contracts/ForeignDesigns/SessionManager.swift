@@ -6,24 +6,24 @@ actor SessionManager {
 
     /// What becomes of a refresh that was running when the session ended.
     enum LateToken {
-        case bringsTheSessionBack, goesToItsWaiters, isDropped
+        case goesToItsWaiters, isDropped
         /// The refresh is cancelled at sign-out, which many a request ignores.
         case isCancelled
     }
 
-    private let request: @Sendable () async throws -> ForeignToken
+    private let loader: ControlledLoader
     private let lateToken: LateToken
-    private var token: ForeignToken?
+    private var token: AccessToken?
     private var isSignedOut = false
     private var session = 0
-    private var refreshing: Task<ForeignToken, any Error>?
+    private var refreshing: Task<AccessToken, any Error>?
 
-    init(_ lateToken: LateToken, request: @escaping @Sendable () async throws -> ForeignToken) {
-        self.request = request
+    init(_ lateToken: LateToken, loader: ControlledLoader) {
+        self.loader = loader
         self.lateToken = lateToken
     }
 
-    func current() async throws -> ForeignToken {
+    func current() async throws -> AccessToken {
         if let token { return token }
         if isSignedOut { throw NoSession() }
         let task = refreshing ?? Task { try await refresh() }
@@ -39,12 +39,12 @@ actor SessionManager {
         refreshing = nil
     }
 
-    private func refresh() async throws -> ForeignToken {
+    private func refresh() async throws -> AccessToken {
         let session = session
         defer { if session == self.session { refreshing = nil } }
-        let new = try await request()
+        let new = try await loader.load(replacing: nil)
         switch lateToken {
-        case _ where session == self.session, .bringsTheSessionBack, .isCancelled: token = new
+        case _ where session == self.session, .isCancelled: token = new
         case .goesToItsWaiters: break
         case .isDropped: throw NoSession()
         }
@@ -53,19 +53,15 @@ actor SessionManager {
 }
 
 extension ForeignDesign {
-    static let lateSession = session("a session that a late answer brings back", .bringsTheSessionBack)
     static let lateWaiters = session("a session whose waiters get a late answer", .goesToItsWaiters)
-
     static let cancelledSession = session("a session that cancels its load and trusts in that", .isCancelled)
 
     private static func session(_ name: String, _ lateToken: SessionManager.LateToken) -> ForeignDesign {
         ForeignDesign(name, broken: ["O1", "O4"], repairs: "O1") { isRepaired in
             ContractSubject("session manager", features: [.signOut]) { fixture in
-                let manager = SessionManager(isRepaired ? .isDropped : lateToken) {
-                    try await ForeignToken(fixture.loader.load(replacing: nil))
-                }
+                let manager = SessionManager(isRepaired ? .isDropped : lateToken, loader: fixture.loader)
                 return .awaiting {
-                    try await manager.current().token
+                    try await manager.current()
                 } signOut: {
                     await manager.end()
                 }

@@ -1,68 +1,51 @@
 import AccessTokenContract
 
-/// An actor that shares one task, which its callers clear when they are done: also when a newer one is there by then.
+/// An actor that shares one task, which the caller that started it clears when it is done: also when a newer one is there by
+/// then. Repaired, the load clears it.
 actor SharedTaskSession {
-    enum Clearing { case everyCaller, whoStartedTheTask, theLoad }
+    private let loader: ControlledLoader
+    private let isRepaired: Bool
+    private var token: AccessToken?
+    private var refreshing: Task<AccessToken, any Error>?
 
-    private let request: @Sendable () async throws -> ForeignToken
-    private let clearing: Clearing
-    private var token: ForeignToken?
-    private var refreshing: Task<ForeignToken, any Error>?
-
-    init(clearing: Clearing, request: @escaping @Sendable () async throws -> ForeignToken) {
-        self.request = request
-        self.clearing = clearing
+    init(isRepaired: Bool, loader: ControlledLoader) {
+        self.isRepaired = isRepaired
+        self.loader = loader
     }
 
-    func validToken() async throws -> ForeignToken {
+    func validToken() async throws -> AccessToken {
         if let token { return token }
         let isFirst = refreshing == nil
         let task = refreshing ?? Task { try await refresh() }
         refreshing = task
-        defer { if clearing == .everyCaller || clearing == .whoStartedTheTask && isFirst { refreshing = nil } }
+        defer { if isFirst, !isRepaired { refreshing = nil } }
         return try await task.value
     }
 
-    func reject(_ rejected: ForeignToken) {
+    func reject(_ rejected: AccessToken) {
         guard token == rejected else { return }
         token = nil
-        if clearing == .whoStartedTheTask { refreshing = nil }
+        if !isRepaired { refreshing = nil }
     }
 
-    private func refresh() async throws -> ForeignToken {
-        defer { if clearing == .theLoad { refreshing = nil } }
-        let new = try await request()
+    private func refresh() async throws -> AccessToken {
+        defer { if isRepaired { refreshing = nil } }
+        let new = try await loader.load(replacing: nil)
         token = new
         return new
     }
 }
 
 extension ForeignDesign {
-    static let sharedTask = shared(
-        .everyCaller,
-        [.asyncCallers, .cancellation],
-        broken: ["S3", "X1", "X3"],
-        repairs: "S3"
-    )
     /// A round of S4 holds the caller that started the task, and no other.
-    static let leaderClears = shared(.whoStartedTheTask, [.asyncCallers, .invalidation], broken: ["S4"], repairs: "S4")
-
-    private static func shared(
-        _ clearing: SharedTaskSession.Clearing,
-        _ features: ContractFeatures,
-        broken: [String],
-        repairs: String
-    ) -> ForeignDesign {
-        ForeignDesign("a shared task, cleared by \(clearing)", broken: broken, repairs: repairs) { isRepaired in
-            ContractSubject("shared task", features: features) { fixture in
-                let session = SharedTaskSession(clearing: isRepaired ? .theLoad : clearing) {
-                    try await ForeignToken(fixture.loader.load(replacing: nil))
-                }
-                return .awaiting {
-                    try await session.validToken().token
-                } invalidate: {
-                    await session.reject(ForeignToken($0))
-                }
+    static let leaderClears = ForeignDesign("a shared task, cleared by its caller", broken: ["S4"], repairs: "S4") {
+        isRepaired in
+        ContractSubject("shared task", features: [.asyncCallers, .invalidation]) { fixture in
+            let session = SharedTaskSession(isRepaired: isRepaired, loader: fixture.loader)
+            return .awaiting {
+                try await session.validToken()
+            } invalidate: {
+                await session.reject($0)
             }
         }
     }

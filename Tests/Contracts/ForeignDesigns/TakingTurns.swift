@@ -3,19 +3,19 @@ import AccessTokenContract
 /// An actor whose callers take turns: each looks for a token first, and loads one if there is none. After a failure the next
 /// one loads again, and so do all who wait; repaired, they take the error for theirs.
 actor TakingTurns {
-    private let request: @Sendable () async throws -> ForeignToken
+    private let loader: ControlledLoader
     private let isRepaired: Bool
-    private var token: ForeignToken?
+    private var token: AccessToken?
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var failures: [any Error] = []
 
-    init(isRepaired: Bool, request: @escaping @Sendable () async throws -> ForeignToken) {
-        self.request = request
+    init(isRepaired: Bool, loader: ControlledLoader) {
+        self.loader = loader
         self.isRepaired = isRepaired
     }
 
-    func current() async throws -> ForeignToken {
+    func current() async throws -> AccessToken {
         let earlier = failures.count
         while isBusy { await withCheckedContinuation { waiting.append($0) } }
         if let token { return token }
@@ -27,7 +27,7 @@ actor TakingTurns {
             waiting = []
         }
         do {
-            let new = try await request()
+            let new = try await loader.load(replacing: nil)
             token = new
             return new
         } catch {
@@ -38,16 +38,10 @@ actor TakingTurns {
 }
 
 extension ForeignDesign {
-    static let takingTurns = ForeignDesign(
-        "callers that take turns",
-        broken: ["F5"],
-        repairs: "F5"
-    ) { isRepaired in
+    static let takingTurns = ForeignDesign("callers that take turns", broken: ["F5"], repairs: "F5") { isRepaired in
         ContractSubject("taking turns") { fixture in
-            let callers = TakingTurns(isRepaired: isRepaired) {
-                try await ForeignToken(fixture.loader.load(replacing: nil))
-            }
-            return .awaiting { try await callers.current().token }
+            let callers = TakingTurns(isRepaired: isRepaired, loader: fixture.loader)
+            return .awaiting { try await callers.current() }
         }
     }
 }

@@ -5,22 +5,19 @@ import Foundation
 ///
 /// Its loads have no numbers: a second answer to one of them reaches those who wait for the next (D7).
 final class TwoStepCache: Sendable {
-    private let request: @Sendable (@escaping @Sendable (Result<ForeignToken, any Error>) -> Void) -> Void
+    private let loader: ControlledLoader
     private let isRepaired: Bool
     private let decision = NSLock()
-    private let token = Locked<ForeignToken?>(nil)
+    private let token = Locked<AccessToken?>(nil)
     private let isLoading = Locked(false)
-    private let waiting = Locked<[@Sendable (Result<ForeignToken, any Error>) -> Void]>([])
+    private let waiting = Locked<[AccessTokenHandler]>([])
 
-    init(
-        isRepaired: Bool,
-        request: @escaping @Sendable (@escaping @Sendable (Result<ForeignToken, any Error>) -> Void) -> Void
-    ) {
+    init(isRepaired: Bool, loader: ControlledLoader) {
         self.isRepaired = isRepaired
-        self.request = request
+        self.loader = loader
     }
 
-    func get(_ completion: @escaping @Sendable (Result<ForeignToken, any Error>) -> Void) {
+    func get(_ completion: @escaping AccessTokenHandler) {
         if let token = token.withLock({ $0 }) { return completion(.success(token)) }
         if isRepaired { decision.lock() }
         waiting.withLock { $0.append(completion) }
@@ -29,10 +26,10 @@ final class TwoStepCache: Sendable {
         if mustLoad { Thread.sleep(forTimeInterval: 0.000_2) }
         if mustLoad { isLoading.withLock { $0 = true } }
         if isRepaired { decision.unlock() }
-        if mustLoad { request { self.finish($0) } }
+        if mustLoad { loader.load(replacing: nil) { self.finish($0) } }
     }
 
-    private func finish(_ result: Result<ForeignToken, any Error>) {
+    private func finish(_ result: Result<AccessToken, any Error>) {
         token.withLock { $0 = try? result.get() }
         isLoading.withLock { $0 = false }
         for completion in waiting.withLock({ waiting in
@@ -47,10 +44,8 @@ final class TwoStepCache: Sendable {
 extension ForeignDesign {
     static let twoSteps = ForeignDesign("a decision in two steps", broken: ["S1", "D7"], repairs: "S1") { isRepaired in
         ContractSubject("two steps", features: .callbackLoader) { fixture in
-            let cache = TwoStepCache(isRepaired: isRepaired) { completion in
-                fixture.loader.load(replacing: nil) { completion($0.map(ForeignToken.init)) }
-            }
-            return .retrieving { handler in cache.get { handler($0.map(\.token)) } }
+            let cache = TwoStepCache(isRepaired: isRepaired, loader: fixture.loader)
+            return .retrieving { cache.get($0) }
         }
     }
 }
