@@ -1,6 +1,12 @@
+import Foundation
 import InterleavingExplorer
 import TestSupport
 import Testing
+
+/// How many times as many schedules are tried, set by `.ci/deep interleavings`; `nil` for `swift test`, which tries few.
+///
+/// All planted bugs that are a matter of order appear by the 20th schedule of their scenario.
+let effort = ProcessInfo.processInfo.environment["EXPLORER_EFFORT"].flatMap { Int($0) }
 
 @Suite("The contract under every interleaving", .eightAtATime, .timeLimit(.minutes(effort == nil ? 10 : 120)))
 struct EveryInterleavingTests {
@@ -16,13 +22,14 @@ struct EveryInterleavingTests {
         "sign-out, and asking again", "sign-in during a load", "a deadline", "the last reference goes",
     ].map(ContractScenario.named)
 
+    /// No limit is below the 32 runs that an exploration has at least.
     @Test(arguments: Subject.own)
     func `is kept by`(_ subject: Subject) async {
         let isPlain = [Subject.actor.name, Subject.queue.name].contains(subject.name)
-        for scenario in ContractScenario.all {
-            var explorer = Explorer()
-            explorer.preempts = false
-            explorer.maximumSchedules = effort.map { $0 * (isPlain ? 600 : 60) } ?? (isPlain ? 60 : 20)
+        var explorer = Explorer()
+        explorer.preempts = false
+        explorer.maximumSchedules = effort.map { $0 * (isPlain ? 600 : 60) } ?? (isPlain ? 60 : 32)
+        for scenario in isPlain || effort != nil ? ContractScenario.all : Self.smallest {
             _ = await explore(scenario, with: subject, by: explorer)
         }
     }
@@ -41,9 +48,9 @@ struct EveryInterleavingTests {
 
     @Test(arguments: effort == nil ? [Subject.actor, .queue] : Subject.own)
     func `is kept, also where steps are held in their middle, by`(_ subject: Subject) async {
-        for scenario in ContractScenario.all {
-            var explorer = Explorer()
-            explorer.maximumSchedules = 15 * (effort ?? 1)
+        var explorer = Explorer()
+        explorer.maximumSchedules = effort.map { 15 * $0 } ?? 32
+        for scenario in effort == nil ? Self.smallest : ContractScenario.all {
             _ = await explore(scenario, with: subject, by: explorer)
         }
     }
@@ -52,11 +59,24 @@ struct EveryInterleavingTests {
     @Test(arguments: [Subject.actor, .queue])
     func `is kept where a sign-out comes to a load whose deadline passes, by`(
         _ subject: Subject
-    ) async throws {
-        let scenario = try #require(ContractScenario.all.first { "\($0)" == "sign-out during a silent load" })
+    ) async {
         var explorer = Explorer()
         explorer.maximumSchedules = 500
-        _ = await explore(scenario, with: subject, by: explorer)
+        _ = await explore(.named("sign-out during a silent load"), with: subject, by: explorer)
+    }
+
+    @Test(arguments: [Subject.actor, .queue])
+    func `is kept, also where answers are effects, by`(_ subject: Subject) async {
+        let names = [
+            "two callers", "a rejection beside a caller", "sign-out during a load", "a session, and the next",
+            "sign-in during a load",
+        ]
+        for var scenario in names.map(ContractScenario.named) {
+            scenario.marksAnswers = true
+            var explorer = Explorer()
+            explorer.maximumSchedules = effort == nil ? 50 : 400
+            _ = await explore(scenario, with: subject, by: explorer)
+        }
     }
 
     private func explore(

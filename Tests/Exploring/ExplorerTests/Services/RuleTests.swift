@@ -6,6 +6,8 @@ import Testing
 struct RuleTests {
     private static let first = History.Call(caller: 0, number: 0)
     private static let second = History.Call(caller: 1, number: 0)
+    private static let third = History.Call(caller: 2, number: 0)
+    private static let fourth = History.Call(caller: 3, number: 0)
 
     private static let goodEntries: [History.Entry] = [
         .asks(first, isCancelled: false), .loadStarts(1), .asks(second, isCancelled: false),
@@ -94,6 +96,16 @@ struct RuleTests {
                 .signsOut, .signedOut, .asks(first, isCancelled: false), .loadStarts(1),
                 .loadAnswers(1, token: "t1", isCancelled: false), .answered(first, .token("t1")),
             ])
+        ),
+        (
+            "as if each call happened at one moment",
+            // The sign-out counts for the third caller, and not for the fourth, who asks later.
+            History(
+                entries: goodEntries + [
+                    .signsOut, .asks(third, isCancelled: false), .answered(third, .signedOut),
+                    .asks(fourth, isCancelled: false), .answered(fourth, .token("t1")), .signedOut,
+                ]
+            )
         ),
         (
             "the last session's token",

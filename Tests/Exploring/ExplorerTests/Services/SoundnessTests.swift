@@ -52,33 +52,16 @@ struct SoundnessTests {
         on subject: Subject,
         reductions: Reductions
     ) async -> (seen: Set<String>, schedules: Int) {
-        let seen = Outcomes()
         var explorer = Explorer()
         explorer.reductions = reductions
         explorer.preempts = false
-        let report = await explorer.explore(
-            Scenario(name) { run in
-                let play = Play(.named(name), with: subject, on: ExploredStage(run: run))
-                play.begin()
-                run.invariant("is collected") {
-                    seen.add(play.history.outcome)
-                    return true
-                }
-            }
-        )
+        let (seen, report) = await ExplorerTests.outcomes(by: explorer) { run in
+            let play = Play(.named(name), with: subject, in: run)
+            play.begin()
+            return { play.history.outcome }
+        }
         #expect(report.isComplete, "\(report)")
-        return (seen.all, report.schedules)
-    }
-}
-
-/// The outcomes of many runs.
-private final class Outcomes: Sendable {
-    private let seen = Locked<Set<String>>([])
-
-    var all: Set<String> { seen.withLock { $0 } }
-
-    func add(_ outcome: String) {
-        seen.withLock { _ = $0.insert(outcome) }
+        return (seen, report.schedules)
     }
 }
 

@@ -1,4 +1,5 @@
 import AccessTokenCore
+import InterleavingExplorer
 
 /// What happened while a scenario was played, in the order in which it happened: all that a rule can see.
 struct History: Sendable {
@@ -79,26 +80,27 @@ extension History.Entry: CustomStringConvertible {
     }
 }
 
-/// Writes a history down, and lets the stage notice whatever others could notice.
+/// Writes a history down, and marks whatever others could notice.
 final class Recorder: Sendable {
     private let history: Locked<History>
-    private let stage: any Stage
+    private let run: ScenarioRun
 
-    init(_ stage: any Stage, isByHandlers: Bool, cancelledCallers: Set<Int>) {
-        self.stage = stage
+    init(_ run: ScenarioRun, isByHandlers: Bool, cancelledCallers: Set<Int>) {
+        self.run = run
         history = Locked(History(isByHandlers: isByHandlers, cancelledCallers: cancelledCallers))
     }
 
     /// Adds what touches the service or anything outside.
     func record(_ entry: History.Entry) {
-        stage.notice(entry.description, writing: { history.withLock { $0.entries.append(entry) } })
+        recordQuietly(entry)
+        run.effect(entry.description)
     }
 
     /// Adds what happens in one piece with a call, and perhaps the call's end.
     func record<Result>(_ entry: History.Entry, ending end: History.Entry? = nil, _ call: () -> Result) -> Result {
-        stage.notice(entry.description) {
-            history.withLock { $0.entries.append(entry) }
-            defer { if let end { history.withLock { $0.entries.append(end) } } }
+        run.effect(entry.description) {
+            recordQuietly(entry)
+            defer { if let end { recordQuietly(end) } }
             return call()
         }
     }

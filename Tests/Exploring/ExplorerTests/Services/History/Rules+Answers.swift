@@ -1,5 +1,5 @@
 extension Rule {
-    static let all = answers + loads + sessions
+    static let all = answers + loads + sessions + order
 
     /// Whom is told what, and how often.
     static let answers = [

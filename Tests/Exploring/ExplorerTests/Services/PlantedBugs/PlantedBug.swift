@@ -1,6 +1,8 @@
 import AccessTokenAsync
 import AccessTokenGCD
 import BuggyServices
+import Dispatch
+import InterleavingExplorer
 
 /// A service with a bug that is a matter of order, and a scenario that shows it under some schedule.
 struct PlantedBug: Sendable {
@@ -15,8 +17,8 @@ struct PlantedBug: Sendable {
     static let published = [
         async("an unguarded await", breaks: "S1", in: "two callers") { UnguardedActor(loader: $0.loader) },
         async("every caller's defer clears the task", breaks: "S1", in: "an error, and two who ask again") {
-            let stage = $0.stage
-            return DeferClearingActor(loader: $0.loader) { _ in await stage.pause("the token is saved") }
+            let run = $0.run
+            return DeferClearingActor(loader: $0.loader) { _ in await run.pause("the token is saved") }
         },
         async("a failed task that stays", breaks: "F2", in: "an error, and asking again") {
             NeverClearingActor(loader: $0.loader)
@@ -37,10 +39,12 @@ struct PlantedBug: Sendable {
             WeakSelfService(loader: $0.loader)
         },
         callback("a decision split over two blocks", breaks: "S1", in: "two callers") {
-            SplitQueueService(loader: $0.loader, queue: $0.stage.queue("queue"))
+            SplitQueueService(loader: $0.loader, queue: $0.queue("queue"))
         },
         callback("a decision split over two blocks of Dispatch", breaks: "S1", in: "two callers") {
-            SplitQueueService(loader: $0.loader, queue: $0.stage.dispatchQueue("queue", target: nil))
+            let queue = DispatchQueue(label: "queue")
+            $0.run.control(queue, "queue")
+            return SplitQueueService(loader: $0.loader, queue: queue)
         },
     ]
 
@@ -60,14 +64,13 @@ struct PlantedBug: Sendable {
 
     private static func smallService(bug: BuggyService.Bug?) -> Subject {
         Subject(bug.map { "\($0)" } ?? "a small service", isByHandlers: true) { surroundings in
-            let stage = surroundings.stage
             let service = BuggyService(
                 BuggyService.Surroundings(
                     loader: surroundings.loader,
                     policy: surroundings.policy,
                     clock: surroundings.clock,
-                    handlerQueue: stage.queue("handlers"),
-                    later: { block in stage.step("later", block) }
+                    handlerQueue: surroundings.queue("handlers"),
+                    later: { block in surroundings.run.step("later", block) }
                 ),
                 bug: bug
             )

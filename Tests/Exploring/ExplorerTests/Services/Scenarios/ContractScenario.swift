@@ -1,5 +1,4 @@
 import AccessTokenCore
-import Foundation
 
 /// A few parts that do something at the same time, and what the loader brings: data, to be played on any service.
 struct ContractScenario: Sendable {
@@ -9,8 +8,6 @@ struct ContractScenario: Sendable {
         case ask
         /// Does nothing for a moment: whatever is to happen may happen meanwhile.
         case wait
-        /// Does nothing until a load is wanted ahead of the token's expiration.
-        case rest
         /// Rejects the token that it was told last, if there was one.
         case reject
         case signOut
@@ -33,18 +30,11 @@ struct ContractScenario: Sendable {
     var cancelled: Set<Int> = []
     var loads: [LoadOutcome] = [.token]
     var hasDeadline = false
-    /// Tokens expire, and are replaced ahead of that.
-    var refreshesAhead = false
-
-    /// The seconds of a token's life, of which more than half are over after a rest.
-    static let (life, rest): (TimeInterval, TimeInterval) = (1000, 600)
+    /// Whether answers to tasks are effects: what comes after one is then tried after it, and before it.
+    var marksAnswers = false
 
     var policy: AccessTokenPolicy {
-        AccessTokenPolicy(
-            leeway: 0,
-            refreshAhead: refreshesAhead ? Self.life / 2 : 0,
-            loadDeadline: hasDeadline ? 60 : nil
-        )
+        AccessTokenPolicy(leeway: 0, refreshAhead: 0, loadDeadline: hasDeadline ? 60 : nil)
     }
 
     init(
@@ -53,8 +43,7 @@ struct ContractScenario: Sendable {
         _ parts: [Move]...,
         cancelled: Set<Int> = [],
         loads: [LoadOutcome] = [.token],
-        hasDeadline: Bool = false,
-        refreshesAhead: Bool = false
+        hasDeadline: Bool = false
     ) {
         self.name = name
         self.clauses = clauses
@@ -62,7 +51,6 @@ struct ContractScenario: Sendable {
         self.cancelled = cancelled
         self.loads = loads
         self.hasDeadline = hasDeadline
-        self.refreshesAhead = refreshesAhead
     }
 
     func outcome(ofLoad number: Int) -> LoadOutcome {

@@ -1,26 +1,26 @@
 import AccessTokenAsync
 import AccessTokenGCD
 import Foundation
+import InterleavingExplorer
 
 /// A scenario that is being played on a service.
 final class Play: Sendable {
     private let scenario: ContractScenario
-    private let stage: any Stage
+    private let run: ScenarioRun
     private let recorder: Recorder
     /// The only reference to the service, but for those of the service itself and of calls that are under way.
     private let service: Locked<Subject.Service?>
-    private let ended = Locked(0)
 
     /// Makes the service; ``begin()`` raises the curtain.
-    init(_ scenario: ContractScenario, with subject: Subject, on stage: any Stage) {
+    init(_ scenario: ContractScenario, with subject: Subject, in run: ScenarioRun) {
         self.scenario = scenario
-        self.stage = stage
-        let recorder = Recorder(stage, isByHandlers: subject.isByHandlers, cancelledCallers: scenario.cancelled)
+        self.run = run
+        let recorder = Recorder(run, isByHandlers: subject.isByHandlers, cancelledCallers: scenario.cancelled)
         self.recorder = recorder
         let surroundings = Subject.Surroundings(
-            stage: stage,
-            loader: ScriptedLoader(scenario, on: stage, recorder: recorder),
-            clock: RecordingClock(clock: stage.clock, recorder: recorder),
+            run: run,
+            loader: ScriptedLoader(scenario, in: run, recorder: recorder),
+            clock: RecordingClock(clock: run.clock, recorder: recorder),
             policy: scenario.policy
         )
         service = Locked(subject.make(surroundings))
@@ -28,29 +28,20 @@ final class Play: Sendable {
 
     func begin() {
         for (index, moves) in scenario.parts.enumerated() {
-            let isCancelled = scenario.cancelled.contains(index)
             switch service.withLock({ $0?.provider }) {
             case .async:
-                stage.part("part \(index + 1)", isCancelled: isCancelled) {
-                    await self.perform(moves, as: index)
-                    self.ended.withLock { $0 += 1 }
-                }
+                let part = run.operation("part \(index + 1)") { await self.perform(moves, as: index) }
+                if scenario.cancelled.contains(index) { run.step(cancelling: part) }
             case .callback:
-                stage.part("part \(index + 1)", isCancelled: false) {
+                run.operation("part \(index + 1)") {
                     await unsafe withUnsafeContinuation { continuation in
                         self.perform(moves[...], of: index, call: 0, told: nil) { unsafe continuation.resume() }
                     }
-                    self.ended.withLock { $0 += 1 }
                 }
             case nil:
                 break
             }
         }
-    }
-
-    /// Whether every part has come to its end.
-    var hasEnded: Bool {
-        ended.withLock { $0 } == scenario.parts.count
     }
 
     /// What happened, when all is over.
@@ -72,14 +63,11 @@ final class Play: Sendable {
                 number += 1
                 recorder.record(.asks(call, isCancelled: Task.isCancelled))
                 let result = await Result { () async throws in try await provider.token() }
-                recorder.recordQuietly(.answered(call, History.Answer(result)))
+                let answered = History.Entry.answered(call, History.Answer(result))
+                scenario.marksAnswers ? recorder.record(answered) : recorder.recordQuietly(answered)
                 told = (try? result.get()) ?? told
             case .wait:
-                await stage.pause("part \(index + 1) goes on")
-            case .rest:
-                await withCheckedContinuation { continuation in
-                    _ = stage.clock.schedule(after: ContractScenario.rest) { continuation.resume() }
-                }
+                await run.pause("part \(index + 1) goes on")
             case .reject:
                 guard let told else { break }
                 recorder.record(.rejects(told.value))
@@ -129,14 +117,10 @@ final class Play: Sendable {
                 provider.retrieveToken(then: handler)
             }
             if scenario.cancelled.contains(index), number == 0 {
-                stage.step("cancels part \(index + 1)") { retrieval.cancel() }
+                run.step("cancels part \(index + 1)") { retrieval.cancel() }
             }
         case .wait:
-            stage.step("part \(index + 1) goes on") {
-                self.perform(rest, of: index, call: number, told: told, then: done)
-            }
-        case .rest:
-            _ = stage.clock.schedule(after: ContractScenario.rest) {
+            run.step("part \(index + 1) goes on") {
                 self.perform(rest, of: index, call: number, told: told, then: done)
             }
         case .reject:
@@ -169,17 +153,36 @@ final class Play: Sendable {
     }
 }
 
-/// Writes down that a deadline has passed, before anybody acts on it.
+/// The virtual time of a run; writes down that a deadline has passed, before anybody acts on it.
 private struct RecordingClock: AccessTokenClock {
-    let clock: any AccessTokenClock
+    let clock: VirtualClock
     let recorder: Recorder
 
-    var now: Date { clock.now }
+    var now: Date {
+        Date(timeIntervalSince1970: 1_800_000_000).addingTimeInterval(clock.now.offset / .seconds(1))
+    }
 
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        clock.schedule(after: delay) {
+        let timer = clock.schedule(after: .seconds(delay), "the deadline passes") {
             recorder.record(.deadlinePasses)
             action()
+        }
+        return AccessTokenTimer { timer.cancel() }
+    }
+}
+
+extension Scenario {
+    /// A scenario of the contract for the explorer; it fails with the first rule that is broken.
+    init(_ scenario: ContractScenario, with subject: Subject) {
+        self.init("\(scenario), on \(subject)") { run in
+            let play = Play(scenario, with: subject, in: run)
+            play.begin()
+            // A silent load has no answer.
+            if scenario.loads.contains(.silence) { run.permitUnfinishedTasks() }
+            run.invariant("the contract is kept") {
+                if let broken = play.history.brokenRule { throw broken }
+                return true
+            }
         }
     }
 }

@@ -1,30 +1,30 @@
 import AccessTokenAsync
 import AccessTokenGCD
-import Foundation
+import InterleavingExplorer
 
-/// Brings what the scenario says, when the stage says so; a load that is cancelled fails, as a request would.
+/// Brings what the scenario says, when the schedule says so; a load that is cancelled fails, as a request would.
 final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     struct LoadError: Error {
         let load: Int
     }
 
     private let scenario: ContractScenario
-    private let stage: any Stage
+    private let run: ScenarioRun
     private let recorder: Recorder
     private let loads = Locked(0)
     /// Callbacks of silent loads: kept, since a callback that is dropped is an answer.
     private let silent = Locked<[AccessTokenHandler]>([])
 
-    init(_ scenario: ContractScenario, on stage: any Stage, recorder: Recorder) {
+    init(_ scenario: ContractScenario, in run: ScenarioRun, recorder: Recorder) {
         self.scenario = scenario
-        self.stage = stage
+        self.run = run
         self.recorder = recorder
     }
 
     func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
         let number = start()
         guard scenario.outcome(ofLoad: number) != .silence else { return silent.withLock { $0.append(handler) } }
-        stage.step("load \(number) answers") { handler(self.finish(number, isCancelled: false)) }
+        run.step("load \(number) answers") { handler(self.finish(number, isCancelled: false)) }
     }
 
     func load(replacing old: AccessToken?) async throws -> AccessToken {
@@ -33,17 +33,17 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
             // A task that no code can resume any more: silence for good.
             await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         }
-        await stage.pause("load \(number) answers")
+        await run.pause("load \(number) answers")
         return try finish(number, isCancelled: Task.isCancelled).get()
     }
 
     func signOut(then done: @escaping @Sendable () -> Void) {
-        stage.notice("the loader forgets")
+        run.effect("the loader forgets")
         done()
     }
 
     func signOut() async {
-        stage.notice("the loader forgets")
+        run.effect("the loader forgets")
     }
 
     private func start() -> Int {
@@ -60,8 +60,7 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
             recorder.record(.loadAnswers(number, token: nil, isCancelled: isCancelled))
             return .failure(isCancelled ? CancellationError() : LoadError(load: number))
         }
-        let expiration = scenario.refreshesAhead ? stage.clock.now + ContractScenario.life : nil
-        let token = AccessToken(value: "t\(number)", expiration: expiration)
+        let token = AccessToken(value: "t\(number)")
         recorder.record(.loadAnswers(number, token: token.value, isCancelled: false))
         return .success(token)
     }

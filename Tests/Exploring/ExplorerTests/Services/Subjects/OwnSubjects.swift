@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import InterleavingExplorer
 
 extension Subject {
     /// The services of this package, and each as its adapters present it.
@@ -11,43 +12,22 @@ extension Subject {
         queueAsAsyncAsCallback, actorAsCallback, actorAsCallbackAsAsync,
     ]
 
-    static let actor = Subject("the actor") { surroundings in
-        let service = actorService(surroundings)
-        return Service(
-            provider: .async(service),
-            signIn: { await service.signIn($0) },
-            currentToken: { service.currentToken }
-        )
-    }
+    static let actor = Subject("the actor") { Service(actorService($0)) }
 
     /// With a listener that is told all events: they are effects of their own, in the order of the decisions.
     static let actorObserved = Subject("the actor, observed") { surroundings in
-        let service = actorService(surroundings, onEvent: surroundings.observe)
-        return Service(
-            provider: .async(service),
-            signIn: { await service.signIn($0) },
-            currentToken: { service.currentToken }
-        )
+        Service(actorService(surroundings, onEvent: surroundings.observe))
     }
 
     static let actorWithCallbackLoader = Subject("the actor with a callback loader") { surroundings in
-        let loaderQueue = surroundings.stage.queue("loader")
-        let service = AsyncAccessTokenService(
-            loader: AsyncLoaderAdapter(of: surroundings.loader, loaderOn: loaderQueue, onEvent: nil),
-            policy: surroundings.policy,
-            clock: surroundings.clock,
-            executor: surroundings.stage.executor
-        )
-        return Service(
-            provider: .async(service),
-            signIn: { await service.signIn($0) },
-            currentToken: { service.currentToken }
-        )
+        let queue = surroundings.queue("loader")
+        let loader = AsyncLoaderAdapter(of: surroundings.loader, loaderOn: queue, onEvent: nil)
+        return Service(actorService(surroundings, loader: loader))
     }
 
     static let actorAsCallback = Subject("the actor as callback", isByHandlers: true) { surroundings in
         let service = actorService(surroundings)
-        let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.stage.queue("handlers"))
+        let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.queue("handlers"))
         return Service(
             provider: .callback(view),
             signInFromHandler: { token, counts in
@@ -63,23 +43,20 @@ extension Subject {
 
     static let actorAsCallbackAsAsync = Subject("the actor as callback as async") { surroundings in
         let service = actorService(surroundings)
-        let handlerQueue = surroundings.stage.queue("handlers")
-        return Service(
-            provider: .async(AsyncServiceAdapter(of: CallbackServiceAdapter(of: service, handlersOn: handlerQueue))),
-            signIn: { await service.signIn($0) },
-            currentToken: { service.currentToken }
-        )
+        let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.queue("handlers"))
+        return Service(service, as: AsyncServiceAdapter(of: view))
     }
 
     private static func actorService(
         _ surroundings: Surroundings,
+        loader: (any AsyncAccessTokenLoader)? = nil,
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) -> AsyncAccessTokenService {
         AsyncAccessTokenService(
-            loader: surroundings.loader,
+            loader: loader ?? surroundings.loader,
             policy: surroundings.policy,
             clock: surroundings.clock,
-            startTask: TaskStarter(executor: surroundings.stage.executor),
+            startTask: TaskStarter(executor: surroundings.run.executor),
             eventsOn: { deliver in Task.detached { deliver() } },
             onEvent: onEvent
         )

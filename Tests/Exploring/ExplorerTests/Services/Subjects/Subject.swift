@@ -1,20 +1,23 @@
 import AccessTokenAsync
 import AccessTokenGCD
-import Foundation
 import InterleavingExplorer
 
 /// A kind of service that scenarios are played on.
 struct Subject: Sendable {
-    /// Everything around a service that the stage controls.
+    /// Everything around a service: each moment that is left open is a choice of the schedule.
     struct Surroundings: Sendable {
-        let stage: any Stage
+        let run: ScenarioRun
         let loader: ScriptedLoader
         let clock: any AccessTokenClock
         let policy: AccessTokenPolicy
 
         /// Is told events: others can see when that was.
         var observe: @Sendable (AccessTokenEvent) -> Void {
-            { [stage] event in stage.notice("\(event)") }
+            { [run] event in run.effect("\(event)") }
+        }
+
+        func queue(_ name: String) -> any SerialQueue {
+            ControlledSerialQueue(run.queue(name))
         }
     }
 
@@ -48,6 +51,29 @@ struct Subject: Sendable {
         self.name = name
         self.isByHandlers = isByHandlers
         self.make = make
+    }
+}
+
+extension Subject.Service {
+    /// The actor, or a view of it.
+    init(_ service: AsyncAccessTokenService, as view: (any AsyncAccessTokenProviding)? = nil) {
+        self.init(
+            provider: .async(view ?? service),
+            signIn: { await service.signIn($0) },
+            currentToken: { service.currentToken }
+        )
+    }
+
+    /// The queue service, or a view of it.
+    init(_ service: AccessTokenService, as view: (any AccessTokenProviding)? = nil) {
+        self.init(
+            provider: .callback(view ?? service),
+            signInFromHandler: { token, counts in
+                service.signIn(token)
+                counts()
+            },
+            currentToken: { service.currentToken }
+        )
     }
 }
 
