@@ -10,37 +10,35 @@ enum RaceGallery {
 
     static func main() async {
         let status = await console.run {
-            try await run(try Options(Array(CommandLine.arguments.dropFirst())))
+            try await run(try Command(Array(CommandLine.arguments.dropFirst())))
         }
         exit(status.rawValue)
     }
 
-    static func run(_ options: Options) async throws -> ExitStatus {
-        switch options.command {
+    static func run(_ command: Command) async throws -> ExitStatus {
+        switch command {
         case .help:
-            try console.print(Options.help)
+            try console.print(Command.usage)
             return .good
         case .list:
-            try console.print(Options.list)
+            try console.print(Command.names)
             return .good
         case .show(let exhibits):
-            return try await show(exhibits, isMermaid: options.isMermaid)
+            return try await show(exhibits)
         case .replay(let schedule, let version, let exhibit):
-            let report = ReplayReport(
-                exhibit: exhibit,
-                version: version,
-                schedule: schedule,
-                replay: await Explorer().replay(schedule, of: version.scenario),
-                isMermaid: options.isMermaid
-            )
-            try console.print(report.text)
-            return report.isExpected ? .good : .failed
+            let replay = await Explorer().replay(schedule, of: version.scenario)
+            try console.print(replay.description)
+            guard let failure = replay.failure else { return .good }
+            if failure.kind == .divergedReplay {
+                try console.print("Schedules that fit: swift run race-gallery \(exhibit.name) \(version.name)")
+            }
+            return failure.kind != .divergedReplay && version.breaks != nil ? .good : .failed
         }
     }
 
     /// Explores the exhibits one after another, and prints each as soon as it is explored.
-    static func show(_ exhibits: [Exhibit], isMermaid: Bool) async throws -> ExitStatus {
-        var summary = Summary(findings: [])
+    static func show(_ exhibits: [Exhibit]) async throws -> ExitStatus {
+        var all: [(exhibit: Exhibit, findings: [Finding])] = []
         for exhibit in exhibits {
             var findings: [Finding] = []
             for version in exhibit.versions {
@@ -51,15 +49,10 @@ enum RaceGallery {
                 findings.append(await version.explore())
             }
             console.endProgress()
-            let report = ExhibitReport(
-                exhibit: exhibit,
-                findings: findings,
-                drawsAll: exhibits.count == 1,
-                isMermaid: isMermaid
-            )
-            try console.print(report.text + "\n")
-            summary.findings.append((exhibit, findings))
+            try console.print(ExhibitReport(exhibit: exhibit, findings: findings).text + "\n")
+            all.append((exhibit, findings))
         }
+        let summary = Summary(findings: all)
         try console.print(summary.text)
         return summary.isGood ? .good : .failed
     }

@@ -7,49 +7,35 @@ import Testing
 
 @Suite("In the articles about the gallery", .eightAtATime, .timeLimit(.minutes(10)))
 struct ArticleTests {
-    /// Twenty callers come at the same moment, the work of each takes a second, and ten of them can be served.
-    private struct Cost {
-        var started = 0
-        var served = 0
-        var seconds = 0.0
-
-        /// As in the article: work started, thrown away, callers served, seconds until the last answer.
-        var row: String {
-            "| \(started) | \(started - min(started, served)) | \(served) | \(Int(seconds)) |"
-        }
-    }
-
     @Test("the costs of a strategy are those of a run")
     func costs() async throws {
-        let accounts: [(String, @Sendable (@escaping Approval) -> any Account)] = [
-            ("bank-account check-then-act", { CheckThenAct(approve: $0) }),
-            ("bank-account bounce", { Bounce(approve: $0) }),
-            ("bank-account queue-and-await", { approve in QueueAndAwait(approve: { _ in try await approve() }) }),
-            ("bank-account optimistic", { Optimistic(approve: $0) }),
-            ("bank-account re-validate", { Revalidate(approve: $0) }),
-            ("bank-account snapshot", { SnapshotAccount(approve: $0) }),
-            ("bank-account compare-and-swap", { VersionedAccount(approve: $0) }),
+        let rows = [
+            ("bank-account check-then-act", withdrawals { CheckThenAct(approve: $0) }),
+            ("bank-account bounce", withdrawals { Bounce(approve: $0) }),
+            ("bank-account queue-and-await", withdrawals { QueueAndAwait(approve: $0) }),
+            ("bank-account optimistic", withdrawals { Optimistic(approve: $0) }),
+            ("bank-account re-validate", withdrawals { Revalidate(approve: $0) }),
+            ("bank-account snapshot", withdrawals { SnapshotAccount(approve: $0) }),
+            ("bank-account compare-and-swap", withdrawals { VersionedAccount(approve: $0) }),
+            ("image-cache check-then-download", pictures(CheckThenDownload.init) { try await $0.image(url: $1) }),
+            ("image-cache in-flight", pictures(InFlight.init) { try await $0.image(url: $1) }),
         ]
-        var rows: [String] = []
-        for (name, open) in accounts {
-            rows.append("| `\(name)` \(try await cost(of: withdrawals(open)).row)")
-        }
-        rows.append(
-            "| `image-cache check-then-download` \(try await cost(of: pictures(CheckThenDownload.init) { try await $0.image(url: $1) }).row)"
-        )
-        rows.append(
-            "| `image-cache in-flight` \(try await cost(of: pictures(InFlight.init) { try await $0.image(url: $1) }).row)"
-        )
         let article = try page("Exploring/InterleavingExplorer/InterleavingExplorer.docc/ChoosingAStrategy")
-        for row in rows {
-            #expect(article.contains("\(row)\n"), "ChoosingAStrategy.md lacks this row:\n\(row)")
+        for (name, scenario) in rows {
+            let replay = await Explorer().replay("0", of: scenario)
+            #expect(replay.failure == nil, "\(String(describing: replay.failure))")
+            let started = replay.trace.effects.count { $0 == "starts" }
+            let served = replay.trace.effects.count { $0 == "served" }
+            let seconds = Int(try #require(replay.trace.steps.last).time / .seconds(1))
+            let row = "| `\(name)` | \(started) | \(started - min(started, served)) | \(served) | \(seconds) |\n"
+            #expect(article.contains(row), "ChoosingAStrategy.md lacks this row:\n\(row)")
         }
     }
 
     @Test("every strategy that it names is sound")
     func names() throws {
-        for name in commands(in: try page("Exploring/InterleavingExplorer/InterleavingExplorer.docc/ChoosingAStrategy"))
-        {
+        let article = try page("Exploring/InterleavingExplorer/InterleavingExplorer.docc/ChoosingAStrategy")
+        for name in commands(in: article) {
             let entry = try #require(Entry.all.first { $0.testDescription == name }, "\(name)")
             #expect(entry.version.isSound || name.hasSuffix("check-then-act") || name.hasSuffix("check-then-download"))
         }
@@ -132,6 +118,7 @@ struct ArticleTests {
         )
     }
 
+    /// Twenty callers come at the same moment, the work of each takes a second, and ten of them can be served.
     private func withdrawals(_ open: @escaping @Sendable (@escaping Approval) -> any Account) -> Scenario {
         Scenario("twenty withdrawals of 10 from an account of 100") { run in
             let account = open {
@@ -164,16 +151,5 @@ struct ArticleTests {
                 }
             }
         }
-    }
-
-    private func cost(of scenario: Scenario) async throws -> Cost {
-        let replay = await Explorer().replay("0", of: scenario)
-        #expect(replay.failure == nil, "\(String(describing: replay.failure))")
-        var cost = Cost()
-        cost.started = replay.trace.effects.count { $0 == "starts" }
-        cost.served = replay.trace.effects.count { $0 == "served" }
-        let end = try #require(replay.trace.steps.last).time
-        cost.seconds = end / .seconds(1)
-        return cost
     }
 }

@@ -15,48 +15,51 @@ struct CrowdTests {
         let downloads = LoadCounter { _ in }
         let cache = InFlight { _ in Data() }
         await cache.replaceDownloader { _ in Data([UInt8(try await downloads.load())]) }
-        try await withThrowingTaskGroup { group in
-            for _ in 1...50 {
-                group.addTask { _ = try await cache.image(url: url) }
-            }
-            try await group.waitForAll()
-        }
+        try await crowd(of: 50) { _ = try await cache.image(url: url) }
         #expect(downloads.counts.started == 1)
     }
 
-    @Test("causes fifty downloads where nothing is shared, if no download ends before all have begun")
-    func fiftyDownloads() async throws {
+    @Test("causes a download for each caller where nothing is shared, if none ends before all have begun")
+    func downloads() async throws {
         let gate = Gate(after: 50)
         let downloads = LoadCounter { _ in await gate.pass() }
         let cache = CheckThenDownload { _ in Data([UInt8(try await downloads.load())]) }
-        try await withThrowingTaskGroup { group in
-            for _ in 1...50 {
-                group.addTask { _ = try await cache.image(url: url) }
-            }
-            try await group.waitForAll()
-        }
+        try await crowd(of: 50) { _ = try await cache.image(url: url) }
         #expect(downloads.counts.most == 50)
+    }
+
+    @Test("of three readers causes three requests of the data cache, or one where reads are coalesced")
+    func threeReads() async throws {
+        let key = UUID()
+        let gate = Gate(after: 3)
+        let requests = LoadCounter { _ in await gate.pass() }
+        let apart = FetchPerCaller { _ in Data([UInt8(try await requests.load())]) }
+        try await crowd(of: 3) { _ = await apart.read(key) }
+        #expect(requests.counts.started == 3)
+
+        let sharedRequests = LoadCounter { _ in }
+        let coalesced = Coalesce { _ in Data([UInt8(try await sharedRequests.load())]) }
+        try await crowd(of: 3) { _ = await coalesced.read(key) }
+        #expect(sharedRequests.counts.started == 1)
     }
 
     /// The explorer finds this overdraft with two callers, at its first schedule.
     @Test("finds the overdraft of the account by luck: never with a fake that answers at once, always behind a gate")
-    func account() async {
+    func account() async throws {
         let lucky = CheckThenAct {}
-        await withdraw(from: lucky)
+        try await crowd(of: 100) { try? await lucky.withdraw(10) }
         #expect(await lucky.balance == 0, "without a suspension nobody comes in between, and the bug is not seen")
 
         let gate = Gate(after: 100)
         let unlucky = CheckThenAct { await gate.pass() }
-        await withdraw(from: unlucky)
+        try await crowd(of: 100) { try? await unlucky.withdraw(10) }
         #expect(await unlucky.balance == 100 - 100 * 10)
     }
 
-    /// A hundred callers, each of which takes 10.
-    private func withdraw(from account: CheckThenAct) async {
-        await withTaskGroup { group in
-            for _ in 1...100 {
-                group.addTask { try? await account.withdraw(10) }
-            }
+    private func crowd(of count: Int, _ call: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            for _ in 1...count { group.addTask { try await call() } }
+            try await group.waitForAll()
         }
     }
 

@@ -15,7 +15,6 @@ struct Entry: Sendable, CustomTestStringConvertible {
     }
     static let breaking = all.filter { $0.version.breaks != nil }
     static let holding = all.filter { $0.version.breaks == nil && $0.version.unseenFault == nil }
-    static let unseen = all.filter { $0.version.unseenFault != nil }
 
     /// How many schedules of a fix are tried here; `swift run race-gallery` tries all of them.
     static let limitOfFixes = 60

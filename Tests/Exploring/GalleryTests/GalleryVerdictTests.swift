@@ -7,27 +7,17 @@ import Testing
 
 @Suite("In the gallery", .eightAtATime, .timeLimit(.minutes(10)))
 struct GalleryVerdictTests {
-    @Test("a version that is known to be wrong breaks the invariant it is known for", arguments: Entry.breaking)
-    func breaks(entry: Entry) async throws {
-        let finding = try #require(await entry.finding())
-        #expect(finding.isExpected, "\(finding.report)")
-        #expect(finding.report.failures >= 1)
-    }
-
-    @Test("a fix holds under all schedules, or under the first 60", arguments: Entry.holding)
-    func holds(entry: Entry) async throws {
+    @Test("a version breaks the invariant it is known for, or holds under the first 60 schedules", arguments: Entry.all)
+    func verdict(entry: Entry) async throws {
         let finding = try #require(await entry.finding())
         let wasCut = finding.report.schedules + finding.report.redundantRuns >= Entry.limitOfFixes
-        #expect(finding.isExpected || finding.report.holds && wasCut, "\(finding.report)")
+        #expect(
+            finding.isExpected || entry.version.breaks == nil && finding.report.holds && wasCut,
+            "\(finding.report)"
+        )
         // Where callers await one line after the other there is nothing to interleave.
         #expect(finding.report.schedules > 1 || ["log await-each", "log stream"].contains(entry.testDescription))
-    }
-
-    @Test("a version whose fault the explorer cannot see holds, and says so", arguments: Entry.unseen)
-    func unseen(entry: Entry) async throws {
-        let finding = try #require(await entry.finding())
-        #expect(finding.isExpected, "\(finding.report)")
-        #expect(finding.verdict.contains("data race"))
+        #expect(finding.verdict.contains("data race") == (entry.version.unseenFault != nil))
     }
 
     @Test("a fix also holds in the first 60 schedules without reductions", arguments: Entry.holding)
@@ -42,9 +32,9 @@ struct GalleryVerdictTests {
     @Test("the printed schedule breaks the version again", arguments: Entry.breaking)
     func replay(entry: Entry) async throws {
         let failure = try #require(await entry.finding()?.report.failure)
-        let options = try Options([entry.exhibit.name, entry.version.name, "--replay", "\(failure.schedule)"])
-        guard case .replay(let schedule, let version, _) = options.command else {
-            Issue.record("not a replay: \(options)")
+        let command = try Command([entry.exhibit.name, entry.version.name, "\(failure.schedule)"])
+        guard case .replay(let schedule, let version, _) = command else {
+            Issue.record("not a replay: \(command)")
             return
         }
         let replay = await Explorer().replay(schedule, of: version.scenario)
@@ -53,21 +43,36 @@ struct GalleryVerdictTests {
         #expect(replay.trace == failure.trace)
     }
 
-    @Test("a version that is wrong names a sound one that repairs it, if it has one", arguments: Entry.all)
-    func repairs(entry: Entry) async throws {
+    @Test("a version that is wrong names a sound one that repairs it", arguments: Entry.all)
+    func repairs(entry: Entry) throws {
         guard let name = entry.version.repair else {
             #expect(entry.version.isSound, "\(entry.testDescription) is wrong, and says no repair")
             return
         }
         let repair = try #require(Entry.all.first { $0.testDescription == name }, "\(name) is no version")
         #expect(repair.version.breaks == nil, "\(name) breaks itself")
-        let report = ExhibitReport(
-            exhibit: entry.exhibit,
-            findings: [try #require(await entry.finding())],
-            drawsAll: false,
-            isMermaid: false
-        )
-        #expect(report.text.contains("repair: \(name)"))
+    }
+
+    @Test(
+        "the report of an exhibit has every verdict and repair, and the steps of what breaks",
+        arguments: Gallery.exhibits.map(\.name)
+    )
+    func report(name: String) async throws {
+        let entries = Entry.all.filter { $0.exhibit.name == name }
+        var findings: [Finding] = []
+        for entry in entries { findings.append(try #require(await entry.finding())) }
+        let exhibit = try #require(entries.first?.exhibit)
+        let report = ExhibitReport(exhibit: exhibit, findings: findings).text
+        for finding in findings {
+            #expect(report.contains(finding.verdict))
+            if let repair = finding.version.repair { #expect(report.contains("repair: \(repair)\n")) }
+            guard let failure = finding.report.failure else { continue }
+            #expect(report.contains("\(failure.trace)"))
+            #expect(report.contains("swift run race-gallery \(name) \(finding.version.name) \(failure.schedule)"))
+        }
+        let code = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../\(exhibit.file)")
+        #expect(try String(contentsOf: code, encoding: .utf8).contains("name: \"\(name)\""))
+        #expect(report.contains("Code: \(exhibit.file)\n"))
     }
 
     /// The first schedule under which an article's own final listing breaks.
@@ -100,77 +105,6 @@ struct GalleryVerdictTests {
             for broken in exhibit.versions.compactMap(\.breaks) {
                 #expect(exhibit.invariants.contains(broken) || broken == "lost waiter")
             }
-        }
-    }
-
-    @Test("every exhibit names the file of its code")
-    func files() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-        for exhibit in Gallery.exhibits {
-            #expect(exhibit.file.hasPrefix("Sources/Exploring/RaceGallery/Exhibits/"))
-            let code = try String(contentsOf: root.appending(path: exhibit.file), encoding: .utf8)
-            #expect(code.contains("name: \"\(exhibit.name)\""), "\(exhibit.file)")
-            #expect(
-                ExhibitReport(exhibit: exhibit, findings: [], drawsAll: true, isMermaid: false).text.contains(
-                    exhibit.file
-                )
-            )
-        }
-    }
-
-    @Test("an unexpected verdict is recognised")
-    func surprises() async {
-        let (good, bad) = (scenario(holds: true), scenario(holds: false))
-        #expect(await Version("a", "", good).explore().isExpected)
-        #expect(await !Version("a", "", bad).explore().isExpected)
-        let crowd = Scenario("more than a digit can tell apart") { run in
-            for number in 1...37 {
-                run.operation("\(number)") {}
-            }
-        }
-        #expect(await !Version("a", "", crowd).explore().isExpected, "it holds, but not all was tried")
-        #expect(await Version("a", "", breaks: "it", bad).explore().isExpected)
-        #expect(await !Version("a", "", breaks: "it", good).explore().isExpected)
-        #expect(await !Version("a", "", breaks: "something else", bad).explore().isExpected)
-    }
-
-    @Test("the last line has the counts, and the names of unexpected verdicts")
-    func summary() async {
-        let wrong = Version("wrong", "", scenario(holds: false))
-        let right = Version("right", "", scenario(holds: true))
-        let exhibit = Exhibit(name: "x", title: "", story: "", invariants: [], versions: [])
-        let bad = Summary(findings: [(exhibit, [await wrong.explore(), await right.explore()])])
-        #expect(!bad.isGood)
-        #expect(bad.text == "1 exhibit, 2 versions, 2 schedules: 1 broken, 1 hold. NOT AS EXPECTED: x wrong.")
-        let good = Summary(findings: [(exhibit, [await right.explore()])])
-        #expect(good.isGood)
-        #expect(good.text.hasSuffix("Every verdict is as expected."))
-    }
-
-    @Test("a replay is as expected unless a fix fails or the schedule does not fit")
-    func replays() async {
-        func report(_ version: Version, _ schedule: Schedule) async -> ReplayReport {
-            ReplayReport(
-                exhibit: BankAccount.exhibit,
-                version: version,
-                schedule: schedule,
-                replay: await Explorer().replay(schedule, of: version.scenario),
-                isMermaid: false
-            )
-        }
-        let bad = scenario(holds: false)
-        #expect(await report(Version("a", "", breaks: "it", bad), "0").isExpected)
-        #expect(await !report(Version("a", "", bad), "0").isExpected)
-        #expect(await report(Version("a", "", scenario(holds: true)), "0").isExpected)
-        let misfit = await report(BankAccount.exhibit.versions[0], "9")
-        #expect(!misfit.isExpected)
-        #expect(misfit.text.contains("swift run race-gallery bank-account check-then-act"), "what does fit")
-    }
-
-    private func scenario(holds: Bool) -> Scenario {
-        Scenario("one step") { run in
-            run.operation("first") {}
-            run.invariant("it") { holds }
         }
     }
 }

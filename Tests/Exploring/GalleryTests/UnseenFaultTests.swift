@@ -1,14 +1,18 @@
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
 
-@testable import race_gallery
+/// The compiler, if there is one on the search path.
+private let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    .map { "\($0)/swiftc" }
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
 
+/// Compiles a listing with the thread sanitizer, and runs it in a process of its own, since it is meant to fail there.
 @Suite(
-    "In a process of its own",
+    "Under the thread sanitizer",
     .eightAtATime,
-    .serialized,
-    .enabled(if: SeparateProcess.compiler != nil, "there is no swiftc on the search path"),
+    .enabled(if: compiler != nil, "there is no swiftc on the search path"),
     .timeLimit(.minutes(10))
 )
 struct UnseenFaultTests {
@@ -45,44 +49,52 @@ struct UnseenFaultTests {
         answered.wait()
         """
 
-    @Test("the thread sanitizer reports the unprotected array of handlers, and not the one on a queue")
+    @Test("the unprotected array of handlers is reported, and not the one on a queue")
     func dataRace() async throws {
-        let program = try await SeparateProcess(
-            Self.eightThreads,
-            with: ["Sources/Exploring/RaceGallery/Exhibits/AccessTokenService+Versions.swift"],
-            options: ["-sanitize=thread", "-enable-upcoming-feature", "ImmutableWeakCaptures"]
+        let folder = FileManager.default.temporaryDirectory.appending(path: "race-gallery-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let main = folder.appending(path: "main.swift")
+        try Self.eightThreads.write(to: main, atomically: true, encoding: .utf8)
+        let versions = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/Exploring/RaceGallery/Exhibits/AccessTokenService+Versions.swift")
+        let program = folder.appending(path: "program").path
+        let built = try await run(
+            try #require(compiler),
+            [
+                "-sanitize=thread", "-enable-upcoming-feature", "ImmutableWeakCaptures", "-swift-version", "6", "-o",
+                program,
+            ]
+                + [main.path, versions.path]
         )
-        defer { program.remove() }
-        let options = ["TSAN_OPTIONS": "halt_on_error=1 exitcode=66"]
-        let queue = try await program.run("version-3", environment: options)
+        try #require(built.status == 0, "\(built.output)")
+
+        let queue = try await run(program, ["version-3"])
         #expect(queue.status == 0, "\(queue.output)")
-        let unprotected = try await program.run("version-2", environment: options)
+        let unprotected = try await run(program, ["version-2"])
         #expect(unprotected.status == 66)
         #expect(unprotected.output.contains("WARNING: ThreadSanitizer"), "\(unprotected.output)")
         #expect(unprotected.output.contains("AccessTokenServiceVersion2"), "\(unprotected.output)")
     }
 
-    /// The exhibit `call-back` with real queues.
-    private static let twoQueues = """
-        import Dispatch
-
-        let session = DispatchQueue(label: "session")
-        let store = DispatchQueue(label: "store")
-        print("begins")
-        session.sync {
-            store.sync {
-                session.sync { print("is called back") }
+    /// Waits on a thread of its own, since other tests need those of the pool.
+    private func run(_ path: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["TSAN_OPTIONS": "halt_on_error=1 exitcode=66"]) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let output = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(returning: (try? pipe.fileHandleForReading.readToEnd()) ?? Data())
             }
         }
-        """
-
-    @Test("two serial queues that call each other with sync never end")
-    func deadlock() async throws {
-        let program = try await SeparateProcess(Self.twoQueues)
-        defer { program.remove() }
-        // Dispatch ends a process that waits for a queue which it is on. The backtrace would take seconds.
-        let result = try await program.run(environment: ["SWIFT_BACKTRACE": "enable=no"])
-        #expect(result.wasKilledBySignal)
-        #expect(!result.output.contains("is called back"))
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
     }
 }

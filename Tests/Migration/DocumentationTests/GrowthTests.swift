@@ -16,7 +16,7 @@ struct GrowthTests {
     @Test func `each of them begins in one version and ends in the next`() throws {
         let changes = try changes()
         let steps = Set(changes.map { "\($0.from) → \($0.to)" })
-        #expect(steps.count == 6)
+        #expect(steps.count == 5)
         for change in changes {
             #expect(
                 try code(of: change.from).contains(excerpt: change.side("-")),

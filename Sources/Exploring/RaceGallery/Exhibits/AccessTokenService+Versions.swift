@@ -102,37 +102,3 @@ final class AccessTokenServiceVersion3: TokenRetrieving, @unchecked Sendable {
         for handler in handlers { handler(result) }
     }
 }
-
-/// Version 3 without weak references: its queue and its loader keep it until all handlers are answered.
-// Safe: `token` and `pendingHandlers` are touched on `queue` only.
-final class AccessTokenServiceKept: TokenRetrieving, @unchecked Sendable {
-    private let loader: any TokenLoader
-    private let queue: DispatchQueue
-    private var token: CachedToken?
-    private var pendingHandlers: [TokenHandler] = []
-
-    init(loader: any TokenLoader, queue: DispatchQueue = DispatchQueue(label: "AccessToken")) {
-        self.loader = loader
-        self.queue = queue
-    }
-
-    func retrieveToken(then handler: @escaping TokenHandler) {
-        queue.async { self.performRetrieval(with: handler) }
-    }
-
-    private func performRetrieval(with handler: @escaping TokenHandler) {
-        if let token, token.isValid { return handler(.success(token)) }
-        pendingHandlers.append(handler)
-        guard pendingHandlers.count == 1 else { return }
-        loader.load { result in
-            self.queue.async { self.handle(result) }
-        }
-    }
-
-    private func handle(_ result: Result<CachedToken, any Error>) {
-        token = try? result.get()
-        let handlers = pendingHandlers
-        pendingHandlers = []
-        for handler in handlers { handler(result) }
-    }
-}

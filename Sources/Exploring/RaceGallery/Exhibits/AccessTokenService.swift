@@ -46,16 +46,14 @@ enum AccessTokenService {
                 "version 3, whose last strong reference goes after the calls",
                 of: Listing(.accessTokenService, "version 3: a weak reference in the load"),
                 breaks: "lost waiter",
-                repair: "access-token-service keeps-itself",
-                scenario(ownerLeaves: true) { run, loader in
-                    AccessTokenServiceVersion3(loader: loader, queue: run.controlledQueue())
-                }
+                repair: "access-token-service kept-by-handlers",
+                ownerLeaves { $0.retrieveToken(then: $1) }
             ),
             Version(
-                "keeps-itself",
-                "strong references: the load keeps the service until the answer",
-                scenario(ownerLeaves: true) { run, loader in
-                    AccessTokenServiceKept(loader: loader, queue: run.controlledQueue())
+                "kept-by-handlers",
+                "version 3, whose handlers keep it until they are called",
+                ownerLeaves { service, handler in
+                    service.retrieveToken { result in withExtendedLifetime(service) { handler(result) } }
                 }
             ),
             Version(
@@ -68,17 +66,23 @@ enum AccessTokenService {
     )
 
     private static func scenario(
-        ownerLeaves: Bool = false,
-        _ service: @escaping @Sendable (ScenarioRun, any TokenLoader) -> any TokenRetrieving
+        _ make: @escaping @Sendable (ScenarioRun, any TokenLoader) -> any TokenRetrieving
     ) -> Scenario {
         Scenario(title) { run in
-            let owner = Owner(service(run, NetworkLoader(run: run) { $0() }))
-            check(run, calls: ownerLeaves ? 2 : 3) { handler in
-                owner.service?.retrieveToken(then: handler)
-            } afterwards: {
-                guard ownerLeaves else { return }
-                note("goes away")
-                owner.service = nil
+            let service = make(run, NetworkLoader(run: run) { $0() })
+            check(run) { service.retrieveToken }
+        }
+    }
+
+    /// The screen makes a service, and lets it go after its calls.
+    private static func ownerLeaves(
+        _ retrieve: @escaping @Sendable (AccessTokenServiceVersion3, @escaping TokenHandler) -> Void
+    ) -> Scenario {
+        Scenario(title) { run in
+            let queue = run.controlledQueue()
+            check(run, screens: [["first", "second"]]) {
+                let service = AccessTokenServiceVersion3(loader: NetworkLoader(run: run) { $0() }, queue: queue)
+                return { retrieve(service, $0) }
             }
         }
     }
@@ -89,22 +93,22 @@ enum AccessTokenService {
             let main = run.queue("main thread")
             let loader = NetworkLoader(run: run) { main.async("answer", execute: $0) }
             let service = AccessTokenServiceVersion2(loader: loader)
-            check(run, calls: 3) { handler in
-                main.async("asks") { service.retrieveToken(then: handler) }
-            }
+            check(run) { { handler in main.async("asks") { service.retrieveToken(then: handler) } } }
         }
     }
 
-    /// The first two calls are those of one screen.
+    /// - Parameters:
+    ///   - screens: the calls of each.
+    ///   - open: what a screen calls, and keeps until its last call.
     private static func check(
         _ run: ScenarioRun,
-        calls: Int,
-        _ retrieve: @escaping @Sendable (@escaping TokenHandler) -> Void,
-        afterwards: @escaping @Sendable () -> Void = {}
+        screens: [[String]] = [["first", "second"], ["third"]],
+        open: @escaping @Sendable () -> (@escaping TokenHandler) -> Void
     ) {
-        let screens = [["first", "second"], ["third"]].prefix(calls - 1).map { names in
+        let screens = screens.map { names in
             run.operation(names.joined(separator: " and ")) {
                 try await withCheckedThrowingContinuation { continuation in
+                    let retrieve = open()
                     for name in names {
                         note("asks: \(name)")
                         retrieve { result in
@@ -112,7 +116,6 @@ enum AccessTokenService {
                             if name == names.last { continuation.resume(with: result) }
                         }
                     }
-                    afterwards()
                 }
             }
         }
@@ -131,17 +134,6 @@ extension ScenarioRun {
         let queue = DispatchQueue(label: "access-token-service")
         control(queue)
         return queue
-    }
-}
-
-/// Holds the only strong reference to a service.
-// Safe: the explorer runs one step at a time.
-@available(Executors, *)
-private final class Owner: @unchecked Sendable {
-    var service: (any TokenRetrieving)?
-
-    init(_ service: any TokenRetrieving) {
-        self.service = service
     }
 }
 

@@ -34,7 +34,7 @@ enum BankAccount {
                 "queue-and-await",
                 "a lock of continuations: each waits for the one before",
                 of: Listing(.strategies, "strategy 2: queue, with acquireLock and releaseLock"),
-                scenario { approve in QueueAndAwait(approve: { _ in try await approve() }) }
+                scenario { QueueAndAwait(approve: $0) }
             ),
             Version(
                 "optimistic",
@@ -103,6 +103,11 @@ extension Account {
     }
 }
 
+@available(Executors, *)
+protocol TransferAccount: Account {
+    func deposit(_ amount: Int)
+}
+
 /// The bank's answer to a withdrawal, which takes time.
 @available(Executors, *)
 typealias Approval = @Sendable () async throws -> Void
@@ -112,6 +117,7 @@ enum Refusal: Error {
     case insufficientFunds
     case operationInProgress
     case stateChanged
+    case refusedByBank
 }
 
 /// Checks the balance, awaits, and takes the money without another check.
@@ -159,7 +165,7 @@ actor Bounce: Account {
 ///
 /// It gives back the logged amount. Restoring the balance from before the await would undo what others did meanwhile.
 @available(Executors, *)
-actor Optimistic: Account {
+actor Optimistic: TransferAccount {
     private(set) var balance = 100
     private var log: [Int: Int] = [:]
     private var lastID = 0

@@ -10,19 +10,11 @@ enum CancelledWaiter {
         name: "cancelled-waiter",
         title: title,
         story: """
-            A user leaves the screen that asked first. If that caller's task runs the load, or if its cancellation \
-            reaches the shared task, all other callers get a CancellationError. The rotated token that the server may \
-            have sent by then is lost.
+            A user leaves the screen that asked first. If the cancellation of that caller reaches the shared task, all \
+            other callers get a CancellationError. The rotated token that the server may have sent by then is lost.
             """,
         invariants: [invariant],
         versions: [
-            Version(
-                "leader-loads",
-                "the first caller loads, the others wait for it",
-                breaks: invariant,
-                repair: "cancelled-waiter load-of-its-own",
-                scenario(LeaderLoads.init) { try await $0.token() }
-            ),
             Version(
                 "cancels-the-load",
                 "passes a caller's cancellation on to the shared task",
@@ -53,35 +45,6 @@ enum CancelledWaiter {
             run.step(cancelling: cancelled)
             run.invariant(invariant) { other.value != nil }
         }
-    }
-}
-
-@available(Executors, *)
-private actor LeaderLoads {
-    private var isLoading = false
-    private var waiters: [CheckedContinuation<Int, any Error>] = []
-    private let load: Load
-
-    init(load: @escaping Load) {
-        self.load = load
-    }
-
-    func token() async throws -> Int {
-        if isLoading {
-            note("waits")
-            return try await withCheckedThrowingContinuation { waiters.append($0) }
-        }
-        isLoading = true
-        let result: Result<Int, any Error>
-        do {
-            result = .success(try await load())
-        } catch {
-            result = .failure(error)
-        }
-        isLoading = false
-        for waiter in waiters { waiter.resume(with: result) }
-        waiters = []
-        return try result.get()
     }
 }
 

@@ -92,36 +92,18 @@ enum ImageCache {
         image: @escaping @Sendable (Cache, URL) async throws -> Data
     ) -> Scenario {
         Scenario("Views of two pictures, one of which comes late") { run in
-            let late = Latch()
+            let (shown, show) = AsyncStream.makeStream(of: Void.self)
             let cache = make { url in
                 note("downloads \(url.lastPathComponent)")
-                if url == a { await late.wait() }
+                if url == a { for await _ in shown {} }
                 return Data()
             }
             run.operation("view of A") { _ = try await image(cache, a) }
             run.operation("view of B") {
                 _ = try await image(cache, b)
-                await late.open()
+                show.finish()
             }
         }
-    }
-}
-
-/// Holds tasks up until it is opened.
-@available(Executors, *)
-actor Latch {
-    private var isOpen = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-
-    func wait() async {
-        guard !isOpen else { return }
-        await withCheckedContinuation { waiters.append($0) }
-    }
-
-    func open() {
-        isOpen = true
-        for waiter in waiters { waiter.resume() }
-        waiters = []
     }
 }
 

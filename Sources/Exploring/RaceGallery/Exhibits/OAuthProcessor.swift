@@ -7,7 +7,7 @@ enum OAuthProcessor {
         name: "oauth-processor",
         title: SharedLoad.title,
         story: """
-            The processor has an expired token. It looks for a running task, then for a valid token, and then starts \
+            The processor looks for a running task, then for a valid token, and then starts \
             a task. The caller that started the task stores the token, and clears the task. It does so after a \
             success only: a task that has failed stays, and its error is the answer to every later call.
             """,
@@ -19,7 +19,7 @@ enum OAuthProcessor {
                 of: Listing(.oauthClient, "first version: isValid, request, store"),
                 breaks: SharedLoad.oneAtATime,
                 repair: "oauth-processor load-clears",
-                SharedLoad.scenario(OAuthProcessorVersion1.init) { try await $0.token() }
+                scenario(OAuthProcessorVersion1.init) { try await $0.token() }
             ),
             Version(
                 "final",
@@ -27,82 +27,95 @@ enum OAuthProcessor {
                 of: Listing(.oauthClient, "final version: tokenTask"),
                 breaks: SharedLoad.served,
                 repair: "oauth-processor load-clears",
-                SharedLoad.scenario(OAuthProcessorFinal.init) { try await $0.token() }
+                scenario(OAuthProcessorFinal.init) { try await $0.token() }
             ),
             Version(
                 "load-clears",
                 "awaits tokenTask, which stores the token and clears itself, failed or not",
-                SharedLoad.scenario(OAuthProcessorRepaired.init) { try await $0.token() }
+                scenario(OAuthProcessorRepaired.init) { try await $0.token() }
             ),
         ]
     )
+
+    private static func scenario<Processor: Actor>(
+        _ make: @escaping @Sendable (@escaping TokenRequest) -> Processor,
+        ask: @escaping @Sendable (Processor) async throws -> OAuthToken
+    ) -> Scenario {
+        SharedLoad.scenario { load in
+            make { OAuthToken(accessToken: try await load(), isValid: true) }
+        } ask: {
+            try await ask($0).accessToken
+        }
+    }
 }
 
 @available(Executors, *)
 struct OAuthToken: Sendable {
     let accessToken: Int
     let isValid: Bool
-
-    static let expired = OAuthToken(accessToken: 0, isValid: false)
 }
 
 @available(Executors, *)
-actor OAuthProcessorVersion1 {
-    private var current = OAuthToken.expired
-    private let performTokenRequest: Load
+typealias TokenRequest = @Sendable () async throws -> OAuthToken
 
-    init(performTokenRequest: @escaping Load) {
+@available(Executors, *)
+actor OAuthProcessorVersion1 {
+    private var current: OAuthToken?
+    private let performTokenRequest: TokenRequest
+
+    init(performTokenRequest: @escaping TokenRequest) {
         self.performTokenRequest = performTokenRequest
     }
 
-    func token() async throws -> Int {
-        if current.isValid { return current.accessToken }
-        let new = OAuthToken(accessToken: try await performTokenRequest(), isValid: true)
+    func token() async throws -> OAuthToken {
+        if let current, current.isValid { return current }
+        let new = try await performTokenRequest()
         current = new
-        return new.accessToken
+        return new
     }
 }
 
 /// A failure leaves the method before `tokenTask` is cleared.
 @available(Executors, *)
 actor OAuthProcessorFinal {
-    private var current = OAuthToken.expired
-    private var tokenTask: Task<Int, any Error>?
-    private let performTokenRequest: Load
+    private var current: OAuthToken?
+    private var tokenTask: Task<OAuthToken, any Error>?
+    private let performTokenRequest: TokenRequest
 
-    init(performTokenRequest: @escaping Load) {
+    init(performTokenRequest: @escaping TokenRequest) {
         self.performTokenRequest = performTokenRequest
     }
 
-    func token() async throws -> Int {
+    func token() async throws -> OAuthToken {
         if let tokenTask { return try await tokenTask.value }
-        if current.isValid { return current.accessToken }
+        if let current, current.isValid { return current }
         let started = Task { try await performTokenRequest() }
         tokenTask = started
-        let new = OAuthToken(accessToken: try await started.value, isValid: true)
+        let new = try await started.value
         current = new
         tokenTask = nil
-        return new.accessToken
+        return new
     }
 }
 
 @available(Executors, *)
 actor OAuthProcessorRepaired {
-    private var current = OAuthToken.expired
-    private var tokenTask: Task<Int, any Error>?
-    private let performTokenRequest: Load
+    private var current: OAuthToken?
+    private var tokenTask: Task<OAuthToken, any Error>?
+    private let performTokenRequest: TokenRequest
 
-    init(performTokenRequest: @escaping Load) {
+    init(performTokenRequest: @escaping TokenRequest) {
         self.performTokenRequest = performTokenRequest
     }
 
-    func token() async throws -> Int {
+    func token() async throws -> OAuthToken {
         if let tokenTask { return try await tokenTask.value }
-        if current.isValid { return current.accessToken }
+        if let current, current.isValid { return current }
         let started = Task {
             defer { tokenTask = nil }
-            current = OAuthToken(accessToken: try await performTokenRequest(), isValid: true)
-            return current.accessToken
+            let new = try await performTokenRequest()
+            current = new
+            return new
         }
         tokenTask = started
         return try await started.value

@@ -21,43 +21,34 @@ enum Rollback {
                 "puts back the balance of before",
                 breaks: invariant,
                 repair: "rollback transaction-log",
-                scenario { approve in
-                    let account = RestoresBalance(approve: approve)
-                    return (account, { await account.deposit($0) })
-                }
+                scenario { RestoresBalance(approve: $0) }
             ),
             Version(
                 "transaction-log",
                 "gives back the amount that it has logged",
                 of: Listing(.strategies, "strategy 3: a failed validation is rolled back"),
-                scenario { approve in
-                    let account = Optimistic(approve: approve)
-                    return (account, { await account.deposit($0) })
-                }
+                scenario { Optimistic(approve: $0) }
             ),
         ]
     )
 
     private static func scenario(
-        _ open: @escaping @Sendable (@escaping Approval) -> (any Account, @Sendable (Int) async -> Void)
+        _ open: @escaping @Sendable (@escaping Approval) -> any TransferAccount
     ) -> Scenario {
         Scenario(title) { run in
-            let (account, deposit) = open {
+            let account = open {
                 await run.pause("refused")
-                throw Refused()
+                throw Refusal.refusedByBank
             }
             run.operation("withdrawal", mayThrow: true) { try await account.withdraw(80) }
-            run.operation("deposit") { await deposit(50) }
+            run.operation("deposit") { await account.deposit(50) }
             run.invariant(invariant) { await account.balance == 150 }
         }
     }
 }
 
 @available(Executors, *)
-private struct Refused: Error {}
-
-@available(Executors, *)
-private actor RestoresBalance: Account {
+private actor RestoresBalance: TransferAccount {
     private(set) var balance = 100
     private let approve: Approval
 

@@ -17,93 +17,92 @@ enum SignOut {
         invariants: [invariant],
         versions: [
             Version(
-                "late-result-wins",
-                "stores whatever the load brings",
-                breaks: invariant,
-                repair: "sign-out epoch",
-                scenario { session, _ in
-                    await session.load()
-                } signOut: {
-                    $0.forget()
-                }
-            ),
-            Version(
                 "cancels",
                 "cancels the load, and stores what it brings",
                 breaks: invariant,
                 repair: "sign-out epoch",
-                scenario { session, _ in
-                    await session.load()
-                } signOut: { session in
-                    session.forget()
-                    session.task?.cancel()
-                }
+                scenario(CancelsSession.init)
             ),
             Version(
                 "epoch",
                 "stores a result of the present session only",
-                scenario {
-                    await $0.load(for: $1)
-                } signOut: {
-                    $0.forget()
-                }
+                scenario(CountsSessions.init)
             ),
         ]
     )
 
-    private static func scenario(
-        load: @escaping @Sendable (isolated Session, _ epoch: Int) async -> Void,
-        signOut: @escaping @Sendable (isolated Session) -> Void
+    private static func scenario<Session: TokenSession>(
+        _ make: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Session
     ) -> Scenario {
         Scenario(title) { run in
-            let session = Session { await run.pause("token") }
-            run.operation("caller") { await session.run(load) }
-            run.operation("user") { await signOut(session) }
-            run.invariant(invariant) { await session.cached == nil }
+            // A server that has answered already cannot be cancelled any more.
+            let session = make { await run.pause("token") }
+            run.operation("caller") { await session.load() }
+            run.operation("user") { await session.signOut() }
+            run.invariant(invariant) { await session.token == nil }
         }
     }
 }
 
 @available(Executors, *)
-private actor Session {
-    private(set) var cached: Int?
-    private(set) var task: Task<Void, Never>?
+private protocol TokenSession: Actor {
+    var token: Int? { get }
+    func load() async
+    func signOut()
+}
+
+@available(Executors, *)
+private actor CancelsSession: TokenSession {
+    private(set) var token: Int?
     private var isSignedIn = true
-    private var epoch = 0
-    /// A server that has answered already cannot be cancelled any more.
+    private var task: Task<Void, Never>?
     private let server: @Sendable () async -> Void
 
     init(server: @escaping @Sendable () async -> Void) {
         self.server = server
     }
 
-    func run(_ load: @escaping @Sendable (isolated Session, _ epoch: Int) async -> Void) async {
+    func load() async {
         guard isSignedIn else { return }
         note("starts a load")
-        let task = Task { [epoch] in await load(self, epoch) }
+        let task = Task {
+            await server()
+            token = 1
+            note("stores the token")
+        }
         self.task = task
         await task.value
     }
 
-    func load() async {
-        await server()
-        store()
-    }
-
-    func load(for begun: Int) async {
-        await server()
-        if epoch == begun { store() }
-    }
-
-    private func store() {
-        cached = 1
-        note("stores the token")
-    }
-
-    func forget() {
+    func signOut() {
         note("signs out")
         isSignedIn = false
-        cached = nil
+        token = nil
+        task?.cancel()
+    }
+}
+
+@available(Executors, *)
+private actor CountsSessions: TokenSession {
+    private(set) var token: Int?
+    private var isSignedIn = true
+    private var epoch = 0
+    private let server: @Sendable () async -> Void
+
+    init(server: @escaping @Sendable () async -> Void) {
+        self.server = server
+    }
+
+    func load() async {
+        guard isSignedIn else { return }
+        let begun = epoch
+        await server()
+        if epoch == begun { token = 1 }
+    }
+
+    func signOut() {
+        isSignedIn = false
+        token = nil
         epoch += 1
     }
 }

@@ -61,15 +61,9 @@ enum StateChanged {
         }
     }
 
-    /// Whether the balance stayed as it was from the last request for approval to the payment.
+    /// Whether the balance stayed as it was from the last request for approval to the payment: the accounts mark each change.
     private static func approvesItsState(_ effects: [String]) -> Bool {
         guard let asked = effects.lastIndex(of: "asks for approval") else { return true }
         return ["balance 20", "balance 70"].contains(effects.dropFirst(asked + 1).first)
     }
-}
-
-/// An account that takes deposits, and marks each new balance: an invariant sees the changes in order.
-@available(Executors, *)
-protocol TransferAccount: Account {
-    func deposit(_ amount: Int)
 }

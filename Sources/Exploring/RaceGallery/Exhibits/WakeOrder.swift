@@ -11,8 +11,8 @@ enum WakeOrder {
         title: title,
         story: """
             Many say that the waiters of a shared task wake in the order in which they came. Nothing promises that \
-            order, and on this runtime the last waiter wakes first. Resuming continuations in order is not enough: \
-            the resumed tasks are ready at the same time, and the scheduler chooses. The order is kept where one task \
+            order, and on this runtime the last waiter wakes first. Resuming continuations in order is not enough \
+            either: the tasks are ready at the same time, and the scheduler chooses. The order is kept where one task \
             calls all handlers.
             """,
         invariants: [invariant],
@@ -24,13 +24,6 @@ enum WakeOrder {
                 breaks: invariant,
                 repair: "wake-order handlers",
                 scenario(WaitersOfTask.init) { await $0.serve($1) }
-            ),
-            Version(
-                "continuations",
-                "resumes continuations in order, all at once",
-                breaks: invariant,
-                repair: "wake-order handlers",
-                scenario(WaitingContinuations.init) { await $0.serve($1) }
             ),
             Version(
                 "handlers",
@@ -77,31 +70,6 @@ private actor WaitersOfTask {
         self.task = task
         await task.value
         effect("is served: \(name)")
-    }
-}
-
-@available(Executors, *)
-private actor WaitingContinuations {
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-    private var task: Task<Void, Never>?
-    private var isOver = false
-    private let load: @Sendable () async -> Void
-
-    init(load: @escaping @Sendable () async -> Void) {
-        self.load = load
-    }
-
-    func serve(_ name: String) async {
-        effect("comes: \(name)")
-        task = task ?? Task { await resumeWaiters() }
-        if !isOver { await withCheckedContinuation { waiters.append($0) } }
-        effect("is served: \(name)")
-    }
-
-    private func resumeWaiters() async {
-        await load()
-        isOver = true
-        for waiter in waiters { waiter.resume() }
     }
 }
 

@@ -81,7 +81,7 @@ enum Wallet {
             for name in ["first", "second"] {
                 run.operation(name) { await pay(wallet) { await run.pause("audited") } }
             }
-            run.invariant(invariant) { await wallet.currentBalance() == 100 }
+            run.invariant(invariant) { await wallet.balance == 100 }
         }
     }
 }
@@ -91,14 +91,12 @@ typealias Audit = @Sendable () async -> Void
 
 @available(Executors, *)
 private protocol HasBalance: AnyObject, Sendable {
-    func currentBalance() async -> Int
+    var balance: Int { get async }
 }
 
 @available(Executors, *)
 private actor WriteBackWallet: HasBalance {
     private(set) var balance = 0
-
-    func currentBalance() -> Int { balance }
 
     func add(_ amount: Int, audit: Audit) async {
         let current = balance
@@ -123,8 +121,6 @@ private final class ScreenWallet: HasBalance {
 
     nonisolated init() {}
 
-    func currentBalance() -> Int { balance }
-
     func add(_ amount: Int, audit: Audit) async {
         let current = balance
         await audit()
@@ -136,8 +132,6 @@ private final class ScreenWallet: HasBalance {
 @available(Executors, *)
 private actor MergingWallet: HasBalance {
     private(set) var balance = 0
-
-    func currentBalance() -> Int { balance }
 
     func add(_ amount: Int, audit: Audit) async {
         let snapshot = balance
@@ -159,8 +153,6 @@ private actor MergingWallet: HasBalance {
 private actor RestartingWallet: HasBalance {
     private(set) var balance = 0
 
-    func currentBalance() -> Int { balance }
-
     func add(_ amount: Int, audit: Audit) async {
         var snapshot: Int
         repeat {
@@ -174,8 +166,6 @@ private actor RestartingWallet: HasBalance {
 @available(Executors, *)
 private actor AwaitFirstWallet: HasBalance {
     private(set) var balance = 0
-
-    func currentBalance() -> Int { balance }
 
     func add(_ amount: Int, audit: Audit) async {
         await audit()

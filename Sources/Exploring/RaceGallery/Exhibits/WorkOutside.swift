@@ -1,9 +1,11 @@
+import Foundation
 import InterleavingExplorer
 
 /// The asynchronous work is moved out of the actor: no method of it awaits.
 @available(Executors, *)
 enum WorkOutside {
     private static let title = "Two callers, and an actor whose methods are all synchronous"
+    private static let image = URL(filePath: "/a.png")
 
     static let exhibit = Exhibit(
         name: "work-outside",
@@ -21,115 +23,91 @@ enum WorkOutside {
                 of: Listing(.raceConditions, "fix 4: the store apart, with a free function"),
                 breaks: "the work is done once",
                 repair: "work-outside claim",
-                scenario { await fetchPicture(from: $0, download: $1) }
-            ),
-            Version(
-                "late-waiter",
-                "claims in one step, but begins to wait in another",
-                breaks: "lost waiter",
-                repair: "work-outside claim",
-                scenario { results, work in
-                    switch await results.claim() {
-                    case .use(let result):
-                        return result
-                    case .work:
-                        let result = await work()
-                        await results.store(result)
-                        return result
-                    case .wait:
-                        note("is told to wait")
-                        return await results.wait()
-                    }
-                }
+                scenario(ImageStore.init) { try await fetchImage(url: image, store: $0, download: $1) }
             ),
             Version(
                 "claim",
                 "one step claims the work, or waits, or has the result",
-                scenario { results, work in
-                    if let result = await results.claimOrWait() {
-                        return result
-                    }
-                    let result = await work()
-                    await results.store(result)
-                    return result
-                }
+                scenario(ClaimedStore.init) { try await fetchClaimedImage(url: image, store: $0, download: $1) }
             ),
         ]
     )
 
-    private static func scenario(
-        _ retrieve: @escaping @Sendable (Results, @escaping @Sendable () async -> Int) async -> Int
+    private static func scenario<Store: Actor>(
+        _ make: @escaping @Sendable () -> Store,
+        fetch: @escaping @Sendable (Store, @escaping ImageCache.Download) async throws -> Data
     ) -> Scenario {
         Scenario(title) { run in
-            let results = Results()
+            let store = make()
             let callers = ["first", "second"].map { name in
                 run.operation(name) {
-                    await retrieve(results) {
+                    try await fetch(store) { _ in
                         run.effect("works")
                         await run.pause("work is done")
-                        return 1
+                        return Data([1])
                     }
                 }
             }
             run.invariant("the work is done once") { run.effects == ["works"] }
-            run.invariant("both have the result") { callers.allSatisfy { $0.value == 1 } }
+            run.invariant("both have the result") { callers.allSatisfy { $0.value == Data([1]) } }
         }
     }
 }
 
-/// Looks, downloads, and stores: the actor has no await, and the gap is between its calls.
 @available(Executors, *)
-private func fetchPicture(from store: Results, download: @Sendable () async -> Int) async -> Int {
-    if let hit = await store.result { return hit }
+private actor ImageStore {
+    private var store: [URL: Data] = [:]
+
+    func read(_ url: URL) -> Data? { store[url] }
+
+    func write(_ url: URL, _ data: Data) { store[url] = data }
+}
+
+/// The actor has no await, and the gap is between its calls.
+@available(Executors, *)
+private func fetchImage(url: URL, store: ImageStore, download: ImageCache.Download) async throws -> Data {
+    if let hit = await store.read(url) { return hit }
     note("finds nothing")
-    let picture = await download()
-    await store.store(picture)
-    return picture
+    let data = try await download(url)
+    await store.write(url, data)
+    return data
+}
+
+/// From the claim to the waiter's place in the line there is no suspension.
+@available(Executors, *)
+private actor ClaimedStore {
+    private var store: [URL: Data] = [:]
+    private var waiters: [URL: [CheckedContinuation<Data?, any Error>]] = [:]
+
+    /// The picture, at once or when it comes; `nil` for the caller that must download it.
+    func readOrClaim(_ url: URL) async throws -> Data? {
+        if let hit = store[url] { return hit }
+        guard waiters[url] != nil else {
+            waiters[url] = []
+            return nil
+        }
+        return try await withCheckedThrowingContinuation { waiters[url]?.append($0) }
+    }
+
+    func settle(_ url: URL, _ result: Result<Data?, any Error>) {
+        store[url] = try? result.get()
+        for waiter in waiters.removeValue(forKey: url) ?? [] { waiter.resume(with: result) }
+    }
 }
 
 @available(Executors, *)
-private actor Results {
-    /// What a caller is to do.
-    enum Claim: Sendable {
-        case use(Int)
-        case work
-        case wait
-    }
-
-    private(set) var result: Int?
-    private var isClaimed = false
-    private var waiters: [CheckedContinuation<Int, Never>] = []
-
-    func claim() -> Claim {
-        if let result {
-            return .use(result)
-        }
-        defer { isClaimed = true }
-        return isClaimed ? .wait : .work
-    }
-
-    /// Wrong on its own: the result may have come since the claim.
-    func wait() async -> Int {
-        await withCheckedContinuation { waiters.append($0) }
-    }
-
-    /// The result, at once or when it comes; `nil` for the caller that must do the work.
-    ///
-    /// From the claim to the waiter's place in the line there is no suspension.
-    func claimOrWait() async -> Int? {
-        switch claim() {
-        case .use(let result): result
-        case .work: nil
-        case .wait: await wait()
-        }
-    }
-
-    func store(_ result: Int) {
-        self.result = result
-        note("stores the result")
-        for waiter in waiters {
-            waiter.resume(returning: result)
-        }
-        waiters = []
+private func fetchClaimedImage(
+    url: URL,
+    store: ClaimedStore,
+    download: ImageCache.Download
+) async throws -> Data {
+    if let data = try await store.readOrClaim(url) { return data }
+    do {
+        let data = try await download(url)
+        await store.settle(url, .success(data))
+        return data
+    } catch {
+        await store.settle(url, .failure(error))
+        throw error
     }
 }

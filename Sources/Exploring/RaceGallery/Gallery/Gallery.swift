@@ -37,7 +37,7 @@ struct Exhibit: Sendable {
     let story: String
     /// What must hold under every schedule.
     let invariants: [String]
-    let versions: [Version]
+    var versions: [Version]
     /// The file of its code, by the path from the package's root.
     let file: String
 
@@ -98,7 +98,28 @@ struct Version: Sendable {
     var isSound: Bool { breaks == nil && unseenFault == nil }
 }
 
-/// Shows the reader of a diagram what happens at this point of an exhibit.
+/// The articles whose listings are in the gallery, by their titles.
+enum Article: String, CaseIterable, Sendable {
+    case accessTokenService = "Avoiding race conditions in Swift"
+    case reentrancy = "Advanced Swift Actors: Re-entrancy & Interleaving"
+    case oauthClient = "Designing OAuth client with Swift Actors"
+    case strategies = "Strategies for dealing with Swift actor data races"
+    case raceConditions = "Swift Actor Reentrancy and Race Conditions"
+}
+
+/// A listing of an article, written again: the same structure, the same order of steps and the same bug.
+struct Listing: Sendable {
+    let article: Article
+    /// The article's own name for it.
+    let name: String
+
+    init(_ article: Article, _ name: String) {
+        self.article = article
+        self.name = name
+    }
+}
+
+/// Shows the reader of a trace what happens at this point of an exhibit.
 ///
 /// Outside an exploration it does nothing.
 func note(_ text: @autoclosure () -> String) {

@@ -1,5 +1,5 @@
-import Foundation
 import InterleavingExplorer
+import Synchronization
 
 /// What a version awaits, such as a token, a picture or data.
 ///
@@ -48,9 +48,8 @@ enum SharedLoad {
 struct LoadFailed: Error {}
 
 /// Counts the loads of a version from outside: the version needs no line for it.
-// Safe: the counts are touched under the lock only.
 @available(Executors, *)
-final class LoadCounter: @unchecked Sendable {
+final class LoadCounter: Sendable {
     struct Counts: Sendable {
         var started = 0
         var running = 0
@@ -58,25 +57,24 @@ final class LoadCounter: @unchecked Sendable {
         var most = 0
     }
 
-    private let lock = NSLock()
-    private var current = Counts()
+    private let current = Mutex(Counts())
     private let answer: @Sendable (_ number: Int) async throws -> Void
 
     init(answer: @escaping @Sendable (_ number: Int) async throws -> Void) {
         self.answer = answer
     }
 
-    var counts: Counts { lock.withLock { current } }
+    var counts: Counts { current.withLock { $0 } }
 
     func load() async throws -> Int {
-        let number = lock.withLock {
-            current.started += 1
-            current.running += 1
-            current.most = max(current.most, current.running)
-            return current.started
+        let number = current.withLock { counts in
+            counts.started += 1
+            counts.running += 1
+            counts.most = max(counts.most, counts.running)
+            return counts.started
         }
         note("starts load \(number)")
-        defer { lock.withLock { current.running -= 1 } }
+        defer { current.withLock { $0.running -= 1 } }
         try await answer(number)
         return number
     }

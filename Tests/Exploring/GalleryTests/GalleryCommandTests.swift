@@ -1,0 +1,113 @@
+import ConsoleSupport
+import InterleavingExplorer
+import TestSupport
+import Testing
+
+@testable import race_gallery
+
+@Suite("The command", .eightAtATime)
+struct GalleryCommandTests {
+    /// The versions that are shown for these arguments.
+    private func shown(_ words: [String]) throws -> [String] {
+        guard case .show(let exhibits) = try Command(words) else { return [] }
+        return exhibits.flatMap { exhibit in exhibit.versions.map { "\(exhibit.name) \($0.name)" } }
+    }
+
+    @Test("shows all exhibits, one of them, or one version")
+    func shown() throws {
+        let all = Entry.all.map(\.testDescription)
+        #expect(try shown([]) == all)
+        #expect(try shown(["wallet"]) == all.filter { $0.hasPrefix("wallet ") })
+        #expect(try shown(["wallet", "two-calls"]) == ["wallet two-calls"])
+    }
+
+    @Test(
+        "refuses what makes no sense",
+        arguments: [
+            (["--fast"], .unknown("--fast")),
+            (["wall"], .unknownExhibit("wall")),
+            ([""], .unknownExhibit("")),
+            (["rollback", "chain"], .unknownVersion("chain", of: Rollback.exhibit)),
+            (["log", "stream", "0", "more"], .unknown("more")),
+            (["log", "stream", "0-1"], .noSchedule("0-1")),
+            (["--list", "log"], .unknown("--list")),
+            (["--help", "--list"], .unknown("--help")),
+        ] as [([String], UsageError)]
+    )
+    func refused(_ arguments: [String], _ expected: UsageError) {
+        #expect(throws: expected) { try Command(arguments) }
+    }
+
+    @Test("lists every exhibit and version, and the help names every word and option")
+    func help() throws {
+        for word in ["NAME", "VERSION", "SCHEDULE", "--list", "--help"] {
+            #expect(Command.usage.contains("  \(word) "))
+        }
+        for entry in Entry.all {
+            #expect(Command.names.contains("\(entry.exhibit.name): \(entry.exhibit.title)"))
+            #expect(Command.names.contains("  \(entry.version.name) "))
+        }
+        for line in "\(Command.usage)\n\(Command.names)".split(separator: "\n") {
+            #expect(line.count <= 100, "\(line)")
+        }
+        for (words, first) in [(["--help"], "usage"), (["-h"], "usage"), (["--list"], Gallery.exhibits[0].name)] {
+            let text =
+                switch try Command(words) {
+                case .help: Command.usage
+                case .list: Command.names
+                default: ""
+                }
+            #expect(text.hasPrefix(first))
+        }
+    }
+
+    @Test(
+        "succeeds if each version breaks what it is known for, or holds",
+        arguments: [
+            (true, nil, true), (false, nil, false), (false, "it", true), (true, "it", false),
+            (false, "something else", false),
+        ]
+    )
+    func status(holds: Bool, breaks: String?, isExpected: Bool) async throws {
+        let version = Version("version", "", breaks: breaks, scenario(holds: holds))
+        #expect(try await RaceGallery.show([exhibit(version)]) == (isExpected ? .good : .failed))
+        let summary = Summary(findings: [(exhibit(version), [await version.explore()])])
+        #expect(
+            summary.text == """
+                1 exhibit, 1 version, 1 schedules: \(holds ? "0 broken, 1 hold" : "1 broken, 0 hold"). \
+                \(isExpected ? "Every verdict is as expected." : "NOT AS EXPECTED: x version.")
+                """
+        )
+    }
+
+    @Test("fails if a version holds, and not all of its schedules were tried")
+    func crowd() async {
+        let crowd = Scenario("more than a digit can tell apart") { run in
+            for number in 1...37 { run.operation("\(number)") {} }
+        }
+        #expect(await !Version("version", "", crowd).explore().isExpected)
+    }
+
+    @Test(
+        "fails after a replay if a fix breaks or the schedule does not fit",
+        arguments: [
+            (true, nil, "0", true), (false, "it", "0", true), (false, nil, "0", false), (false, "it", "9", false),
+        ] as [(Bool, String?, Schedule, Bool)]
+    )
+    func replay(holds: Bool, breaks: String?, schedule: Schedule, isExpected: Bool) async throws {
+        let version = Version("version", "", breaks: breaks, scenario(holds: holds))
+        let status = try await RaceGallery.run(.replay(schedule, of: version, in: exhibit(version)))
+        #expect(status == (isExpected ? .good : .failed))
+    }
+
+    private func exhibit(_ version: Version) -> Exhibit {
+        Exhibit(name: "x", title: "", story: "", invariants: [], versions: [version])
+    }
+
+    private func scenario(holds: Bool) -> Scenario {
+        Scenario("one step") { run in
+            run.operation("first") {}
+            run.invariant("it") { holds }
+        }
+    }
+}
