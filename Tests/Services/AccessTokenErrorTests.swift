@@ -7,14 +7,10 @@ import Testing
 struct AccessTokenErrorTests {
     static let all: [AccessTokenError] = [.signedOut, .loadTimedOut, .loadAbandoned, .loadAskedItsOwnService]
 
-    @Test("says what happened and what to do next", arguments: all)
+    @Test("says what happened and what to do next, also where only an error is known", arguments: all)
     func texts(error: AccessTokenError) {
         #expect(error.description.hasPrefix("No token: "))
         #expect(error.description.split(separator: ". ").count > 1)
-    }
-
-    @Test("says the same where only an error is known", arguments: all)
-    func localizedText(error: AccessTokenError) {
         #expect((error as any Error).localizedDescription == error.description)
         #expect("\(error as any Error)" == error.description)
     }

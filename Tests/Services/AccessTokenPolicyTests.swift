@@ -29,33 +29,15 @@ struct AccessTokenPolicyTests {
     @Test(
         "counts senseless times as what its documentation says",
         arguments: [
-            (-1, 0), (-.infinity, 0), (.nan, 0), (.infinity, century), (1e300, century),
-        ] as [(Double, Double)]
+            (-1, 0, nil), (-.infinity, 0, nil), (.nan, 0, nil), (.infinity, century, nil), (1e300, century, century),
+            (0, 0, nil),
+        ] as [(Double, Double, Double?)]
     )
-    func senselessTimes(given: Double, used: Double) {
-        let policy = AccessTokenPolicy(
-            leeway: given,
-            refreshAhead: given,
-            loadDeadline: nil,
-            minimumLoadInterval: given
-        )
-        let corrected = AccessTokenPolicy(
-            leeway: used,
-            refreshAhead: used,
-            loadDeadline: nil,
-            minimumLoadInterval: used
-        )
-        #expect(policy.corrected == corrected)
-    }
-
-    @Test(
-        "counts a senseless deadline as none",
-        arguments: [
-            (-1, nil), (-.infinity, nil), (.nan, nil), (.infinity, nil), (1e300, century), (0, nil),
-        ] as [(Double, Double?)]
-    )
-    func senselessDeadline(given: Double, used: Double?) {
-        #expect(AccessTokenPolicy(loadDeadline: given).corrected.loadDeadline == used)
+    func senselessTimes(given: Double, used: Double, deadline: Double?) {
+        func policy(_ time: Double, _ deadline: Double?) -> AccessTokenPolicy {
+            AccessTokenPolicy(leeway: time, refreshAhead: time, loadDeadline: deadline, minimumLoadInterval: time)
+        }
+        #expect(policy(given, given).corrected == policy(used, deadline))
     }
 
     @Test("tells each correction in a sentence of its own")

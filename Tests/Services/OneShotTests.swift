@@ -4,35 +4,20 @@ import Testing
 
 @Suite("A callback for one shot", .eightAtATime)
 struct OneShotTests {
-    private func collected(_ body: (OneShot<String>) -> Void) -> [String] {
-        let collector = Collector()
-        body(OneShot(abandoned: "abandoned") { collector.append($0) })
-        return collector.values
-    }
-
     private final class Collector: Sendable {
         private let collected = Locked<[String]>([])
         var values: [String] { collected.withLock { $0 } }
         func append(_ value: String) { collected.withLock { $0.append(value) } }
     }
 
-    @Test("gets the first value, and says of the others that they came too late")
-    func firstWins() {
-        let values = collected { shot in
-            #expect(shot("first"))
-            #expect(!shot("second"))
+    @Test("gets the first value only, and the stand-in if it is released without one", arguments: 0...2)
+    func once(shots: Int) {
+        let collector = Collector()
+        do {
+            let shot = OneShot(abandoned: "abandoned") { collector.append($0) }
+            for number in 0..<shots { #expect(shot("\(number)") == (number == 0)) }
         }
-        #expect(values == ["first"])
-    }
-
-    @Test("gets the stand-in when it is released without a value")
-    func abandoned() {
-        #expect(collected { _ in } == ["abandoned"])
-    }
-
-    @Test("gets no stand-in after a value")
-    func notAbandoned() {
-        #expect(collected { shot in shot("value") } == ["value"])
+        #expect(collector.values == [shots == 0 ? "abandoned" : "0"])
     }
 
     @Test("lets go of its callback at the first value, not at its own end")

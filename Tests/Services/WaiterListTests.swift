@@ -5,20 +5,6 @@ import Testing
 
 @Suite("The waiters of a service", .eightAtATime)
 struct WaiterListTests {
-    private func contents(_ list: WaiterList<String>) -> [String] {
-        var contents: [String] = []
-        list.forEach { contents.append($0) }
-        return contents
-    }
-
-    @Test("have no place for a number that nobody was given", arguments: [0, -1, 4, Int.max, -Int.max])
-    func unknownNumber(number: Int) {
-        var list = WaiterList<String>()
-        for waiter in ["a", "b", "c"] { _ = list.append(waiter) }
-        #expect(list.take(WaiterID(number: number)) == nil)
-        #expect(list.count == 3)
-    }
-
     @Test("take up memory for those who are there, however many have come and gone", arguments: [0, 1, 100])
     func memory(staying: Int) {
         var list = WaiterList<Int>()
