@@ -158,7 +158,7 @@ let migrationGroup: [Target] = [
         at: "Migration/SampleApplication/Tests",
         [
             "SampleShared", "SampleStage0", "SampleStage1", "SampleStage2", "SampleStage3", "SampleStage4",
-            "SampleStageCallbacks", "friends-sample", "AccessTokenGCD", "TestSupport",
+            "SampleStageCallbacks", "friends-sample", "TestSupport",
         ]
     ),
     .tests(

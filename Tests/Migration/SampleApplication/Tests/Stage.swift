@@ -9,6 +9,8 @@ import Testing
 @testable import SampleStageCallbacks
 
 /// The app at one stage of its migration, and how the tests drive it.
+///
+/// The folder of a stage holds the whole app; a file that the stage takes over unchanged is a symbolic link.
 struct Stage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// What the old session does wrong is wrong as long as it is behind the callers.
