@@ -115,6 +115,13 @@ struct ControlledJob: Sendable {
         isChild = JobLayout.isChild(job)
     }
 
+    /// The address of the actor that the job serves; `nil` if that cannot be told.
+    ///
+    /// Nothing public tells that. The job of a default actor holds the actor right behind its own fields.
+    var actor: UInt? {
+        kind == .actor && TaskStatus.isKnown ? JobLayout.wordBehind(job) : nil
+    }
+
     /// Where the job is; for a task's, that is where the task is.
     var address: UInt {
         unsafe UInt(bitPattern: unsafeBitCast(job, to: UnsafeRawPointer.self))

@@ -6,7 +6,8 @@ import Synchronization
 enum ExploringThread {
     private struct State: Sendable {
         var waiting: [@Sendable () -> Void] = []
-        var threads = 0
+        /// How many explorations may begin now.
+        var places = SystemThread.processors
     }
 
     private static let state = Protected(State())
@@ -22,50 +23,38 @@ enum ExploringThread {
         then done: @escaping @Sendable (Result) -> Void
     ) {
         precondition(ActiveRuns.onThisThread == nil, "An exploration cannot be started from inside a scenario.")
-        let needsThread = state.withLock { state in
-            state.waiting.append {
-                let isFirst = Protected(true)
-                let end = { @Sendable (result: @Sendable () -> Result) in
-                    let wasFirst = isFirst.withLock { isFirst in
-                        defer { isFirst = false }
-                        return isFirst
-                    }
-                    if wasFirst { done(result()) }
-                    return wasFirst
-                }
-                watchdog.watch {
-                    // The place of the stuck thread is for others.
-                    if end(stuck) { startThread() }
-                }
-                let result = body()
-                watchdog.end()
-                if !end({ result }) { Self.state.withLock { $0.threads += 1 } }
+        let exploration = { @Sendable in
+            let end = { @Sendable (result: Result) in
+                startNext()
+                done(result)
             }
-            guard state.threads < SystemThread.processors else { return false }
-            state.threads += 1
+            watchdog.watch { end(stuck()) }
+            let result = body()
+            if watchdog.end() { end(result) }
+        }
+        let hasPlace = state.withLock { state in
+            guard state.places > 0 else {
+                state.waiting.append(exploration)
+                return false
+            }
+            state.places -= 1
             return true
         }
-        if needsThread { startThread() }
+        if hasPlace { start(exploration) }
     }
 
-    private static func startThread() {
+    private static func start(_ exploration: @escaping @Sendable () -> Void) {
         // A serial queue has a thread even if the subjects keep all those of the global queues busy.
-        DispatchQueue(label: "InterleavingExplorer").async {
-            while let next = takeNext() {
-                next()
-            }
-        }
+        DispatchQueue(label: "InterleavingExplorer").async(execute: exploration)
     }
 
-    /// The exploration that has waited longest; if there is none, the thread has ended.
-    private static func takeNext() -> (@Sendable () -> Void)? {
-        state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.threads -= 1
-                return nil
-            }
-            return state.waiting.removeFirst()
+    /// Gives a place to the exploration that has waited longest.
+    private static func startNext() {
+        let next = state.withLock { state -> (@Sendable () -> Void)? in
+            if state.waiting.isEmpty { state.places += 1 }
+            return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
         }
+        if let next { start(next) }
     }
 }
 
@@ -92,14 +81,20 @@ struct Watchdog: Sendable {
                     last = segments
                     since = .now
                 } else if ContinuousClock.now - since > limit {
-                    progress.isAbandoned.store(true, ordering: .sequentiallyConsistent)
-                    return bark()
+                    if mayTell() { bark() }
+                    return
                 }
             }
         }
     }
 
-    func end() {
+    /// Ends the watch, and returns whether nothing was told so far.
+    func end() -> Bool {
         isOver.signal()
+        return mayTell()
+    }
+
+    private func mayTell() -> Bool {
+        !progress.isTold.exchange(true, ordering: .sequentiallyConsistent)
     }
 }

@@ -46,7 +46,7 @@ package enum JobLayout {
 
     /// The word behind the fields that all jobs have: in the job of a default actor, the actor.
     ///
-    /// See ``ActorIdentity``, which tries that before it relies on it.
+    /// See ``TaskStatus/isKnown``, which tries that before anybody relies on it.
     static func wordBehind(_ job: UnownedJob) -> UInt {
         unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
             .load(fromByteOffset: 8 * MemoryLayout<UInt>.size, as: UInt.self)

@@ -4,77 +4,52 @@
 /// this reference, when the run is over and its subject is gone, waits for something.
 @available(Executors, *)
 struct TaskReference: Sendable {
-    private let task: UInt
-    let participant: Int
-    let id: UInt64
+    let address: UInt
 
     /// Holds the task that a job runs; `nil` if it runs none, or a child, whose parent ends later.
-    init?(of job: ControlledJob, participant: Int) {
-        guard job.kind == .task, !job.isChild, let functions = unsafe Self.functions else { return nil }
-        let task = unsafe unsafeBitCast(job.job, to: UnsafeRawPointer.self)
-        _ = unsafe functions.retain(task)
-        self.task = UInt(bitPattern: task)
-        self.participant = participant
-        id = job.taskID
+    init?(of job: ControlledJob) {
+        guard job.kind == .task, !job.isChild, unsafe Self.retainCount != nil else { return nil }
+        address = job.address
+        Self.retain(address)
     }
 
     /// Whether no other code holds the task.
-    var hasEnded: Bool {
-        guard let functions = unsafe Self.functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else {
-            return true
-        }
-        return unsafe functions.retainCount(task) == 1
-    }
+    var hasEnded: Bool { holders == 1 }
 
     /// Whether only the explorer holds the task, at the end of the step that has run it.
-    var isForgotten: Bool {
-        guard let functions = unsafe Self.functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else {
-            return false
-        }
-        return unsafe functions.retainCount(task) <= 2
+    var isForgotten: Bool { holders <= 2 }
+
+    private var holders: Int {
+        guard let task = unsafe UnsafeRawPointer(bitPattern: address) else { return 0 }
+        return unsafe Self.retainCount?(task) ?? 0
     }
 
     /// Lets go of the task; to be called once, at the end.
     func release() {
-        guard let functions = unsafe Self.functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else {
-            return
-        }
-        unsafe functions.release(task)
+        Self.release(address)
     }
 
     /// Holds the task at an address until ``release(_:)``.
     static func retain(_ task: UInt) {
-        guard let functions = unsafe functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else { return }
-        _ = unsafe functions.retain(task)
+        _ = unsafe object(at: task)?.retain()
     }
 
     /// Lets go of the task at an address.
     static func release(_ task: UInt) {
-        guard let functions = unsafe functions, let task = unsafe UnsafeRawPointer(bitPattern: task) else { return }
-        unsafe functions.release(task)
+        unsafe object(at: task)?.release()
     }
 
-    private typealias Retain = @convention(c) (UnsafeRawPointer) -> UnsafeRawPointer
-    private typealias Release = @convention(c) (UnsafeRawPointer) -> Void
+    /// Stands for the objects of the runtime that are counted as those of native classes are, such as tasks.
+    private final class NativeObject {}
+
+    private static func object(at address: UInt) -> Unmanaged<NativeObject>? {
+        unsafe UnsafeRawPointer(bitPattern: address).map { unsafe Unmanaged.fromOpaque($0) }
+    }
+
     private typealias RetainCount = @convention(c) (UnsafeRawPointer) -> Int
 
-    /// Those of the runtime for its own objects, which a task is, but no class.
-    @unsafe
-    private struct Functions: Sendable {
-        let retain: Retain
-        let release: Release
-        let retainCount: RetainCount
-    }
-
-    private static let functions: Functions? = {
-        guard let retain = unsafe RuntimeSymbol.address(of: "swift_retain"),
-            let release = unsafe RuntimeSymbol.address(of: "swift_release"),
-            let retainCount = unsafe RuntimeSymbol.address(of: "swift_retainCount")
-        else { return nil }
-        return unsafe Functions(
-            retain: unsafeBitCast(retain, to: Retain.self),
-            release: unsafeBitCast(release, to: Release.self),
-            retainCount: unsafeBitCast(retainCount, to: RetainCount.self)
-        )
+    private static let retainCount: RetainCount? = {
+        guard let symbol = unsafe RuntimeSymbol.address(of: "swift_retainCount") else { return nil }
+        return unsafe unsafeBitCast(symbol, to: RetainCount.self)
     }()
 }

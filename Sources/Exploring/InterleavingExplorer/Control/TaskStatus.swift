@@ -2,7 +2,7 @@
 ///
 /// Nothing public tells that. The words are those of the runtime's `ActiveTaskStatus` and `TaskDependencyStatusRecord`.
 /// ``isKnown`` tries them on tasks whose state is known before anything is read of others; if they do not agree, the
-/// search goes without its reductions.
+/// search goes without its reductions, and all actors are called the same.
 @available(Executors, *)
 enum TaskStatus: Sendable, Hashable {
     case running
@@ -153,8 +153,8 @@ extension TaskStatus {
 extension TaskStatus {
     /// Whether the words were found to mean what this file says; tried once, before the first exploration.
     static let isKnown: Bool = {
-        guard ActorIdentity.isKnown, currentTaskFunction != nil else { return false }
-        let executor = CollectingExecutor()
+        guard currentTaskFunction != nil else { return false }
+        let executor = ProbeExecutor()
         let door = Protected<(@Sendable () -> Void)?>(nil)
         let actor = Visited()
         let waiting = Task(executorPreference: executor) {
@@ -162,16 +162,17 @@ extension TaskStatus {
                 door.withLock { $0 = { unsafe continuation.resume() } }
             }
         }
-        guard let first = executor.runNext() else { return false }
+        guard let first = executor.runFirst() else { return false }
         let awaiting = Task(executorPreference: executor) { await waiting.value }
-        guard let second = executor.runNext() else { return false }
+        guard let second = executor.runFirst() else { return false }
         let visitor = Task(executorPreference: executor) { await actor.visit() }
-        guard let third = executor.runNext() else { return false }
+        guard let third = executor.runFirst(), let visit = executor.first else { return false }
         let late = Task(executorPreference: executor) { await actor.visit() }
         guard let fourth = executor.runLast() else { return false }
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(actor).toOpaque())
         var isAsDescribed =
-            TaskStatus(ofTaskAt: first) == .waitsForContinuation
+            JobLayout.kind(of: visit) == .actor && JobLayout.wordBehind(visit) == address
+            && TaskStatus(ofTaskAt: first) == .waitsForContinuation
             && TaskStatus(ofTaskAt: second) == .waitsForTask(first)
             && TaskStatus(ofTaskAt: third) == .waitsForActor(address)
             && TaskStatus(ofTaskAt: fourth) == .waitsForActor(address)
@@ -179,7 +180,7 @@ extension TaskStatus {
         awaiting.cancel()
         isAsDescribed = isAsDescribed && isCancelled(taskAt: second) && !isCancelled(taskAt: first)
         door.withLock { $0 }?()
-        while executor.runNext() != nil {}
+        while executor.runFirst() != nil {}
         for task in [first, second, third, fourth] {
             isAsDescribed = isAsDescribed && TaskStatus(ofTaskAt: task) == .ended
         }
@@ -197,17 +198,20 @@ private actor Visited {
     }
 }
 
-/// Runs jobs on the calling thread when it is told to, and says whose they were.
+/// Runs jobs on the calling thread when it is told to, and says where they were.
 @available(Executors, *)
-private final class CollectingExecutor: TaskExecutor {
+final class ProbeExecutor: TaskExecutor {
     private let jobs = Protected<[UnownedJob]>([])
+
+    var first: UnownedJob? { jobs.withLock { $0.first } }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.append(job) }
     }
 
-    func runNext() -> UInt? {
+    @discardableResult
+    func runFirst() -> UInt? {
         run(jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() })
     }
 

@@ -7,9 +7,9 @@ public final class ControlledQueue: SerialExecutor {
     /// The name in the trace.
     public let name: String
 
-    private enum Block: Sendable {
-        case closure(String, @Sendable () -> Void)
-        case job(UnownedJob, String)
+    private struct Block: Sendable {
+        let label: String
+        let body: @Sendable () -> Void
     }
 
     private struct State: Sendable {
@@ -29,14 +29,18 @@ public final class ControlledQueue: SerialExecutor {
 
     /// Adds a block at the end of the queue.
     public func async(_ label: String = "runs a block", execute block: @escaping @Sendable () -> Void) {
-        append(.closure(label, block))
+        append(Block(label: label, body: block))
     }
 
     /// Adds a job of an actor that lives on this queue.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         TaskCensus.note(JobLayout.taskID(of: job), on: run.surroundings.census)
-        append(.job(job, run.name(of: job)))
+        append(
+            Block(label: "runs \(run.name(of: job))") { [unowned self] in
+                unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+            }
+        )
     }
 
     /// Whether the caller runs in a block of this queue.
@@ -56,37 +60,26 @@ public final class ControlledQueue: SerialExecutor {
             state.isRunning = true
             return state.blocks.removeFirst()
         }
-        switch block {
-        case .closure(_, let closure): closure()
-        case .job(let job, _): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
-        case nil: break
-        }
+        block?.body()
         let next = state.withLock { state in
             state.isRunning = false
             return state.blocks.first
         }
         if let next {
-            offer(next)
+            run.add(.block(self), next.label, of: participant)
         }
     }
 
     private func append(_ block: Block) {
         // The order in which blocks come to a queue is noticeable, even if none of them runs yet.
-        run.state.withLock { $0.touchEffects() }
+        run.state.withLock { $0.touchMarks() }
         let isHead = state.withLock { state in
             state.blocks.append(block)
             return state.blocks.count == 1 && !state.isRunning
         }
         if isHead {
-            offer(block)
+            run.add(.block(self), block.label, of: participant)
         }
         if run.isControlling { run.preemptionPoint() }
-    }
-
-    private func offer(_ block: Block) {
-        switch block {
-        case .closure(let label, _): run.add(.block(self), label, of: participant)
-        case .job(_, let name): run.add(.block(self), "runs \(name)", of: participant)
-        }
     }
 }

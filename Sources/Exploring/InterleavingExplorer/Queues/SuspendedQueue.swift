@@ -67,10 +67,8 @@ extension ScenarioRun {
     /// The name of the participant whose job this is.
     func name(of job: UnownedJob) -> String {
         let id = JobLayout.taskID(of: job)
-        let starter = Self.participant
         return state.withLock { state in
-            let parent = state.actor(telling: starter)
-            let participant = state.participants.owner(ofTask: id, startedBy: parent, for: state.segment.cause)
+            let participant = state.participants.owner(ofTask: id, startedBy: state.acting, for: state.segment.cause)
             return state.name(of: participant)
         }
     }

@@ -2,20 +2,23 @@
 @available(Executors, *)
 struct Candidates: Sendable {
     struct Timer: Sendable {
-        let number: Int
         let deadline: Duration
-        let label: String
         let fire: @Sendable () -> Void
+        let candidate: Candidate
 
-        var key: Candidate.Key { Candidate.Key(rank: -number, arrival: number) }
+        var number: Int { candidate.key.arrival }
     }
 
+    /// Whether a step is running.
+    var isInStep = false
     private var ready: [Candidate] = []
     /// What became ready in the segment that runs now, and can run when it is over.
     private(set) var madeReady: [Candidate] = []
     private var timers: [Timer] = []
     private(set) var now = Duration.zero
     private(set) var queues: [SuspendedQueue] = []
+    /// How many drains were the last resort since something has happened.
+    var idleDrains = 0
     /// How many have become ready so far.
     private(set) var arrivals = 0
 
@@ -28,7 +31,7 @@ struct Candidates: Sendable {
     // MARK: What is ready
 
     /// Adds a candidate at the end of the line.
-    mutating func add(_ work: Candidate.Work, of participant: Int, as label: String?, rank: Int?, isInStep: Bool) {
+    mutating func add(_ work: Candidate.Work, of participant: Int, as label: String?, rank: Int? = nil) {
         let arrival = nextArrival()
         let key = Candidate.Key(rank: rank ?? -arrival, arrival: arrival)
         let candidate = Candidate(work: work, participant: participant, label: label, key: key)
@@ -45,10 +48,9 @@ struct Candidates: Sendable {
         madeReady.removeAll(keepingCapacity: true)
     }
 
-    /// Takes out what the segment has made ready, if that is one candidate only.
-    mutating func takeOnlyOneMadeReady(where condition: (Candidate) -> Bool) -> Candidate? {
-        guard madeReady.count == 1, condition(madeReady[0]) else { return nil }
-        return madeReady.removeFirst()
+    /// Takes out what the segment has made ready, if that is one candidate, which follows at once what asked for it.
+    mutating func takeFollower(of asker: Candidate) -> Candidate? {
+        madeReady.count == 1 && madeReady[0].follows(asker) ? madeReady.removeFirst() : nil
     }
 
     /// How many can be taken: when all operations have ended, a timer that fires tells nothing new.
@@ -60,36 +62,22 @@ struct Candidates: Sendable {
 
     /// The keys of the first candidates; those of timers come last.
     func keys(atMost width: Int, withTimers: Bool) -> [Candidate.Key] {
-        var keys = ready.prefix(width).map { $0.key }
-        guard withTimers else { return keys }
-        for timer in dueTimers where keys.count < width { keys.append(timer.key) }
-        return keys
+        let keys = ready.prefix(width).map { $0.key }
+        return withTimers ? keys + dueTimers.prefix(width - keys.count).map { $0.candidate.key } : keys
     }
 
     /// Takes out the candidate at a position; `nil` if it is no longer the one with this key.
     mutating func take(at position: Int, key: Candidate.Key? = nil) -> Candidate? {
-        if position < ready.count {
-            guard key.map({ $0.arrival == ready[position].key.arrival }) ?? true else { return nil }
-            return ready.remove(at: position)
-        }
-        let due = dueTimers
+        let due = position < ready.count ? [] : dueTimers
         guard position - ready.count < due.count else { return nil }
-        let timer = due[position - ready.count]
-        guard key.map({ $0.arrival == timer.number }) ?? true else { return nil }
-        return Candidate(
-            work: .timer(timer.number),
-            participant: Participants.clock,
-            label: timer.label,
-            key: timer.key
-        )
+        let candidate = position < ready.count ? ready[position] : due[position - ready.count].candidate
+        if let key, key.arrival != candidate.key.arrival { return nil }
+        if position < ready.count { ready.remove(at: position) }
+        return candidate
     }
 
-    /// Whether a cancellation is ready that would reach a participant.
-    func canBeCancelled(_ participant: Int, in participants: Participants) -> Bool {
-        ready.contains { candidate in
-            guard let target = candidate.cancelled else { return false }
-            return participants.ancestry(of: participant).contains(target)
-        }
+    func contains(where condition: (Candidate) -> Bool) -> Bool {
+        ready.contains(where: condition)
     }
 
     mutating func removeAll() {
@@ -119,17 +107,25 @@ struct Candidates: Sendable {
         queues.append(queue)
     }
 
-    /// Makes each suspended queue a candidate that is not one already, and returns whether there is any.
-    @discardableResult
-    mutating func offerDrains(isInStep: Bool) -> Bool {
+    /// Makes each suspended queue a candidate that is not one already.
+    mutating func offerDrains() {
         for queue in queues {
             let isOffered = ready.contains { candidate in
                 guard case .drain(let offered) = candidate.work else { return false }
                 return offered === queue
             }
-            if !isOffered { add(.drain(queue), of: queue.participant, as: "drains", rank: nil, isInStep: isInStep) }
+            if !isOffered { add(.drain(queue), of: queue.participant, as: "drains") }
         }
-        return !queues.isEmpty
+    }
+
+    /// The same where nothing else can run; returns whether that can bring anything.
+    ///
+    /// Whether blocks are left cannot be seen. After some drains that did nothing there are none.
+    mutating func offerLastDrains() -> Bool {
+        guard !queues.isEmpty, idleDrains < SuspendedQueue.longestChain else { return false }
+        idleDrains += 1
+        offerDrains()
+        return true
     }
 
     // MARK: Timers
@@ -144,9 +140,16 @@ struct Candidates: Sendable {
 
     /// Adds a timer, in order of deadlines and then of arrival, and returns its number.
     mutating func addTimer(at deadline: Duration, _ label: String, _ fire: @escaping @Sendable () -> Void) -> Int {
-        let timer = Timer(number: nextArrival(), deadline: deadline, label: label, fire: fire)
+        let number = nextArrival()
+        let candidate = Candidate(
+            work: .timer(number),
+            participant: Participants.clock,
+            label: label,
+            key: Candidate.Key(rank: -number, arrival: number)
+        )
+        let timer = Timer(deadline: deadline, fire: fire, candidate: candidate)
         timers.insert(timer, at: timers.firstIndex { $0.deadline > deadline } ?? timers.count)
-        return timer.number
+        return number
     }
 
     /// Takes a timer away, if it is still there.

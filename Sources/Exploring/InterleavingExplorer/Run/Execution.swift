@@ -15,8 +15,8 @@ struct Execution: Sendable {
     var isPruned = false
     /// Whether the run was given up because a thread seemed to wait for a lock that a held step has.
     var hasMetLock = false
-    /// Where the step was held; `nil` if that is not known.
-    var lockSites: [Int?] = []
+    /// Where its steps were then.
+    var lockSites: [Int] = []
     /// Whether the run has failed before everything had happened.
     var hasEndedEarly = false
     /// Stands for everything that has happened.
@@ -29,12 +29,6 @@ struct Execution: Sendable {
     }
 
     var digits: [UInt8] { choices.map { $0.digit } }
-
-    /// Whether this run shows code for which asking for an actor and entering it have to be two steps.
-    ///
-    /// Where code in an actor asks for another one, the request itself can be too early or too late. Where the subject
-    /// cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a footprint tells.
-    var mustEnterActorsLater: Bool { findings.asksInsideActors || findings.hasSubjectCancelled }
 
     mutating func mix(_ value: Int) {
         fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3

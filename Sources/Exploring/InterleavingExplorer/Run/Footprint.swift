@@ -1,25 +1,43 @@
 /// What a segment of code has touched that other tasks can notice.
 ///
 /// Two segments are independent, in the sense of partial-order reduction, if neither has written what the other has
-/// touched: then their order makes no difference. What is touched is known by its ordinal in the run, see ``Known``.
+/// touched: then their order makes no difference.
 @available(Executors, *)
 struct Footprint: Sendable {
-    struct Object: Sendable, Hashable {
-        enum Kind: Sendable {
-            /// All that is marked, the clock and the queues included.
-            case effects
-            case actor
-            /// Whether a task has ended, and what it waits for.
-            case task
-            /// Which children of a task have ended, and in which order.
-            case children
-            case cancellation
+    /// Ordinals in a run, one bit for each.
+    ///
+    /// From 63 on they share the last bit, and are taken for one.
+    struct Ordinals: Sendable {
+        fileprivate var bits: UInt64 = 0
+
+        mutating func insert(_ ordinal: Int) {
+            bits |= 1 << UInt64(min(ordinal, 63))
         }
 
-        let kind: Kind
-        let ordinal: Int
+        func contains(_ ordinal: Int) -> Bool {
+            bits & 1 << UInt64(min(ordinal, 63)) != 0
+        }
+    }
 
-        static let effects = Object(kind: .effects, ordinal: 0)
+    /// Objects of a run, by the ordinals of actors and of participants.
+    struct Objects: Sendable {
+        var actors = Ordinals()
+        /// Whether tasks have ended, and what they wait for.
+        var tasks = Ordinals()
+        /// Which children of tasks have ended, and in which order.
+        var children = Ordinals()
+        var cancellations = Ordinals()
+
+        var isEmpty: Bool {
+            actors.bits | tasks.bits | children.bits | cancellations.bits == 0
+        }
+
+        mutating func merge(_ other: Objects) {
+            actors.bits |= other.actors.bits
+            tasks.bits |= other.tasks.bits
+            children.bits |= other.children.bits
+            cancellations.bits |= other.cancellations.bits
+        }
     }
 
     /// How many objects a run knew at a moment.
@@ -28,20 +46,24 @@ struct Footprint: Sendable {
     /// may have another ordinal in each: any two such actors must be taken for the same one. A task that came
     /// to be known later was started by the segment itself, and is none of another segment's.
     struct Known: Sendable {
-        let actors: Int
-        let participants: Int
+        fileprivate let laterActors: UInt64
+        fileprivate let participants: UInt64
 
-        func includes(_ object: Object) -> Bool {
-            switch object.kind {
-            case .effects: true
-            case .actor: object.ordinal < actors
-            case .task, .children, .cancellation: object.ordinal < participants
-            }
+        /// All that a single run has come to know.
+        static let all = Known(actors: .max, participants: .max)
+
+        init(actors: Int, participants: Int) {
+            func below(_ count: Int) -> UInt64 { count < 63 ? 1 << UInt64(count) - 1 : .max }
+            laterActors = ~below(actors)
+            // Those that share the last bit may be known.
+            self.participants = below(participants) | 1 << 63
         }
     }
 
     /// Whether it may have touched anything: code of the scenario, a block, a timer.
     var isOpaque = false
+    /// Whether it has touched what is marked, the clock or a queue.
+    var touchesMarks = false
     /// Whether it is what followed a preemption point, where it may have resumed a continuation whose task was still
     /// about to suspend: that leaves no trace.
     var followsPoint = false
@@ -52,85 +74,59 @@ struct Footprint: Sendable {
     /// Whether it has resumed a task from outside of any actor: a later step might have done so as well, and then
     /// leaves no trace.
     var wakesFromOutside = false
-    private(set) var writes: [Object] = []
-    private(set) var reads: [Object] = []
-    /// The cancellation of the tasks that ran, which they may look at anywhere.
-    private(set) var lineage: [Object] = []
+    var writes = Objects()
+    var reads = Objects()
+    /// The tasks that ran, and those that started them: code may look anywhere whether one of them is cancelled.
+    var lineage = Ordinals()
 
-    /// Whether anything is known to have been touched.
+    /// Whether nothing is known to have been touched.
     var isUntouched: Bool {
-        writes.isEmpty && reads.isEmpty
+        writes.isEmpty && reads.isEmpty && !touchesMarks
     }
 
     /// Whether nothing of it can be noticed.
     var isEmpty: Bool {
-        !isOpaque && isUntouched
-    }
-
-    mutating func write(_ object: Object) {
-        if !writes.contains(object) { writes.append(object) }
-    }
-
-    mutating func read(_ object: Object) {
-        if !reads.contains(object) { reads.append(object) }
-    }
-
-    mutating func addLineage(_ participant: Int) {
-        let object = Object(kind: .cancellation, ordinal: participant)
-        if !lineage.contains(object) { lineage.append(object) }
+        isUntouched && !isOpaque
     }
 
     mutating func merge(_ other: Footprint) {
         isOpaque = isOpaque || other.isOpaque
+        touchesMarks = touchesMarks || other.touchesMarks
         followsPoint = followsPoint || other.followsPoint
         isLateSuspension = isLateSuspension || other.isLateSuspension
         endsSharedTask = endsSharedTask || other.endsSharedTask
         wakesFromOutside = wakesFromOutside || other.wakesFromOutside
-        other.writes.forEach { write($0) }
-        other.reads.forEach { read($0) }
-        for object in other.lineage where !lineage.contains(object) { lineage.append(object) }
+        writes.merge(other.writes)
+        reads.merge(other.reads)
+        lineage.bits |= other.lineage.bits
     }
 
-    /// Whether the order of two segments counts for ``Races``, of which one may be from another run that agrees on what is
-    /// known.
+    /// Whether the order counts of this segment and a later one.
     ///
-    /// Races are found by more than what two segments are seen to share. What sleeps has to wake by as much: a sleep set that
-    /// takes an order for known that the races tell apart hides the races of that order.
-    func mayRace(with other: Footprint, known: Known) -> Bool {
-        if wakesFromOutside || other.wakesFromOutside { return true }
-        func matters(_ footprint: Footprint) -> Bool {
-            footprint.endsSharedTask || footprint.writes.contains(.effects)
-        }
-        if matters(self) && !other.isEmpty || matters(other) && !isEmpty { return true }
-        func touchesChildren(of parents: [Object], _ footprint: Footprint) -> Bool {
-            footprint.writes.contains { object in
-                object.kind == .children && parents.contains { $0.ordinal == object.ordinal } && known.includes(object)
-            }
-        }
-        if !isEmpty && touchesChildren(of: lineage, other) || !other.isEmpty && touchesChildren(of: other.lineage, self)
-        {
-            return true
-        }
-        return conflicts(with: other, known: known)
+    /// One of them may be from another run, which agrees on what is known. Code that awaits a task that has ended leaves no
+    /// trace of that. So the end of a task that others know races with all that follows, also with what seems to have
+    /// touched nothing; before the end, an `await` is seen.
+    func races(withLater later: Footprint, known: Known = .all) -> Bool {
+        if wakesFromOutside || endsSharedTask { return true }
+        if isLateSuspension && later.followsPoint || followsPoint && later.isLateSuspension { return true }
+        if mayTouchAll && !later.isEmpty || later.mayTouchAll && !isEmpty { return true }
+        return depends(on: later.writes, known) || later.depends(on: writes, known)
     }
 
-    /// Whether the order of two segments may count, of which one may be from another run that agrees on what is known.
-    func conflicts(with other: Footprint, known: Known) -> Bool {
-        if (isOpaque && !other.isEmpty) || (other.isOpaque && !isEmpty) || (isLateSuspension && other.followsPoint)
-            || (followsPoint && other.isLateSuspension)
-        {
-            return true
-        }
-        func overlap(_ left: [Object], _ right: [Object]) -> Bool {
-            left.contains { object in
-                right.contains { other in
-                    object.kind == other.kind
-                        && (object.ordinal == other.ordinal && (known.includes(object) || object.kind == .actor)
-                            || object.kind == .actor && !known.includes(object) && !known.includes(other))
-                }
-            }
-        }
-        return overlap(writes, other.writes) || overlap(writes, other.reads) || overlap(reads, other.writes)
-            || overlap(writes, other.lineage) || overlap(lineage, other.writes)
+    /// Where there are marks there is state outside of actors, and what an actor's code reads there shows no mark.
+    private var mayTouchAll: Bool {
+        isOpaque || touchesMarks
+    }
+
+    private func depends(on written: Objects, _ known: Known) -> Bool {
+        let actors = writes.actors.bits | reads.actors.bits
+        if actors & written.actors.bits != 0 { return true }
+        if actors & known.laterActors != 0, written.actors.bits & known.laterActors != 0 { return true }
+        let tasks = (writes.tasks.bits | reads.tasks.bits) & written.tasks.bits
+        // Nothing tells either whether code asks for a child that has ended.
+        let parents = isEmpty ? 0 : lineage.bits
+        let children = (writes.children.bits | reads.children.bits | parents) & written.children.bits
+        let cancellations = (writes.cancellations.bits | lineage.bits) & written.cancellations.bits
+        return (tasks | children | cancellations) & known.participants != 0
     }
 }

@@ -9,15 +9,14 @@ struct Participants: Sendable {
         /// What the scenario or the clock did when it was started.
         var cause: String?
         var started = 0
-        var hasRun = false
         /// Whether it is an operation, whose task only the scenario has.
         var isOperation = false
         var isChild = false
         /// Where its task is, and the task's id; zero if it has none.
         var task: UInt = 0
         var taskID: UInt64 = 0
-        /// Where its task is that has ended, if the run still holds it.
-        var endedTask: UInt = 0
+        /// Its task, if that must have ended when the run is over.
+        var reference: TaskReference?
         /// What its task was last seen to do.
         var status = TaskStatus.isReady
         var isCancelled = false
@@ -38,7 +37,8 @@ struct Participants: Sendable {
     var indices: Range<Int> { all.indices }
 
     subscript(index: Int) -> Participant {
-        get { all[index] }
+        // A copy would be dear.
+        _read { yield all[index] }
         _modify { yield &all[index] }
     }
 
@@ -75,6 +75,11 @@ struct Participants: Sendable {
         let entry = all[participant]
         let cause = entry.cause.map { ": \($0)" } ?? ""
         return entry.name ?? "\(name(of: entry.parent))\(cause)/\(entry.ordinal)"
+    }
+
+    /// Takes out the tasks that must have ended when the run is over.
+    mutating func takeReferences() -> [(participant: Int, id: UInt64, reference: TaskReference)] {
+        indices.compactMap { index in all[index].reference.take().map { (index, all[index].taskID, $0) } }
     }
 
     /// The participant whose task is at an address.

@@ -23,30 +23,29 @@ extension RunState {
 
     /// Begins a step, or a part of it that follows at once.
     mutating func begin(_ part: Candidate, isFirst: Bool) {
-        isStepping = true
+        candidates.isInStep = true
         segment = Segment(of: part, after: segment)
         segment.actorOrdinal = segment.actor.map { ordinal(ofActorAt: $0) }
         touchActor()
-        guard !isFirst, part.entersActor, recording?.isOn == true else { return }
+        guard !isFirst, part.entersActor, isRecording else { return }
         let actor = recording?.nameOfActor(enteredBy: part)
-        record(.enters, by: part.participant, actor ?? ActorIdentity.unknown)
+        record(.enters, by: part.participant, actor ?? Recording.unknownActor)
     }
 
     // MARK: What is touched
 
     /// Notes that something is touched that others can see without entering an actor.
-    mutating func touchEffects() {
-        segment.footprint.write(.effects)
+    mutating func touchMarks() {
+        segment.footprint.touchesMarks = true
     }
 
     /// Notes that code has run in the actor of the present step.
     private mutating func touchActor() {
-        if let actor = segment.actorOrdinal { segment.footprint.write(.init(kind: .actor, ordinal: actor)) }
+        if let actor = segment.actorOrdinal { segment.footprint.writes.actors.insert(actor) }
     }
 
     private mutating func request(actorAt address: UInt) {
-        let actor = ordinal(ofActorAt: address)
-        if !segment.requests.contains(actor) { segment.requests.append(actor) }
+        segment.requests.actors.insert(ordinal(ofActorAt: address))
     }
 
     /// Notes a job that has become ready to run, and who is told by that.
@@ -61,7 +60,7 @@ extension RunState {
         case .task:
             noteResumption(of: participant)
         case .actor:
-            if let address = ActorIdentity.address(servedBy: job) {
+            if let address = job.actor {
                 request(actorAt: address)
             } else {
                 segment.footprint.isOpaque = true
@@ -75,8 +74,10 @@ extension RunState {
         let before = participants[participant].status
         // A step that only wakes it is the run's own, and no other step could have done that.
         if before.isWait, !segment.isWake {
-            segment.footprint.write(.init(kind: .task, ordinal: participant))
-            if before == .waitsForContinuation, segment.actor == nil { segment.footprint.wakesFromOutside = true }
+            segment.footprint.writes.tasks.insert(participant)
+            if before == .waitsForContinuation, segment.actor == nil {
+                segment.footprint.wakesFromOutside = true
+            }
         }
         if segment.actor != nil { noteStatus(of: participant) }
         participants[participant].status = .isReady
@@ -109,10 +110,10 @@ extension RunState {
             guard status != participants[index].status else { return }
             touchActor()
         }
-        for ancestor in participants.ancestry(of: index) { segment.footprint.addLineage(ancestor) }
+        for ancestor in participants.ancestry(of: index) { segment.footprint.lineage.insert(ancestor) }
         // Nothing tells whether the segment leaves the scope of a child that has ended, and would have cancelled it before.
         if participants.hasEndedChild(index) {
-            segment.footprint.read(.init(kind: .children, ordinal: index))
+            segment.footprint.reads.children.insert(index)
         }
         segment.isPrivate = segment.isPrivate && participants[index].isOperation
         if status != .running || segment.actor == nil {
@@ -123,7 +124,7 @@ extension RunState {
         case .ended: noteEnd(of: index)
         case .waitsForTask(let address):
             if let other = participants.indices.first(where: { participants[$0].task == address }) {
-                segment.footprint.read(.init(kind: .task, ordinal: other))
+                segment.footprint.reads.tasks.insert(other)
             } else {
                 segment.footprint.isOpaque = true
             }
@@ -131,22 +132,19 @@ extension RunState {
             // The continuation may have been resumed already where the step was held.
             if segment.followsPoint, !segment.isPausing { segment.footprint.isLateSuspension = true }
             // Outside of an actor a suspension may as well come first: whatever follows can still come at once.
-            if segment.actor != nil { segment.footprint.write(.init(kind: .task, ordinal: index)) }
-        case .waitsForGroup: segment.footprint.read(.init(kind: .children, ordinal: index))
+            if segment.actor != nil { segment.footprint.writes.tasks.insert(index) }
+        case .waitsForGroup: segment.footprint.reads.children.insert(index)
         case .waitsForActor(let address): request(actorAt: address)
         }
     }
 
     private mutating func noteEnd(of index: Int) {
-        let task = participants[index].taskID
-        let reference = references.first { $0.id == task }
-        if reference != nil { participants[index].endedTask = participants[index].task }
         participants[index].task = 0
         // A task that no other code has cannot be awaited.
-        guard !participants[index].isOperation, reference?.isForgotten != true else { return }
-        segment.footprint.write(.init(kind: .task, ordinal: index))
+        guard !participants[index].isOperation, participants[index].reference?.isForgotten != true else { return }
+        segment.footprint.writes.tasks.insert(index)
         if participants[index].isChild {
-            segment.footprint.write(.init(kind: .children, ordinal: participants[index].parent))
+            segment.footprint.writes.children.insert(participants[index].parent)
         } else {
             segment.footprint.endsSharedTask = true
         }
@@ -156,11 +154,11 @@ extension RunState {
     private mutating func noteCancellations() {
         for index in participants.indices where !participants[index].isCancelled {
             // A task that has ended can be cancelled as well: another schedule may do so before the end.
-            let task = participants[index].task | participants[index].endedTask
+            let task = participants[index].reference?.address ?? participants[index].task
             guard task != 0, TaskStatus.isCancelled(taskAt: task) else { continue }
             participants[index].isCancelled = true
             if !participants.isStructured(index, below: segment.cancelled) { findings.hasSubjectCancelled = true }
-            segment.footprint.write(.init(kind: .cancellation, ordinal: index))
+            segment.footprint.writes.cancellations.insert(index)
         }
     }
 
@@ -168,9 +166,9 @@ extension RunState {
 
     /// Ends a segment: what it has made ready can run from now on, and its footprint is complete.
     mutating func endSegment() -> (footprint: Footprint, isPrivate: Bool) {
-        for actor in segment.requests { segment.footprint.write(.init(kind: .actor, ordinal: actor)) }
+        segment.footprint.writes.merge(segment.requests)
         if segment.actor != nil, !segment.requests.isEmpty { findings.asksInsideActors = true }
-        segment.requests = []
+        segment.requests = Footprint.Objects()
         isEventful = isEventful || !segment.footprint.isUntouched || !candidates.madeReady.isEmpty
         candidates.endSegment()
         if let before = segment.footprintBeforeLock {
@@ -195,7 +193,7 @@ extension RunState {
     }
 
     /// Whether a cancellation is waiting that would reach one of these tasks.
-    func canBeCancelled(_ lineage: [Footprint.Object]) -> Bool {
-        lineage.contains { candidates.canBeCancelled($0.ordinal, in: participants) }
+    func canBeCancelled(_ lineage: Footprint.Ordinals) -> Bool {
+        candidates.contains { $0.cancelled.map(lineage.contains) ?? false }
     }
 }

@@ -39,7 +39,7 @@ extension ScenarioRun {
         for beginning in beginnings {
             beginning()
         }
-        state.withLock { _ = $0.offerDrains() }
+        state.withLock { $0.candidates.offerDrains() }
     }
 
     /// Decides what it means that nothing can run: the end, an escape, or a lost waiter.
@@ -72,7 +72,7 @@ extension ScenarioRun {
             return
         }
         let isPoint = state.withLock { state in
-            guard state.phase == .exploring, state.isStepping, !state.isDraining else { return false }
+            guard state.phase == .exploring, state.candidates.isInStep, !state.isDraining else { return false }
             let segment = state.segment
             guard segment.openMarks == 0, !segment.isWake else { return false }
             if case .task = segment.job?.kind {

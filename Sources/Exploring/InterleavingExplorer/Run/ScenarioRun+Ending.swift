@@ -57,18 +57,13 @@ extension ScenarioRun {
         }
         runInOrder(atMost: 1000) { false }
         letGo()
-        let references = state.withLock { state in
-            defer { state.references = [] }
-            return state.references
-        }
-        let leftOver = references.filter { !$0.hasEnded }.map(\.id)
-        if !leftOver.isEmpty { controlledExecutor.remember(leftOver, of: self) }
+        let tasks = state.withLock { $0.participants.takeReferences() }
+        let leftOver = tasks.filter { !$0.reference.hasEnded }
+        controlledExecutor.remember(leftOver.map(\.id), of: self)
         if !state.withLock({ $0.isAbandoned || $0.permitsUnfinishedTasks }) {
-            judge(references)
+            judge(leavingBehind: leftOver.map(\.participant))
         }
-        for reference in references {
-            reference.release()
-        }
+        for task in tasks { task.reference.release() }
     }
 
     /// Gives the queues back, and lets go of what the schedule has left, and of the scenario.
@@ -89,10 +84,8 @@ extension ScenarioRun {
     }
 
     /// Fails a run that seems to have ended well if it has escaped, or if something of it goes on elsewhere.
-    private func judge(_ references: [TaskReference]) {
-        let unfinished = references.filter { !$0.hasEnded }.map { reference in
-            state.withLock { $0.name(of: reference.participant) }
-        }
+    private func judge(leavingBehind participants: [Int]) {
+        let unfinished = state.withLock { state in participants.map { state.name(of: $0) } }
         if !unfinished.isEmpty, escapes.first == nil {
             // To say whom it is that they wait for, if that can be found out.
             _ = escapes.wait(for: explorer.patience)

@@ -37,9 +37,8 @@ extension ScenarioRun {
         let preference = controlledExecutor.preference
         TaskCensus.note(job.taskID, on: surroundings.census)
         let isControlled = isControlling
-        let starter = Self.participant
         let (culprit, isLate) = state.withLock { state -> (String?, Bool) in
-            let parent = state.current ?? state.actor(telling: starter)
+            let parent = state.current ?? state.segment.participant
             job.isNew = !state.participants.knowsTask(job.taskID)
             let participant = state.participants.owner(
                 ofTask: job.taskID,
@@ -52,11 +51,9 @@ extension ScenarioRun {
                 // Of an abandoned run anything may come late: its end was not waited for.
                 return (isControlled || state.isAbandoned ? nil : state.name(of: participant), true)
             }
-            if job.isNew, let reference = TaskReference(of: job, participant: participant) {
-                state.references.append(reference)
-            }
-            state.add(.job(job), of: participant, as: nil, rank: participant)
-            if job.kind == .task, state.isStepping, participant != parent {
+            if job.isNew { state.participants[participant].reference = TaskReference(of: job) }
+            state.candidates.add(.job(job), of: participant, as: nil, rank: participant)
+            if job.kind == .task, state.candidates.isInStep, participant != parent, state.isRecording {
                 let name = state.name(of: participant)
                 state.record(job.isNew ? .starts : .wakes, by: parent, name)
             }

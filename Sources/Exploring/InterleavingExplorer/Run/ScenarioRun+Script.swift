@@ -21,7 +21,7 @@ extension ScenarioRun {
                     operation.end(.success(try await body()))
                 } catch {
                     operation.end(.failure(error))
-                    if !mayThrow, !(operation.isCancelled && error is CancellationError) {
+                    if !mayThrow, !(Task.isCancelled && error is CancellationError) {
                         self.state.withLock { $0.fail(.unexpectedError, "\(name) threw \(error)") }
                     }
                 }
@@ -87,9 +87,7 @@ extension ScenarioRun {
     func startTask(of participant: Int, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         state.withLock { $0.participants.nextOwner = participant }
         defer { state.withLock { $0.participants.nextOwner = nil } }
-        return Self.$participant.withValue(participant) {
-            Task(executorPreference: controlledExecutor) { await body() }
-        }
+        return Task(executorPreference: controlledExecutor) { await body() }
     }
 
     /// Adds something that can run from now on, if it is asked for under control; returns whether.
@@ -99,7 +97,7 @@ extension ScenarioRun {
             reportEscape("“\(label)” was asked for by another thread")
             return false
         }
-        state.withLock { $0.add(work, of: participant, as: label) }
+        state.withLock { $0.candidates.add(work, of: participant, as: label) }
         return true
     }
 
@@ -111,7 +109,7 @@ extension ScenarioRun {
             }
             // Timers fire no more when all operations have ended, so this end is worth a choice.
             if state.unfinished.isEmpty, state.candidates.hasTimers {
-                state.touchEffects()
+                state.touchMarks()
             }
             state.record(.ends, by: participant)
         }

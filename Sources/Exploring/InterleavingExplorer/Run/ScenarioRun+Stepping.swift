@@ -14,15 +14,14 @@ extension ScenarioRun {
             state.withLock { $0.begin(current, isFirst: isFirst) }
             perform(part)
             let next = state.withLock { state -> Candidate? in
-                state.isStepping = false
-                let isPure = state.segment.footprint.isEmpty
+                state.candidates.isInStep = false
                 state.noteStatuses()
-                guard isPure, state.segment.footprint.isEmpty, !entersActorsLater,
+                guard state.segment.footprint.isEmpty, !entersActorsLater,
                     !part.isOpaque, state.candidates.queues.isEmpty, parts <= explorer.maximumSteps,
                     !state.canBeCancelled(state.segment.footprint.lineage),
-                    let next = state.candidates.takeOnlyOneMadeReady(where: { $0.follows(part) })
+                    let next = state.candidates.takeFollower(of: part)
                 else { return nil }
-                state.segment.requests = []
+                state.segment.requests = Footprint.Objects()
                 return next
             }
             guard let next else { return }
@@ -32,14 +31,12 @@ extension ScenarioRun {
 
     /// Runs the oldest candidates until a condition is met or nothing can run any more.
     func runInOrder(atMost limit: Int, until isDone: () -> Bool) {
+        state.withLock { $0.candidates.idleDrains = 0 }
         var steps = 0
-        // Whether blocks are left cannot be seen; after some drains that did nothing there are none.
-        var drains = 0
         while steps < limit, !isDone() {
             let next = state.withLock { state -> Candidate? in
-                let isNothingReady = state.candidates.isNothingReady
-                if isNothingReady, drains < SuspendedQueue.longestChain, state.offerDrains() { drains += 1 }
-                return state.take(at: 0)
+                if state.candidates.isNothingReady { _ = state.candidates.offerLastDrains() }
+                return state.candidates.take(at: 0)
             }
             guard let next else { return }
             run(next)
@@ -47,7 +44,7 @@ extension ScenarioRun {
             surroundings.progress.segments.add(1, ordering: .relaxed)
             state.withLock { state in
                 _ = state.endSegment()
-                if state.isEventful { drains = 0 }
+                if state.isEventful { state.candidates.idleDrains = 0 }
             }
         }
     }

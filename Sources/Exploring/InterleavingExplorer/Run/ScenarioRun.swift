@@ -49,19 +49,14 @@ public final class ScenarioRun: Sendable {
 
     /// How many schedules the exploration has run before.
     let schedulesBefore: Int
-    /// How often a step that another one may wait for is looked at before it is let go.
-    let looksBeforeLettingGo: Int
-
     init(
         _ explorer: Explorer,
         watchesCancellation: Bool,
         in surroundings: Surroundings,
         after schedulesBefore: Int,
-        recording: Bool,
-        looksBeforeLettingGo: Int
+        recording: Bool
     ) {
         self.explorer = explorer
-        self.looksBeforeLettingGo = looksBeforeLettingGo
         self.watchesCancellation = watchesCancellation
         self.surroundings = surroundings
         self.schedulesBefore = schedulesBefore
@@ -78,9 +73,6 @@ public final class ScenarioRun: Sendable {
     public static var current: ScenarioRun? {
         ActiveRuns.onThisThread ?? ActiveRuns.first(where: \.isControlling)
     }
-
-    /// The operation that the current task belongs to.
-    @TaskLocal static var participant: Int?
 }
 
 @available(Executors, *)
@@ -90,7 +82,7 @@ extension ScenarioRun {
     /// It is for the reader only and has no influence on the search; an invariant cannot see it. The text is
     /// not even made while nothing is being recorded.
     public func note(_ text: @autoclosure () -> String) {
-        guard isControlling, state.withLock({ $0.recording?.isOn == true }) else { return }
+        guard isControlling, state.withLock({ $0.isRecording }) else { return }
         let text = text()
         record(.note, text)
     }
@@ -113,7 +105,7 @@ extension ScenarioRun {
         defer {
             state.withLock { state in
                 state.segment.openMarks -= 1
-                state.touchEffects()
+                state.touchMarks()
             }
             preemptionPoint()
         }
@@ -135,7 +127,7 @@ extension ScenarioRun {
 
     private func mark(_ text: String) {
         state.withLock { state in
-            state.touchEffects()
+            state.touchMarks()
             state.effects.append(text)
         }
         record(.effect, text)
@@ -162,7 +154,6 @@ extension ScenarioRun {
     }
 
     private func record(_ kind: TraceEvent.Kind, _ text: String) {
-        let participant = Self.participant
-        state.withLock { $0.record(kind, by: $0.actor(telling: participant), text) }
+        state.withLock { $0.record(kind, by: $0.acting, text) }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 extension Scheduler {
     /// Hands the right to run to a held step; returns whether it has come back to this thread.
     func hand(over held: HeldStep, from thread: StepThread) -> Bool {
-        if thread !== main { threads.add(thread) }
+        if thread !== main { surroundings.threads.add(thread) }
         resume(held)
         guard thread === main else { return false }
         _ = thread.waitForOrder()
@@ -15,7 +15,7 @@ extension Scheduler {
     /// Ends the run on the exploration's own thread.
     func endRun(on thread: StepThread) {
         guard thread !== main else { return }
-        threads.add(thread)
+        surroundings.threads.add(thread)
         willRun(on: main)
         main.hand(.goOn)
     }
@@ -27,7 +27,7 @@ extension Scheduler {
 
     private func resume(_ held: HeldStep) {
         run.state.withLock { state in
-            state.isStepping = true
+            state.candidates.isInStep = true
             state.segment = held.segment
         }
         willRun(on: held.thread)
@@ -48,18 +48,18 @@ extension Scheduler {
                     key: key
                 )
             )
-            state.isStepping = false
+            state.candidates.isInStep = false
         }
         if let other = candidate.heldStep {
             resume(other)
         } else {
-            threads.run(candidate, for: self)
+            surroundings.threads.run(candidate, for: self)
         }
-        var suspicion = LockSuspicion(looks: run.looksBeforeLettingGo)
+        var suspicion = LockSuspicion()
         return thread.waitForOrder {
             let activity = threadState.withLock { $0.running }.activity
-            let segments = progress.segments.load(ordering: .relaxed)
-            let isWaitingOnPurpose = progress.isWaiting.load(ordering: .sequentiallyConsistent)
+            let segments = surroundings.progress.segments.load(ordering: .relaxed)
+            let isWaitingOnPurpose = surroundings.progress.isWaiting.load(ordering: .sequentiallyConsistent)
             return suspicion.isConfirmed(by: isWaitingOnPurpose ? nil : activity, after: segments) && letGo(thread)
         }
     }
@@ -86,7 +86,7 @@ extension Scheduler {
             return state.loose
         }
         if loose > 0 {
-            if thread === main { _ = thread.waitForOrder() } else { threads.add(thread) }
+            if thread === main { _ = thread.waitForOrder() } else { surroundings.threads.add(thread) }
         } else if let held = run.state.withLock({ $0.candidates.takeLastHeld() }) {
             threadState.withLock { $0.loose = 1 }
             _ = hand(over: held, from: thread)
@@ -101,15 +101,12 @@ extension Scheduler {
 /// A thread that only gets no processor does not sleep, and does not use the processor either: that counts for nothing.
 @available(Executors, *)
 private struct LockSuspicion {
-    /// How often the thread must be found asleep with nothing done in between.
-    let looks: Int
+    /// How often the thread must be found asleep with nothing done in between, for a busy machine can look like a lock too.
+    private static let looks = 60
+
     private var looksAsleep = 0
     private var segments = -1
     private var processorTime: Duration?
-
-    init(looks: Int) {
-        self.looks = looks
-    }
 
     /// Whether that is so after one more look; no activity is no reason to suspect anything.
     mutating func isConfirmed(by activity: SystemThread.Activity?, after segments: Int) -> Bool {
@@ -121,6 +118,6 @@ private struct LockSuspicion {
         }
         looksAsleep = activity.isAsleep ? looksAsleep + 1 : 0
         // Who waits may also spin, which uses the processor.
-        return looksAsleep >= looks || activity.processorTime - start >= .milliseconds(10) * looks
+        return looksAsleep >= Self.looks || activity.processorTime - start >= .milliseconds(10) * Self.looks
     }
 }

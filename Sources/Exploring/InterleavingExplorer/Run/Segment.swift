@@ -16,7 +16,7 @@ struct Segment: Sendable {
     var cause: String?
     var footprint = Footprint()
     /// The actors that were asked for; they count as touched at its end.
-    var requests: [Int] = []
+    var requests = Footprint.Objects()
     /// What it had touched up to a preemption point at which the subject has a lock.
     var footprintBeforeLock: Footprint?
     /// Whether it has touched something since, up to another such point.
@@ -40,7 +40,7 @@ struct Segment: Sendable {
         job = candidate.job
         cause = candidate.label
         isInsideActor = candidate.entersActor
-        if let job { actor = ActorIdentity.address(servedBy: job) }
+        actor = job?.actor
         footprint = last.footprint
         footprintBeforeLock = last.footprintBeforeLock
         isCutByLock = last.isCutByLock
@@ -48,7 +48,7 @@ struct Segment: Sendable {
         isWake = candidate.isWake
         cancelled = candidate.cancelled
         // Also if the operation has ended, or is cancelled already.
-        if let cancelled { footprint.write(.init(kind: .cancellation, ordinal: cancelled)) }
+        if let cancelled { footprint.writes.cancellations.insert(cancelled) }
         if candidate.isOpaque {
             footprint.isOpaque = true
             isPrivate = false

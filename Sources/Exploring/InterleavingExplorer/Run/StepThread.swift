@@ -135,8 +135,8 @@ final class Progress: Sendable {
     let segments = Atomic<Int>(0)
     /// Whether the running thread waits for something by the explorer's own will.
     let isWaiting = Atomic<Bool>(false)
-    /// Whether the caller has been told something else already: the search is to end.
-    let isAbandoned = Atomic<Bool>(false)
+    /// Whether the caller has been told something: a search that still runs is to end.
+    let isTold = Atomic<Bool>(false)
 
     func waiting<Result>(_ body: () -> Result) -> Result {
         isWaiting.store(true, ordering: .sequentiallyConsistent)
@@ -148,34 +148,29 @@ final class Progress: Sendable {
 /// The places in a subject's code at which a step must not be held, since it has a lock there that others need.
 @available(Executors, *)
 final class LockSites: Sendable {
-    /// `nil` until a step has met a lock: it is dear to ask at each point where it is.
-    private let sites = Protected<Set<Int>?>(nil)
-
-    /// Whether it counts where a step is.
-    var areWatched: Bool { sites.withLock { $0 != nil } }
+    private let sites = Protected<Set<Int>>([])
 
     /// Grows with all that is found out.
-    var knowledge: Int { sites.withLock { $0.map { 1 + $0.count } ?? 0 } }
+    var count: Int { sites.withLock { $0.count } }
 
-    /// Adds a site; without one, they are watched from now on.
-    func add(_ site: Int?) {
-        sites.withLock { $0 = ($0 ?? []).union(site.map { [$0] } ?? []) }
+    func add(_ site: Int) {
+        sites.withLock { _ = $0.insert(site) }
     }
 
     func contains(_ site: Int) -> Bool {
-        sites.withLock { $0?.contains(site) ?? false }
+        sites.withLock { $0.contains(site) }
     }
 
-    /// The code that calls this function, by its return addresses.
+    /// The code that calls the caller of this function, by its return addresses.
     @inline(never)
     static func here() -> Int {
         guard let function = unsafe backtrace else { return 0 }
-        var addresses = [UInt](repeating: 0, count: 18)
-        let count = unsafe addresses.withUnsafeMutableBytes { bytes in
-            unsafe function(bytes.baseAddress, Int32(bytes.count / MemoryLayout<UInt>.size))
-        }
+        let addresses = UnsafeMutablePointer<UInt>.allocate(capacity: 20)
+        defer { unsafe addresses.deallocate() }
+        let count = unsafe Int(function(addresses, 20))
         var hasher = Hasher()
-        for address in addresses.prefix(Int(count)) { hasher.combine(address) }
+        // The first is here, and the second one where the caller has asked: called from a closure there would be more of them.
+        for index in 2..<max(2, count) { unsafe hasher.combine(addresses[index]) }
         return hasher.finalize()
     }
 

@@ -40,7 +40,6 @@ public final class ScenarioOperation<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var result: Result<Value, any Error>?
         var task: Task<Void, Never>?
-        var isCancelled = false
     }
 
     private let state = Protected(State())
@@ -68,33 +67,15 @@ public final class ScenarioOperation<Value: Sendable>: Sendable {
         return error
     }
 
-    /// Cancels the operation's task, also before it has begun.
-    func cancel() {
-        let task = state.withLock { state in
-            state.isCancelled = true
-            return state.task
-        }
-        task?.cancel()
-    }
-
-    var isCancelled: Bool {
-        state.withLock { $0.isCancelled }
-    }
-
     func begin(_ task: Task<Void, Never>) {
-        let isCancelled = state.withLock { state in
-            state.task = task
-            return state.isCancelled
-        }
-        if isCancelled {
-            task.cancel()
-        }
+        state.withLock { $0.task = task }
+    }
+
+    func cancel() {
+        state.withLock { $0.task }?.cancel()
     }
 
     func end(_ result: Result<Value, any Error>) {
-        state.withLock { state in
-            state.result = result
-            state.task = nil
-        }
+        state.withLock { $0 = State(result: result) }
     }
 }

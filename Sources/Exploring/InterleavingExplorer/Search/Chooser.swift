@@ -14,9 +14,6 @@ protocol Chooser {
 
     /// Whether digits of a schedule are left: the run has ended too early.
     var isIncomplete: Bool { get }
-
-    /// Whether another choice than its own may be taken.
-    var isFree: Bool { get }
 }
 
 /// A candidate of a sleep set: its next segment was tried from an equivalent state already.
@@ -47,20 +44,15 @@ struct PrefixChooser: Chooser {
     let expected: UInt64?
     /// The sleep set: what was tried already in the place of the last digit, and has not been disturbed since.
     private(set) var asleep: [Asleep]
-    /// Whether the search goes by races.
-    private let racing: Bool
     private var position = 0
     /// Whether the last step was a choice.
     private var isChoice = false
 
-    init(digits: [UInt8], expected: UInt64? = nil, asleep: [Asleep] = [], racing: Bool = false) {
+    init(digits: [UInt8], expected: UInt64? = nil, asleep: [Asleep] = []) {
         self.digits = digits
         self.expected = expected
         self.asleep = asleep
-        self.racing = racing
     }
-
-    let isFree = false
 
     /// Whether digits are left: the run has ended too early.
     var isIncomplete: Bool {
@@ -84,10 +76,10 @@ struct PrefixChooser: Chooser {
 
     mutating func segmentEnded(_ footprint: Footprint, known: Footprint.Known) {
         guard !isIncomplete, !asleep.isEmpty else { return }
+        // A sleep set that takes an order for known which the races tell apart would hide the races of that order.
         asleep.removeAll {
-            racing
-                ? $0.footprint.mayRace(with: footprint, known: $0.known)
-                : $0.footprint.conflicts(with: footprint, known: $0.known)
+            $0.footprint.races(withLater: footprint, known: $0.known)
+                || footprint.races(withLater: $0.footprint, known: $0.known)
         }
     }
 }
@@ -102,7 +94,6 @@ struct PriorityChooser: Chooser {
     private var lowest = 0
     let asleep: [Asleep] = []
     let isIncomplete = false
-    let isFree = true
 
     /// Priorities drawn from a seed, with so many demotions over the expected number of choices.
     init(seed: UInt64, demotions: Int, choices: Int) {

@@ -6,18 +6,8 @@ extension Exploration {
     private static let randomSchedules = 2_000
 
     /// What the search has found out that decides which schedules it may leave out.
-    private struct Knowledge: Equatable {
-        let reductions: Reductions
-        let watchesCancellation: Bool
-        let lockSites: Int
-    }
-
-    private var knowledge: Knowledge {
-        Knowledge(
-            reductions: explorer.reductions,
-            watchesCancellation: watchesCancellation,
-            lockSites: surroundings.lockSites.knowledge
-        )
+    private var knowledge: (Reductions, watchesCancellation: Bool, lockSites: Int) {
+        (explorer.reductions, watchesCancellation, surroundings.lockSites.count)
     }
 
     /// Tries schedules with no delay, then with one, and so on, until nothing is left to be tried.
@@ -30,17 +20,15 @@ extension Exploration {
         var branch: Frontier.Branch?
         var isCut = false
         repeat {
-            guard report.schedules + report.redundantRuns < limit, !isAbandoned else { return }
+            guard report.runs < limit, !isAbandoned else { return }
             let before = knowledge
-            if draws, report.schedules + report.redundantRuns >= Self.runsBeforeDrawing {
+            if draws, report.runs >= Self.runsBeforeDrawing {
                 draws = false
                 drawMeanwhile(atMost: limit)
             } else {
                 var chooser = chooser(for: branch)
                 let execution = attempt(by: &chooser)
                 isCut = isCut || execution.isTruncated || execution.hasMetLock
-                if execution.mustEnterActorsLater { entersActorsLater() }
-                watchesCancellation = watchesCancellation || execution.findings.hasSubjectCancelled
                 if knowledge == before {
                     for node in nodesToContinue(after: execution, from: branch) { frontier.add(node) }
                     branch = frontier.next()
@@ -54,21 +42,18 @@ extension Exploration {
 
     /// Begins anew, since what was left out so far was left out for a reason that does not hold here.
     mutating func deepenAnew(atMost limit: Int, drawing draws: Bool = false) {
-        report.schedules = 0
-        report.redundantRuns = 0
-        report.failures = 0
-        report.failure = nil
-        report.isComplete = false
+        let remarks = report.remarks
+        report = ExplorationReport(scenario: report.scenario, mode: report.mode)
+        report.remarks = remarks
         missed = []
         isCutByLock = false
         deepen(atMost: limit, drawing: draws)
     }
 
     private mutating func drawMeanwhile(atMost limit: Int) {
-        let runs = report.schedules + report.redundantRuns
-        let count = min(Self.randomSchedules, limit - runs)
-        draw(count, from: 0)
-        let drawn = report.schedules + report.redundantRuns - runs
+        let runs = report.runs
+        draw(min(Self.randomSchedules, limit - runs), from: 0)
+        let drawn = report.runs - runs
         report.remarks.append(
             """
             Not exhausted after \(runs) runs, so \(drawn) random schedule\(drawn == 1 ? "" : "s") came next (seed 0)\
@@ -82,8 +67,7 @@ extension Exploration {
         return PrefixChooser(
             digits: branch.node.digits(endingWith: branch.digit),
             expected: branch.node.fingerprint,
-            asleep: explorer.reductions.contains(.sleepSets) ? branch.node.asleep : [],
-            racing: explorer.reductions.contains(.sourceSets)
+            asleep: explorer.reductions.contains(.independentSteps) ? branch.node.asleep : []
         )
     }
 
@@ -99,11 +83,10 @@ extension Exploration {
         for choice in choices.dropFirst(path.count) {
             path.append(SearchNode(choice, below: path.last, by: choices[max(0, path.count - 1)].digit))
         }
-        let reduces = explorer.reductions.contains(.sleepSets)
+        let reduces = explorer.reductions.contains(.independentSteps)
         // A run that ends early does not tell all its races. Where a task was cancelled already, another cancellation of
         // it does not show.
-        let showsRaces =
-            explorer.reductions.contains(.sourceSets) && !execution.hasEndedEarly && !watchesCancellation
+        let showsRaces = reduces && !execution.hasEndedEarly && !watchesCancellation
         var nodes = Set(path.indices.dropFirst(first))
         for (index, choice) in choices.enumerated().dropFirst(first)
         where (!showsRaces || choice.hasTimers) && !(reduces && choice.isLocal) {

@@ -8,29 +8,30 @@ extension Exploration {
 
     /// Says so if orders were left out that the explorer cannot bring about.
     mutating func lookForOmissions() {
-        guard !isCutByLock else { return tellOfLocks() }
-        guard startsTasksOutOfSight() else { return }
-        letOthersBeInLine()
-        tellOfHiddenStarts()
+        if isCutByLock {
+            report.omission = """
+                a step could not be held where its code has a lock that others need, and went on to what they can notice; \
+                mark the code that has the lock: run.effect("name") { … }; where locks nest, mark lock() and unlock() each
+                """
+        } else if startsTasksOutOfSight() {
+            letOthersBeInLine()
+            report.omission = """
+                a task was started where the explorer cannot choose when it begins: a “Task { }” that begins on an actor, \
+                or one that begins at once (“Task.immediate”, “addImmediateTask”); start it with “Task.detached”, or with \
+                the run's executor
+                """
+        }
+        report.isComplete = report.isComplete && report.omission == nil
     }
 
     /// Tries the orders in which others are in line before a task that an actor starts for itself.
     ///
-    /// Where asking for an actor and entering it are one step, no other can be in line. With two steps there may be many times as many
-    /// schedules: this search ends when it has taken as long as the first one. The fewest delays come first.
+    /// Where asking for an actor and entering it are one step, no other can be in line. With two steps there may be many
+    /// times as many schedules: this search ends when it has taken as long as the first one. The fewest delays come first.
     private mutating func letOthersBeInLine() {
-        let runs = report.schedules + report.redundantRuns
+        let runs = report.runs
         guard report.holds, entersActorsLater() else { return }
         deepenAnew(atMost: min(explorer.maximumSchedules, max(Self.fewestRunsInLine, runs)))
-    }
-
-    /// Says that orders were left out at a lock.
-    private mutating func tellOfLocks() {
-        report.omission = """
-            a step could not be held where its code has a lock that others need, and went on to what they can notice; \
-            mark the code that has the lock: run.effect("name") { … }; where locks nest, mark lock() and unlock() each
-            """
-        report.isComplete = false
     }
 
     /// Whether the subject starts a task out of sight.
@@ -55,16 +56,6 @@ extension Exploration {
                 }
             }
         }
-    }
-
-    /// Says that a task was started out of sight.
-    private mutating func tellOfHiddenStarts() {
-        report.omission = """
-            a task was started where the explorer cannot choose when it begins: a “Task { }” that begins on an actor, or \
-            one that begins at once (“Task.immediate”, “addImmediateTask”); start it with “Task.detached”, or with the \
-            run's executor
-            """
-        report.isComplete = false
     }
 
     /// Whether no other thread starts a task out of sight for so long.

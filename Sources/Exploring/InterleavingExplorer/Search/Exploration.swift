@@ -113,7 +113,7 @@ struct Exploration {
     }
 
     var isAbandoned: Bool {
-        surroundings.progress.isAbandoned.load(ordering: .sequentiallyConsistent)
+        surroundings.progress.isTold.load(ordering: .sequentiallyConsistent)
     }
 
     /// Tries schedules by random priorities.
@@ -127,7 +127,6 @@ struct Exploration {
             )
             let execution = attempt(by: &chooser)
             choices = max(choices, execution.choices.count)
-            if execution.mustEnterActorsLater { entersActorsLater() }
             if !report.holds, explorer.stopsAtFirstFailure { return }
         }
     }
@@ -158,7 +157,7 @@ struct Exploration {
 
     // MARK: One run
 
-    func newRun(recording: Bool = false, replaying schedule: Schedule? = nil, patiently: Bool = false) -> ScenarioRun {
+    func newRun(recording: Bool = false, replaying schedule: Schedule? = nil) -> ScenarioRun {
         var explorer = explorer
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
         if let schedule, schedule.entersActorsLater { explorer.reductions.remove(.entersActorsAtOnce) }
@@ -168,9 +167,7 @@ struct Exploration {
             watchesCancellation: watchesCancellation,
             in: surroundings,
             after: report.schedules,
-            recording: recording,
-            // A schedule that is shown again met no lock before.
-            looksBeforeLettingGo: recording ? 200 : patiently ? 60 : 20
+            recording: recording
         )
     }
 
@@ -191,17 +188,12 @@ struct Exploration {
         var run = newRun()
         var execution = run.execute(scenario, by: &chooser)
         if execution.hasMetLock {
-            // A busy machine can look like a lock, but hardly twice, and not with more patience.
+            // A step may sleep for another reason, but hardly twice.
             chooser = first
-            run = newRun(patiently: true)
+            run = newRun()
             execution = run.execute(scenario, by: &chooser)
         }
-        if execution.hasMetLock {
-            givenUp += 1
-            for site in execution.lockSites { surroundings.lockSites.add(site) }
-        }
-        noteMissedTasks(of: execution)
-        isCutByLock = isCutByLock || execution.findings.isCutByLock
+        defer { learn(from: execution) }
         if execution.isPruned {
             report.redundantRuns += 1
             return execution
@@ -214,7 +206,16 @@ struct Exploration {
         return execution
     }
 
-    private mutating func noteMissedTasks(of execution: Execution) {
+    /// Notes what decides how the search goes on.
+    private mutating func learn(from execution: Execution) {
+        let findings = execution.findings
+        // Where code in an actor asks for another one, the request itself can be too early or too late. Where the subject
+        // cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a footprint tells.
+        if findings.asksInsideActors || findings.hasSubjectCancelled { entersActorsLater() }
+        watchesCancellation = watchesCancellation || findings.hasSubjectCancelled
+        isCutByLock = isCutByLock || findings.isCutByLock
+        if execution.hasMetLock { givenUp += 1 }
+        for site in execution.lockSites { surroundings.lockSites.add(site) }
         for tasks in execution.missed
         where missed.count(where: { $0.tasks.step == tasks.step }) < Self.schedulesForEachStep {
             missed.append((tasks, execution.digits))
@@ -268,8 +269,6 @@ struct Exploration {
 
     /// Runs one schedule and records it.
     func replay(_ schedule: Schedule) -> Replay {
-        // Tried before the run: nothing of it gets in between.
-        _ = ActorIdentity.isKnown
         let run = newRun(recording: true, replaying: schedule)
         var chooser: any Chooser = PrefixChooser(digits: schedule.digits)
         let execution = run.execute(scenario, by: &chooser)

@@ -32,6 +32,8 @@ public struct ExplorationReport: Sendable {
     /// The first failure, which has the fewest delays of all unless schedules were drawn.
     public internal(set) var failure: ScenarioFailure?
 
+    var runs: Int { schedules + redundantRuns }
+
     /// Whether no schedule failed.
     public var holds: Bool {
         failure == nil

@@ -2,12 +2,12 @@
 @available(Executors, *)
 struct Event: Sendable {
     /// What a candidate is known by, see ``Candidate/Key``.
-    let arrival: Int
+    var arrival = 0
     /// How many had become ready in the run when the segment began.
-    let start: Int
+    var start = 0
     /// The choice that it followed from; `nil` if nothing else could run.
-    let choice: Int?
-    let footprint: Footprint
+    var choice: Int?
+    var footprint = Footprint()
 }
 
 /// Two segments of a run that happened in one order, and could have happened in the other one.
@@ -26,42 +26,12 @@ struct Race {
 @available(Executors, *)
 struct Races {
     private var happenedBefore: [[UInt64]] = []
-    private var masks: [Mask] = []
-    private var creators: [Int?] = []
+    private let creators: [Int?]
     private let events: [Event]
-
-    /// A footprint in bits, one for each object of the run.
-    private struct Mask {
-        var writes: UInt64 = 0
-        var touches: UInt64 = 0
-        var isOpaque = false
-        var isEmpty = true
-        var followsPoint = false
-        var isLateSuspension = false
-        var endsSharedTask = false
-        var wakesFromOutside = false
-
-        /// Whether the order counts of this segment and a later one of the same run.
-        ///
-        /// Code that awaits a task that has ended leaves no trace of that. So the end of a task that others know conflicts with
-        /// all that follows, also with what seems to have touched nothing; before the end, an `await` is seen.
-        func conflicts(withLater other: Mask) -> Bool {
-            if isOpaque && !other.isEmpty || other.isOpaque && !isEmpty { return true }
-            if wakesFromOutside || endsSharedTask { return true }
-            if isLateSuspension && other.followsPoint || followsPoint && other.isLateSuspension { return true }
-            return writes & other.touches != 0 || other.writes & touches != 0
-        }
-    }
 
     private init(_ events: [Event]) {
         self.events = events
-        var objects: [Footprint.Object] = []
-        for event in events { masks.append(Self.mask(of: event.footprint, &objects)) }
-        var creator: Int? = nil
-        for event in events {
-            creator = events.lastIndex { $0.start < event.arrival }
-            creators.append(creator)
-        }
+        creators = events.map { event in events.lastIndex { $0.start < event.arrival } }
     }
 
     /// The races whose second segment is not among the first ones.
@@ -79,7 +49,7 @@ struct Races {
             for earlier in stride(from: later - 1, through: 0, by: -1) {
                 guard before[earlier / 64] & 1 << UInt64(earlier % 64) == 0 else { continue }
                 let isCreator = creators[later] == earlier
-                guard isCreator || masks[earlier].conflicts(withLater: masks[later]) else { continue }
+                guard isCreator || events[earlier].footprint.races(withLater: events[later].footprint) else { continue }
                 if !isCreator { racing.append(earlier) }
                 for word in 0..<words { before[word] |= happenedBefore[earlier][word] }
                 before[earlier / 64] |= 1 << UInt64(earlier % 64)
@@ -108,33 +78,5 @@ struct Races {
 
     private func has(_ earlier: Int, happenedBefore later: Int) -> Bool {
         happenedBefore[later][earlier / 64] & 1 << UInt64(earlier % 64) != 0
-    }
-
-    private static func mask(of footprint: Footprint, _ objects: inout [Footprint.Object]) -> Mask {
-        func bits(_ footprint: [Footprint.Object]) -> UInt64 {
-            var bits: UInt64 = 0
-            for object in footprint {
-                let known = objects.firstIndex(of: object)
-                if known == nil { objects.append(object) }
-                // With very many objects some share a bit, and are taken for one.
-                bits |= 1 << UInt64(min(known ?? objects.count - 1, 63))
-            }
-            return bits
-        }
-        var mask = Mask()
-        mask.writes = bits(footprint.writes)
-        mask.touches = mask.writes | bits(footprint.reads) | bits(footprint.lineage)
-        // Where there are marks there is state outside of actors, and what an actor's code reads there shows no mark.
-        mask.isOpaque = footprint.isOpaque || footprint.writes.contains(.effects)
-        mask.wakesFromOutside = footprint.wakesFromOutside
-        mask.isEmpty = footprint.isEmpty
-        if !mask.isEmpty {
-            // Nothing tells either whether the segment asks for a child that has ended.
-            mask.touches |= bits(footprint.lineage.map { Footprint.Object(kind: .children, ordinal: $0.ordinal) })
-        }
-        mask.followsPoint = footprint.followsPoint
-        mask.isLateSuspension = footprint.isLateSuspension
-        mask.endsSharedTask = footprint.endsSharedTask
-        return mask
     }
 }

@@ -32,8 +32,8 @@ public struct Schedule: Sendable, Hashable {
         var digits: [UInt8] = []
         let entersActorsLater = string.first == Schedule.mark
         for character in string.dropFirst(entersActorsLater ? 1 : 0) {
-            guard character.isASCII, let value = character.hexOrLetterValue else { return nil }
-            digits.append(value)
+            guard let digit = UInt8(String(character), radix: Schedule.radix) else { return nil }
+            digits.append(digit)
         }
         self.init(digits: digits, entersActorsLater: entersActorsLater)
     }
@@ -61,13 +61,6 @@ extension Schedule: ExpressibleByStringLiteral {
             preconditionFailure("\"\(value)\" is no schedule: base-36 digits are expected, behind a + or none")
         }
         self = schedule
-    }
-}
-
-@available(Executors, *)
-extension Character {
-    fileprivate var hexOrLetterValue: UInt8? {
-        Int(String(self), radix: Schedule.radix).flatMap { UInt8(exactly: $0) }
     }
 }
 

@@ -18,11 +18,6 @@ public enum SearchMode: Sendable, Hashable {
     /// Probabilistic concurrency testing: a bug that needs few ordering constraints is found with a
     /// probability that does not fall with the number of schedules.
     case random(seed: UInt64, schedules: Int)
-
-    /// Random with a seed that is drawn now; the report shows it.
-    public static func random(schedules: Int) -> SearchMode {
-        .random(seed: UInt64.random(in: 0...UInt64(UInt32.max)), schedules: schedules)
-    }
 }
 
 @available(Executors, *)
@@ -48,10 +43,9 @@ package struct Reductions: OptionSet, Sendable {
 
     /// A task enters an actor in the step that asks for it, if that has touched nothing yet.
     package static let entersActorsAtOnce = Reductions(rawValue: 1)
-    /// Of orders that differ only in the order of independent steps, one is tried: sleep sets, and persistent sets of one.
-    package static let sleepSets = Reductions(rawValue: 2)
-    /// Another choice is tried only where a run has shown a race: dynamic partial-order reduction with source sets.
-    package static let sourceSets = Reductions(rawValue: 4)
+    /// Of orders that differ only in the order of independent steps, one is tried: dynamic partial-order reduction with
+    /// source sets, sleep sets, and persistent sets of one.
+    package static let independentSteps = Reductions(rawValue: 2)
 
-    package static let all: Reductions = [.entersActorsAtOnce, .sleepSets, .sourceSets]
+    package static let all: Reductions = [.entersActorsAtOnce, .independentSteps]
 }

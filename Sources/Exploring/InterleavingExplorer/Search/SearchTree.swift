@@ -1,23 +1,48 @@
 /// A moment of a run at which more than one thing could happen.
 @available(Executors, *)
 struct Choice: Sendable {
-    let digit: UInt8
+    private(set) var digit: UInt8 = 0
     /// All that could be chosen.
-    let arrivals: [Int]
+    let keys: [Candidate.Key]
     /// What of that is known to bring nothing new.
-    let asleep: [Asleep]
-    /// What the run knew at the moment of the choice.
+    private(set) var asleep: [Asleep] = []
+    /// What the run knew at the moment of the choice, and how many had become ready.
     let known: Footprint.Known
+    let start: Int
     /// Stands for everything that had happened before, and for what could have been chosen.
-    let fingerprint: UInt64
+    private(set) var fingerprint: UInt64 = 0
     /// Whether time could pass: a timer may be gone later, and then no run shows its races.
     let hasTimers: Bool
     /// Whether the step has a lock that others need, and must go on.
     let isLocked: Bool
+    /// Whether there was more than a digit of a schedule can say.
+    let isTruncated: Bool
     /// What the segment has touched that was chosen; `nil` if it has not come to its end.
     var footprint: Footprint?
     /// Whether nothing that others do can ever depend on the segment: it is a persistent set by itself.
     var isLocal = false
+
+    /// What there is to choose from, at one moment; at a preemption point that is the running step first.
+    init(from state: RunState, at point: Candidate.Key?, isLocked: Bool) {
+        let own = point.map { [$0] } ?? []
+        // At a lock they only show what is left out there.
+        let late = isLocked ? state.candidates.madeReady.map { $0.key } : []
+        let count = own.count + state.candidateCount + late.count
+        let width = min(count, Schedule.radix)
+        let others = state.candidates.keys(atMost: width - own.count, withTimers: !state.unfinished.isEmpty)
+        keys = Array((own + others + late).prefix(width))
+        isTruncated = count > width
+        known = state.known
+        start = state.candidates.arrivals
+        hasTimers = state.hasTimersToFire
+        self.isLocked = isLocked
+    }
+
+    func taking(_ digit: UInt8, asleep: [Asleep], after fingerprint: UInt64) -> Choice {
+        var choice = self
+        (choice.digit, choice.asleep, choice.fingerprint) = (digit, asleep, fingerprint)
+        return choice
+    }
 }
 
 /// A choice that runs have come to, as the search knows it: what was tried there, and what is to be tried yet.
@@ -77,15 +102,17 @@ final class SearchNode {
     /// Wants everything to be tried that can be chosen.
     func wantAll() {
         guard !choice.isLocked else { return }
-        wanted = choice.arrivals.count >= 64 ? .max : (1 << UInt64(choice.arrivals.count)) - 1
+        wanted = 1 << UInt64(choice.keys.count) - 1
     }
 
     /// Wants one of these to be tried; everything, if none of them can be chosen.
     func wantOne(of arrivals: [Int]) {
         var candidate: Int?
-        for (digit, arrival) in choice.arrivals.enumerated() where arrivals.contains(arrival) {
+        for (digit, key) in choice.keys.enumerated() where arrivals.contains(key.arrival) {
             // What is asleep was tried already, from a state that makes no difference.
-            if wanted & 1 << UInt64(digit) != 0 || choice.asleep.contains(where: { $0.arrival == arrival }) { return }
+            if wanted & 1 << UInt64(digit) != 0 || choice.asleep.contains(where: { $0.arrival == key.arrival }) {
+                return
+            }
             candidate = candidate ?? digit
         }
         guard let candidate else { return wantAll() }
@@ -95,8 +122,8 @@ final class SearchNode {
     /// The next branch, and the delays on the way to its end; `nil` if there is none now.
     func nextBranch() -> (digit: UInt8, delays: Int)? {
         guard !isBusy else { return nil }
-        for digit in choice.arrivals.indices where (wanted & ~tried) & 1 << UInt64(digit) != 0 {
-            let arrival = choice.arrivals[digit]
+        for digit in choice.keys.indices where (wanted & ~tried) & 1 << UInt64(digit) != 0 {
+            let arrival = choice.keys[digit].arrival
             guard !asleep.contains(where: { $0.arrival == arrival }) else { continue }
             isBusy = true
             tried |= 1 << UInt64(digit)
@@ -111,7 +138,7 @@ final class SearchNode {
         tried |= 1 << UInt64(digit)
         // What did not come to its end may have been about to touch anything.
         guard let footprint else { return }
-        sleepers.append(Asleep(arrival: choice.arrivals[Int(digit)], footprint: footprint, known: choice.known))
+        sleepers.append(Asleep(arrival: choice.keys[Int(digit)].arrival, footprint: footprint, known: choice.known))
     }
 }
 

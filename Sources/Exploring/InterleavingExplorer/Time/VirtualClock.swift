@@ -38,7 +38,7 @@ public struct VirtualClock: Clock, Sendable {
         defer { run.preemptionPoint() }
         return run.state.withLock { state in
             // The time tells whether a timer has fired before.
-            state.touchEffects()
+            state.touchMarks()
             return Instant(offset: state.candidates.now)
         }
     }
@@ -52,7 +52,7 @@ public struct VirtualClock: Clock, Sendable {
     public func advance(by duration: Duration) {
         run.state.withLock { state in
             state.candidates.advance(to: state.candidates.now + duration)
-            state.touchEffects()
+            state.touchMarks()
         }
         run.preemptionPoint()
     }
@@ -75,12 +75,12 @@ public struct VirtualClock: Clock, Sendable {
         tolerance: Duration? = nil
     ) async throws {
         let sleeper = Sleeper()
-        let timer = add(at: deadline.offset, "sleep ends") { sleeper.wake() }
+        let timer = add(at: deadline.offset, "sleep ends") { sleeper.end(.success(())) }
         try await withTaskCancellationHandler {
             try await sleeper.sleep()
         } onCancel: {
             timer.cancel()
-            sleeper.cancel()
+            sleeper.end(.failure(CancellationError()))
         }
     }
 
@@ -114,57 +114,35 @@ public struct VirtualTimer: Sendable {
         if run.isControlling {
             run.preemptionPoint()
         } else if let timer, isExploring {
-            run.reportEscape("the timer “\(timer.label)” was cancelled by another thread")
+            run.reportEscape("the timer “\(timer.candidate.label ?? "a timer")” was cancelled by another thread")
         }
     }
 }
 
 /// A sleep that ends once: by its timer or by cancellation, whichever comes first.
 @available(Executors, *)
-final class Sleeper: Sendable {
-    private enum State: Sendable {
-        case idle
-        case asleep(CheckedContinuation<Void, any Error>)
-        case ended(Result<Void, any Error>)
+private final class Sleeper: Sendable {
+    private struct State: Sendable {
+        var continuation: CheckedContinuation<Void, any Error>?
+        var result: Result<Void, any Error>?
     }
 
-    private let state = Protected(State.idle)
+    private let state = Protected(State())
 
     nonisolated(nonsending) func sleep() async throws {
         try await withCheckedThrowingContinuation { continuation in
-            let result = state.withLock { state -> Result<Void, any Error>? in
-                if case .ended(let result) = state {
-                    return result
-                }
-                state = .asleep(continuation)
-                return nil
+            let result = state.withLock { state in
+                if state.result == nil { state.continuation = continuation }
+                return state.result
             }
-            if let result {
-                continuation.resume(with: result)
-            }
+            if let result { continuation.resume(with: result) }
         }
     }
 
-    func wake() {
-        end(.success(()))
-    }
-
-    func cancel() {
-        end(.failure(CancellationError()))
-    }
-
-    private func end(_ result: Result<Void, any Error>) {
-        let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-            switch state {
-            case .idle:
-                state = .ended(result)
-                return nil
-            case .asleep(let continuation):
-                state = .ended(result)
-                return continuation
-            case .ended:
-                return nil
-            }
+    func end(_ result: Result<Void, any Error>) {
+        let continuation = state.withLock { state in
+            state.result = state.result ?? result
+            return state.continuation.take()
         }
         continuation?.resume(with: result)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import InterleavingExplorer
 
-/// What a report must not say, and what must be there when there is no report.
+/// What a report must not say, and what it must not leave out.
 @Suite("The explorer says", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct HonestyTests {
     private func effects(_ names: [String]) -> Scenario {

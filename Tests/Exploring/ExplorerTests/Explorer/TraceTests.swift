@@ -28,7 +28,7 @@ struct TraceTests {
         #expect(
             trace.description == """
                  1  first     starts; Loads runs; starts first/1
-                *2  first/1   starts; Loads runs; first “asks; the #1 server”
+                *2  first/1   starts; Loads runs; “asks; the #1 server”
                  3  second    starts; Loads runs
                  4  scenario  server answers; wakes first/1; Loads runs
                  5  first/1   continues; wakes second; wakes first

@@ -1,0 +1,58 @@
+/// The trace of a run as it grows.
+@available(Executors, *)
+struct Recording: Sendable {
+    /// What an actor is called whose type is not known.
+    static let unknownActor = "an actor"
+
+    private(set) var steps: [TraceStep] = []
+    /// Whether what happens now belongs into the trace: not the preparation, and not the checks.
+    var isOn = false
+    /// The participants that have run.
+    private var begun: Set<Int> = []
+    /// The actors that have a name, in order of first appearance.
+    private var actors: [(address: UInt, type: String, name: String)] = []
+
+    mutating func begin(
+        _ number: Int,
+        with candidate: Candidate,
+        of participant: String,
+        choice: Int,
+        of width: Int,
+        at time: Duration
+    ) {
+        let isFirst = begun.insert(candidate.participant).inserted
+        let actor = candidate.entersActor ? nameOfActor(enteredBy: candidate) : nil
+        let action = candidate.label ?? actor.map { "\($0) runs" } ?? (isFirst ? "starts" : "continues")
+        steps.append(
+            TraceStep(
+                number: number,
+                participant: participant,
+                action: candidate.heldStep == nil ? action : "goes on",
+                actor: actor,
+                choice: choice,
+                width: width,
+                time: time,
+                events: []
+            )
+        )
+    }
+
+    mutating func add(_ event: TraceEvent) {
+        if let last = steps.indices.last { steps[last].events.append(event) }
+    }
+
+    /// The name of the actor that a candidate enters: its type, with a number from the second one of that type on.
+    mutating func nameOfActor(enteredBy candidate: Candidate) -> String {
+        guard let address = candidate.job?.actor, let actor = unsafe UnsafeRawPointer(bitPattern: address) else {
+            return Self.unknownActor
+        }
+        let type = unsafe String(describing: type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))
+        if let known = actors.first(where: { $0.address == address && $0.type == type }) {
+            return known.name
+        }
+        let ordinal = 1 + actors.count { $0.type == type }
+        let name = ordinal == 1 ? type : "\(type) \(ordinal)"
+        actors.append((address, type, name))
+        return name
+    }
+}
