@@ -7,8 +7,9 @@ package import Foundation
 package final class RunLog: Sendable {
     private struct Wait {
         let id: Int
+        var ticks: Int
         let condition: @Sendable () -> Bool
-        let finish: OneShot<Bool>
+        let continuation: CheckedContinuation<Bool, Never>
     }
 
     private struct State {
@@ -19,6 +20,8 @@ package final class RunLog: Sendable {
         var names: [(value: String, name: String)] = []
         var waits: [Wait] = []
         var lastWait = 0
+        /// Whether ticks are counted here.
+        var isCounted = false
     }
 
     /// A subject in an endless loop fills no memory: so many lines stay of the beginning, and as many of the end.
@@ -72,32 +75,42 @@ package final class RunLog: Sendable {
 
     /// Waits until `condition` holds, which is looked at after each change; says whether it does.
     package func wait(_ limit: TimeInterval, until condition: @escaping @Sendable () -> Bool) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let id = state.withLock { state in
+        if condition() { return true }
+        return await withCheckedContinuation { continuation in
+            let isCounted = state.withLock { state in
                 state.lastWait += 1
-                let finish = OneShot<Bool>(abandoned: false) { continuation.resume(returning: $0) }
-                state.waits.append(Wait(id: state.lastWait, condition: condition, finish: finish))
-                return state.lastWait
+                let ticks = TimeLimit.ticks(limit)
+                state.waits.append(
+                    Wait(id: state.lastWait, ticks: ticks, condition: condition, continuation: continuation)
+                )
+                defer { state.isCounted = true }
+                return state.isCounted
             }
+            if !isCounted { TimeLimit.count(for: self) }
             check()
-            TimeLimit.start(limit) { [weak self] in
-                self?.state.withLock { state in state.waits.contains { $0.id == id } } ?? false
-            } then: { [weak self] in
-                self?.end(id, nil)
-            }
         }
     }
 
     /// Looks at all conditions again: something changed that leaves no line in the trace.
     package func check() {
-        for wait in state.withLock({ $0.waits }) where wait.condition() { end(wait.id, true) }
+        for wait in state.withLock({ $0.waits }) where wait.condition() {
+            let isThere = state.withLock { state in
+                state.waits.firstIndex { $0.id == wait.id }.map { state.waits.remove(at: $0) } != nil
+            }
+            if isThere { wait.continuation.resume(returning: true) }
+        }
     }
 
-    /// - Parameter holds: whether the condition holds; `nil` to look.
-    private func end(_ id: Int, _ holds: Bool?) {
-        let wait = state.withLock { state in
-            state.waits.firstIndex { $0.id == id }.map { state.waits.remove(at: $0) }
+    /// Ends the waits for which this was the last tick; says whether there are others.
+    func countTick() -> Bool {
+        let (ended, isCounted) = state.withLock { state in
+            for index in state.waits.indices { state.waits[index].ticks -= 1 }
+            let ended = state.waits.filter { $0.ticks == 0 }
+            state.waits.removeAll { $0.ticks == 0 }
+            state.isCounted = !state.waits.isEmpty
+            return (ended, state.isCounted)
         }
-        if let wait { wait.finish(holds ?? wait.condition()) }
+        for wait in ended { wait.continuation.resume(returning: wait.condition()) }
+        return isCounted
     }
 }

@@ -8,7 +8,7 @@ import Foundation
 /// that is served. Where it cannot get through, the subject blocks something, and there is nothing to wait for.
 struct Settling {
     /// Each takes the messenger through more queues than a subject uses for a step that leaves no line in the trace.
-    private static let fewestQuietRounds = 3
+    private static let fewestQuietRounds = 6
 
     let log: RunLog
     let handlerQueue: DispatchQueue

@@ -7,29 +7,20 @@ import Foundation
 /// A tick takes 10 ms, and longer while the machine is so busy that the thread pools do not answer: what a busy machine
 /// does not run is no fault of the subject. A pool that the subject itself has blocked ends a tick after 300 ms.
 package enum TimeLimit {
-    private struct Limit {
-        var ticks: Int
-        let isNeeded: @Sendable () -> Bool
-        let end: @Sendable () -> Void
-    }
-
     private static let queue = DispatchQueue(label: "AccessTokenContract.time")
-    /// The limits that have not ended; ticks are counted while there are some.
-    private static let limits = Locked<[Limit]>([])
+    /// The logs with waits that have not ended; ticks are counted while there are some.
+    private static let logs = Locked<[RunLog]>([])
     /// Some 300 years, which fit into an integer.
     private static let mostTicks = 1e12
 
-    /// Calls `end` after so many seconds, unless it is no longer needed.
-    static func start(
-        _ seconds: TimeInterval,
-        whileNeeded isNeeded: @escaping @Sendable () -> Bool,
-        then end: @escaping @Sendable () -> Void
-    ) {
-        // The present tick may be over at once.
-        let ticks = 1 + Int(min(max(1, (seconds / 0.01).rounded()), mostTicks))
-        let isFirst = limits.withLock { limits in
-            limits.append(Limit(ticks: ticks, isNeeded: isNeeded, end: end))
-            return limits.count == 1
+    /// So many seconds in ticks; the present tick may be over at once.
+    static func ticks(_ seconds: TimeInterval) -> Int { 1 + Int(min(max(1, (seconds / 0.01).rounded()), mostTicks)) }
+
+    /// Counts ticks for a log until nobody waits there.
+    static func count(for log: RunLog) {
+        let isFirst = logs.withLock { logs in
+            logs.append(log)
+            return logs.count == 1
         }
         if isFirst { tick() }
     }
@@ -55,18 +46,13 @@ package enum TimeLimit {
     }
 
     private static func endTick() {
-        let present = limits.withLock { limits in
-            for index in limits.indices { limits[index].ticks -= 1 }
-            return limits
-        }
-        // Outside of the lock: both closures run code of others.
-        let isNeeded = present.map { $0.isNeeded() }
-        for (limit, isNeeded) in zip(present, isNeeded) where isNeeded && limit.ticks == 0 { limit.end() }
-        let goesOn = limits.withLock { limits in
-            // New limits stand behind those that were looked at.
-            let old = zip(limits, isNeeded).filter { $0.1 && $0.0.ticks > 0 }.map(\.0)
-            limits = old + limits.dropFirst(present.count)
-            return !limits.isEmpty
+        let present = logs.withLock { $0 }
+        // Outside of the lock: conditions run code of others.
+        let waiting = present.filter { $0.countTick() }
+        let goesOn = logs.withLock { logs in
+            // New logs stand behind those that were looked at.
+            logs = waiting + logs.dropFirst(present.count)
+            return !logs.isEmpty
         }
         if goesOn { tick() }
     }
