@@ -66,11 +66,6 @@ final class SharedDisk: Sendable {
     }
 }
 
-private final class Shared<Value: Sendable>: Sendable {
-    let value: Locked<Value>
-    init(_ value: Value) { self.value = Locked(value) }
-}
-
 /// A store that keeps the contract without a bug, and has one bug at a time otherwise.
 final class BuggyStore: CredentialStore, CustomStringConvertible {
     enum Bug: String, CaseIterable, Sendable {
@@ -178,13 +173,13 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         atMost limit: TimeInterval
     ) -> SharedDisk.Turn {
         let hasEnded = DispatchSemaphore(value: 0)
-        let turn = Shared(SharedDisk.Turn.busy)
+        let turn = Locked(SharedDisk.Turn.busy)
         lock.enter(id, atMost: limit) { outcome in
-            turn.value.withLock { $0 = outcome }
+            turn.withLock { $0 = outcome }
             hasEnded.signal()
         }
         hasEnded.wait()
-        return turn.value.withLock { $0 }
+        return turn.withLock { $0 }
     }
 
     private func leave() {

@@ -91,21 +91,16 @@ extension BuggyService {
 
     private func answerTooEarly(_ load: Load, _ result: Result<AccessToken, any Error>) {
         guard state.withLock({ $0.load?.id == load.id }) else { return }
-        if bug == .answersBeforeTheStateChanges {
-            let waiters = state.withLock { state in
-                defer { state.load?.waiters = [] }
-                return state.load?.waiters ?? []
-            }
-            for waiter in waiters { waiter.handler(result) }
-        }
         let isError = if case .failure = result { true } else { false }
-        if bug == (isError ? .answersErrorsUnderALock : .answersTokensUnderALock) {
-            let waiters = state.withLock { state in
-                defer { state.load?.waiters = [] }
-                return state.load?.waiters ?? []
-            }
-            wrongLock.withLock { for waiter in waiters { waiter.handler(result) } }
+        let isUnderALock = bug == (isError ? .answersErrorsUnderALock : .answersTokensUnderALock)
+        guard isUnderALock || bug == .answersBeforeTheStateChanges else { return }
+        let waiters = state.withLock { state in
+            defer { state.load?.waiters = [] }
+            return state.load?.waiters ?? []
         }
+        if isUnderALock { wrongLock.lock() }
+        for waiter in waiters { waiter.handler(result) }
+        if isUnderALock { wrongLock.unlock() }
     }
 
     private func endLoad(_ state: inout State, with result: Result<AccessToken, any Error>) -> Answer {

@@ -47,8 +47,7 @@ extension ServiceContract {
             rounds: roundsByOrigin
         ) { run in
             let second = run.token("T2", life: 9000)
-            try await run.cache(run.token("T1", life: 3600), from: run.origin)
-            try await run.advance(by: 3580)
+            _ = try await run.oldToken(secondsLeft: 20)
             let caller = try await run.call()
             try await run.expect(caller, getsLoaded: second)
         },
@@ -99,11 +98,9 @@ extension ServiceContract {
             rounds: roundsByOrigin
         ) { run in
             try run.takeForGranted("C1")
-            let token = run.token("T1", life: 3600)
-            try await run.cache(token, from: run.origin)
-            try await run.advance(by: 3400)
+            let token = try await run.oldToken(secondsLeft: 200)
             for caller in try await run.calls(4) { try await run.expect(caller, gets: token) }
-            _ = try await run.nextLoad()
+            try await run.nextLoad()
             await run.settle()
             try run.expectOneLoadAtOnce()
         },
@@ -117,12 +114,9 @@ extension ServiceContract {
             needs: .expiry,
             rounds: roundsByOrigin
         ) { run in
-            let token = run.token("T1", life: 3600)
-            try await run.cache(token, from: run.origin)
-            try await run.advance(by: 4000)
+            let token = try await run.oldToken(secondsLeft: -400)
             let caller = try await run.call()
-            let (loader, loads) = (run.fixture.loader, run.takenLoads)
-            _ = try await run.wait { !caller.answers.isEmpty || loader.loads.count > loads }
+            try await run.waitForAnswerOrLoad(caller)
             guard let given = caller.answers.first?.token else { return }
             try run.expect(
                 given.value != token.value,
@@ -148,7 +142,7 @@ extension ServiceContract {
             try await run.advance(by: 3569.5)
             try await run.expect(run.call(), getsCached: token)
             try await run.advance(by: 0.5)
-            _ = try await run.expectLoad(for: run.call())
+            try await run.expectLoad(for: run.call())
         },
 
         ContractClause(
@@ -161,9 +155,7 @@ extension ServiceContract {
             setting: ahead,
             rounds: roundsByOrigin
         ) { run in
-            let token = run.token("T1", life: 3600)
-            try await run.cache(token, from: run.origin)
-            try await run.advance(by: 3400)
+            let token = try await run.oldToken(secondsLeft: 200)
             try await run.given("C5") {
                 try await run.expect(run.call(), gets: token)
                 try await run.answer(run.nextLoad(), .failure(ContractLoadError(number: 2)))
@@ -182,9 +174,8 @@ extension ServiceContract {
             setting: ahead,
             rounds: roundsByOrigin
         ) { run in
-            let (first, second) = (run.token("T1", life: 3600), run.token("T2", life: 9000))
-            try await run.cache(first, from: run.origin)
-            try await run.advance(by: 3400)
+            let second = run.token("T2", life: 9000)
+            let first = try await run.oldToken(secondsLeft: 200)
             try await run.given("C5") {
                 try await run.expect(run.call(), gets: first)
                 try await run.answer(run.nextLoad(), .success(second))
@@ -208,9 +199,8 @@ extension ServiceContract {
             needs: .expiry,
             rounds: roundsByOrigin
         ) { run in
-            let (first, second) = (run.token("T1", life: 3600), run.token("T2", life: 9000))
-            try await run.cache(first, from: run.origin)
-            try await run.advance(by: 4000)
+            let second = run.token("T2", life: 9000)
+            let first = try await run.oldToken(secondsLeft: -400)
             let caller = try await run.call("caller after expiry")
             try await run.expectNobody(of: [caller], gets: (first, .expiry))
             try await run.expect(caller, getsLoaded: second)

@@ -123,9 +123,9 @@ extension ServiceContract {
             let caller = ask()
             await run.comes { !caller.answers.isEmpty }
         }
-        _ = try await run.call()
+        try await run.call()
         return try await run.given("L1") {
-            _ = try await run.nextLoad()
+            try await run.nextLoad()
             await run.comes { asking.withLock { $0 } != nil }
             guard let loader = asking.withLock({ $0 }) else {
                 throw run.violation("the loader to be called", "it was not")

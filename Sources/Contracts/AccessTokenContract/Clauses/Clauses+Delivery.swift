@@ -60,7 +60,7 @@ extension ServiceContract {
                 try await run.expect(loading, gets: token)
             }
             let later = try await run.call()
-            _ = try await run.answerLoads(with: .success(token), until: [later])
+            try await run.answerLoads(with: .success(token), until: [later])
             for caller in [loading, later] {
                 try run.expect(
                     caller.details.allSatisfy { !$0.cameInsideTheCall },
@@ -138,7 +138,7 @@ extension ServiceContract {
             }
         }
         // A caller may wait for a load of its own.
-        _ = try await run.answerLoads(with: error, until: callers)
+        try await run.answerLoads(with: error, until: callers)
         await run.settle()
         for caller in callers { try run.expectOneAnswer(to: caller) }
     }
@@ -152,7 +152,7 @@ extension ServiceContract {
         func call(_ name: String, answeredBy result: LoadResult) async throws {
             let caller = try await run.call(name)
             callers.append(caller)
-            _ = try await run.answerLoads(with: result, until: [caller])
+            try await run.answerLoads(with: result, until: [caller])
         }
         try await call("caller of a failing load", answeredBy: error)
         let leaving = try await run.call("cancelled caller")

@@ -25,7 +25,7 @@ extension ServiceContract {
             }
             try await run.given("L1") { try await run.answer(load, .failure(ContractLoadError(number: 1))) }
             // A caller that has a load of its own is answered by that one.
-            _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: callers)
+            try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: callers)
             for caller in callers { try await run.expectFailure(caller) }
         },
 

@@ -57,10 +57,10 @@ extension ServiceContract {
             try await run.cache(token)
             if run.round == 0 {
                 for _ in 0..<8 { try await run.invalidate(token) }
-                _ = try await run.calls(8)
+                try await run.calls(8)
             } else {
                 run.log.happened("T1 is rejected eight times")
-                _ = try await run.callsAtOnce(8) { await $0.invalidate?(token) }
+                try await run.callsAtOnce(8) { await $0.invalidate?(token) }
             }
             _ = try await run.given("I1") { try await run.nextLoad() }
             await run.settle()
@@ -105,7 +105,7 @@ extension ServiceContract {
                 return try await run.expectLoad(for: run.call("early rejecter"))
             }
             try await run.invalidate(token)
-            _ = try await run.call("late rejecter")
+            try await run.call("late rejecter")
             await run.settle()
             try run.expectLoads(load.number)
         },
@@ -142,18 +142,20 @@ extension ServiceContract {
             switch run.round {
             case 0..<5:
                 try await run.cache(run.token("T1"))
-                _ =
-                    run.round == 0
-                    ? try await run.calls(8, refresh: true) : try await run.callsAtOnce(8, refresh: true)
+                if run.round == 0 {
+                    try await run.calls(8, refresh: true)
+                } else {
+                    try await run.callsAtOnce(8, refresh: true)
+                }
                 _ = try await run.given("I6") { try await run.nextLoad() }
             case 5..<5 + kinds.count:
                 _ = try await run.runningLoad(kinds[run.round - 5])
-                _ = try await run.calls(3, refresh: true)
+                try await run.calls(3, refresh: true)
             default:
                 let (_, _, cached) = try await run.runningLoad(.forced)
                 let end = ClauseRun.TokenEnd.all(run.features)[run.round - 5 - kinds.count]
                 if let cached { try await run.end(cached, by: end) }
-                _ = try await run.calls(3)
+                try await run.calls(3)
             }
             await run.settle()
             try run.expectOneLoadAtOnce()

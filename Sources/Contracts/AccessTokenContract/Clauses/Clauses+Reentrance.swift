@@ -83,26 +83,25 @@ extension ServiceContract {
             needs: .currentToken
         ) { run in
             let token = run.token("T1")
-            let present = Locked<AccessToken?>(nil)
-            let caller = try await run.call { [run] _ in
-                let current = run.service.withLock { $0?.currentTokenInHandlers }?()
-                present.withLock { $0 = current }
+            let answer = Locked<AccessToken??>(nil)
+            let caller = try await run.call { _ in
+                run.callInside("the current token is asked for") { service in
+                    let current = await service.currentToken?()
+                    answer.withLock { $0 = .some(current ?? nil) }
+                    run.log.check()
+                }
             }
             try await run.given("L1") {
-                try await run.answer(run.nextLoad(), .success(token))
+                try await run.answer(run.firstLoad(), .success(token))
                 try await run.expect(caller, gets: token)
             }
-            if case .task = run.service.withLock({ $0?.call }) {
-                let current = try await run.currentToken()
-                present.withLock { $0 = current }
-            } else {
-                // The handler looks after it has noted its answer.
-                await run.settle()
-            }
+            let hasReturned = try await run.wait { answer.withLock { $0 != nil } }
+            try run.expect(hasReturned, "the closure currentToken: to return", observed: "it does not")
+            let current = answer.withLock { $0 ?? nil }
             try run.expect(
-                present.withLock { $0?.value } == token.value,
+                current?.value == token.value,
                 "the caller to find T1 as the current token",
-                observed: present.withLock { $0 }.map { "it is \(run.log.name($0))" } ?? "there is none"
+                observed: current.map { "it is \(run.log.name($0))" } ?? "there is none"
             )
         },
 
@@ -172,7 +171,7 @@ extension ServiceContract {
             hasReturned.withLock { $0 = true }
         }
         try await run.answer(run.firstLoad(), result)
-        _ = try await run.answerLoads(with: result, until: [caller])
+        try await run.answerLoads(with: result, until: [caller])
         try await run.given("L1") {
             let isThere = try await run.wait { isCalled.withLock { $0 } }
             try run.expect(isThere, "the first caller to be answered", observed: "no answer")

@@ -51,7 +51,7 @@ extension ServiceContract {
             }
             let after = try await run.call("caller after sign-out")
             // Whether a load may be started is for O3 to judge.
-            _ = try await run.answerLoads(with: .failure(ContractLoadError(number: 2)), until: [after])
+            try await run.answerLoads(with: .failure(ContractLoadError(number: 2)), until: [after])
             if let given = after.answers.first?.token {
                 throw run.violation("\(after.name) not to get a token", "the caller gets \(run.log.name(given))")
             }
@@ -82,7 +82,7 @@ extension ServiceContract {
             await run.settle()
             let caller = try await run.call("caller after sign-in")
             // A service that loads again must not let that be seen either.
-            _ = try await run.answerLoads(with: .success(late), until: [caller])
+            try await run.answerLoads(with: .success(late), until: [caller])
             try await run.expect(caller, gets: new)
         },
 

@@ -35,7 +35,7 @@ extension ServiceContract {
             let load: ControlledLoad
             let joiner: Caller
             if run.round == 0 {
-                _ = try await run.call("leader")
+                try await run.call("leader")
                 load = try await run.firstLoad()
                 joiner = try await run.call("joiner")
             } else {
@@ -95,7 +95,7 @@ extension ServiceContract {
             try run.takeForGranted("F5")
             try run.takeForGranted("S1")
             let reason = run.situation(of: newSessionsLoad(run.features))
-            _ = try await run.call("caller of the former session")
+            try await run.call("caller of the former session")
             let older = try await run.firstLoad()
             let newer = try await run.given("O6") {
                 let token = run.token("S1")
@@ -132,7 +132,7 @@ extension ServiceContract {
     ) async throws {
         try await run.answer(older, .failure(ContractLoadError(number: older.number)))
         await run.settle()
-        _ = try await run.call("joiner")
+        try await run.call("joiner")
         await run.settle()
         try run.expectLoads(newer.number)
     }
@@ -153,7 +153,7 @@ extension ServiceContract {
     /// Callers of a load that did not help them call again at once, while others of them are still being answered.
     ///
     /// In one of three rounds each caller but the first is held when it gets its answer, and in another one the first alone.
-    /// They go on when the others have called again: what they clear then is not their own any more.
+    /// They go on when the others have called again, and have a load or an answer: what they clear then is not their own.
     static func callersCallAgain(
         _ run: ClauseRun,
         whenGiven result: LoadResult,
@@ -174,6 +174,11 @@ extension ServiceContract {
         try await run.given("S1") { try run.expectOneLoadAtOnce() }
         for caller in callers[held] { caller.lane.hold() }
         try await run.given(rejected == nil ? "D10" : "D5") { try await run.answer(load, result) }
+        let (loader, others) = (run.fixture.loader, callers.count - held.count)
+        await run.comes {
+            let again = again.callers
+            return again.count >= others && (loader.loads.count > 1 || again.allSatisfy { !$0.answers.isEmpty })
+        }
         await run.settle()
         for caller in callers[held] {
             caller.lane.release()
@@ -186,7 +191,7 @@ extension ServiceContract {
     private static func expectOneLoad(_ run: ClauseRun, startedAsJudgedBy clause: String) async throws {
         _ = try await run.given(clause) { try await run.nextLoad() }
         await run.settle()
-        _ = try await run.call("joiner")
+        try await run.call("joiner")
         await run.settle()
         try run.expectOneLoadAtOnce()
     }

@@ -4,6 +4,7 @@ import Dispatch
 /// What scenarios do.
 extension ClauseRun {
     /// Starts a caller; returns when its call has returned, or its task has suspended.
+    @discardableResult
     func call(
         _ name: String? = nil,
         refresh: Bool = false,
@@ -19,6 +20,7 @@ extension ClauseRun {
         return caller
     }
 
+    @discardableResult
     func calls(_ count: Int, refresh: Bool = false) async throws -> [Caller] {
         var callers: [Caller] = []
         for _ in 0..<count { callers.append(try await call(refresh: refresh)) }
@@ -26,6 +28,7 @@ extension ClauseRun {
     }
 
     /// Starts callers on as many threads, all at the same moment; each may do something else there before, at one moment too.
+    @discardableResult
     func callsAtOnce(
         _ count: Int,
         refresh: Bool = false,

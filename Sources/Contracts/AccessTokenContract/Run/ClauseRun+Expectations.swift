@@ -4,6 +4,7 @@ import Dispatch
 /// What scenarios wait for and expect.
 extension ClauseRun {
     /// The next load, once it was started; a service that loads without being asked may have started it long ago.
+    @discardableResult
     func nextLoad() async throws -> ControlledLoad {
         let number = takenLoads + 1
         let loader = fixture.loader
@@ -21,6 +22,7 @@ extension ClauseRun {
     }
 
     /// A load for the caller: as soon as the caller has an answer without one, the wait is over.
+    @discardableResult
     func expectLoad(for caller: Caller) async throws -> ControlledLoad {
         let taken = takenLoads
         try await waitForAnswerOrLoad(caller)
@@ -30,7 +32,7 @@ extension ClauseRun {
         return try await nextLoad()
     }
 
-    private func waitForAnswerOrLoad(_ caller: Caller) async throws {
+    func waitForAnswerOrLoad(_ caller: Caller) async throws {
         let (loader, taken) = (fixture.loader, takenLoads)
         _ = try await wait { !caller.answers.isEmpty || loader.loads.count > taken }
     }
@@ -56,13 +58,13 @@ extension ClauseRun {
 
     /// A token that any load brings, or the cache: how often the service loads is for others to judge.
     func expect(_ callers: [Caller], getAtLast token: AccessToken) async throws {
-        _ = try await answerLoads(with: .success(token), until: callers)
+        try await answerLoads(with: .success(token), until: callers)
         for caller in callers { try await expect(caller, gets: token) }
     }
 
     /// An answer, whichever; loads end with this result.
     func expectAnswers(to callers: [Caller], whenLoadsEndWith result: LoadResult) async throws {
-        _ = try await answerLoads(with: result, until: callers)
+        try await answerLoads(with: result, until: callers)
         for caller in callers { _ = try await answer(of: caller, expecting: "an answer") }
     }
 
@@ -125,28 +127,22 @@ extension ClauseRun {
         return answer
     }
 
-    /// Answers all loads that are running, and those that are started, until each of the callers has an answer; says
-    /// whether it came to that.
-    func answerLoads(with result: LoadResult, until callers: [Caller]) async throws -> Bool {
+    /// Answers all loads that are running, and those that are started, until each of the callers has an answer.
+    func answerLoads(with result: LoadResult, until callers: [Caller]) async throws {
         let loader = fixture.loader
         // A subject that loads again after each error, for ever, is stopped by the count.
         for _ in 0..<(callers.count + 20) {
-            let isGoingOn = try await wait {
+            wasSilent = try await !wait {
                 callers.allSatisfy { !$0.answers.isEmpty } || loader.loads.contains(where: \.isOpen)
             }
-            guard isGoingOn else {
-                wasSilent = true
-                return false
-            }
-            if callers.allSatisfy({ !$0.answers.isEmpty }) { return true }
+            if wasSilent || callers.allSatisfy({ !$0.answers.isEmpty }) { return }
             for load in openLoads { try await answer(load, result) }
         }
-        return false
     }
 
     /// Lets loads fail until each of the callers has its error; a service may try several times before that.
     func failLoads(with error: any Error = ContractLoadError(number: 1), until callers: [Caller]) async throws {
-        _ = try await answerLoads(with: .failure(error), until: callers)
+        try await answerLoads(with: .failure(error), until: callers)
         for caller in callers { try await expectFailure(caller) }
         takenLoads = fixture.loader.loads.count
     }

@@ -59,6 +59,14 @@ extension ClauseRun {
         if origin == .load { _ = try await loaded(token) } else { try await signIn(token) }
     }
 
+    /// A token that is cached since it came, by a load or by a sign-in, and has so many seconds of its hour left.
+    func oldToken(secondsLeft: Double) async throws -> AccessToken {
+        let token = token("T1")
+        try await cache(token, from: origin)
+        try await advance(by: 3600 - secondsLeft)
+        return token
+    }
+
     /// A load that has brought this token, and the caller that got it.
     func loaded(_ token: AccessToken) async throws -> (caller: Caller, load: ControlledLoad) {
         try await given("L1") {

@@ -20,8 +20,6 @@ public struct ContractService: Sendable {
     let signIn: (@Sendable (AccessToken) async -> Void)?
     let signOut: (@Sendable () async -> Void)?
     let currentToken: (@Sendable () async -> AccessToken?)?
-    /// The same, where it can be asked inside a handler.
-    var currentTokenInHandlers: (@Sendable () -> AccessToken?)?
 
     /// A callback service.
     ///
@@ -45,8 +43,7 @@ public struct ContractService: Sendable {
             invalidate: { provider.invalidate($0) },
             signIn: signIn,
             signOut: { await AsyncServiceAdapter(of: provider).signOut() },
-            currentToken: currentToken,
-            currentTokenInHandlers: currentToken
+            currentToken: currentToken
         )
     }
 
@@ -93,8 +90,7 @@ public struct ContractService: Sendable {
             invalidate: invalidate,
             signIn: signIn,
             signOut: signOut,
-            currentToken: currentToken,
-            currentTokenInHandlers: currentToken
+            currentToken: currentToken
         )
     }
 

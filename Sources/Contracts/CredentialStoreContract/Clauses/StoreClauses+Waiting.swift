@@ -120,7 +120,7 @@ extension StoreContract {
                 hasRun.withLock { $0 = true }
                 run.log.check()
             }
-            let isFree = await run.comes { hasRun.withLock { $0 } }
+            let isFree = try await run.wait { hasRun.withLock { $0 } }
             holder.letGo()
             try run.expect(isFree, "a task of somebody else to run", observed: "the thread is blocked")
             // All of them have to be out of the place, which goes away with the run; E5 judges whether they get in.
