@@ -4,10 +4,12 @@ import Foundation
 struct FormFields: Hashable {
     private var values: [String: String] = [:]
 
-    /// Fails for a broken escape, for text that is not UTF-8, and for a field that comes twice: RFC
+    /// Fails for another media type, for a broken escape, for text that is not UTF-8, and for a field that comes twice: RFC
     /// 6749, section 3.2, allows none of them.
-    init?(_ body: [UInt8]) {
-        for pair in body.split(separator: UInt8(ascii: "&")) {
+    init?(_ request: HTTPRequest) {
+        let type = request[field: "content-type"]?.lowercased() ?? ""
+        guard type.prefix(while: { $0 != ";" && $0 != " " }) == "application/x-www-form-urlencoded" else { return nil }
+        for pair in request.body.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = Self.decoded(parts[0]),
                 let value = parts.count == 2 ? Self.decoded(parts[1]) : "",

@@ -110,12 +110,9 @@ public final class RotatingAuthorizationServer: Sendable {
     }
 
     private func url(_ path: String) -> URL {
-        var components = URLComponents()
-        components.scheme = "http"
-        components.host = "127.0.0.1"
-        components.port = Int(port)
-        components.path = path
-        guard let url = components.url else { preconditionFailure("these components are always a URL") }
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
+            preconditionFailure("an address and a path are always a URL")
+        }
         return url
     }
 }

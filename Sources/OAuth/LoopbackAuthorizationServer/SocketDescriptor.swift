@@ -29,19 +29,16 @@ struct SocketDescriptor: Hashable, Sendable {
         _ = shutdown(number, Int32(SHUT_WR))
     }
 
+    /// - Parameter value: of the very type that the option has in C.
     @discardableResult
-    func setOption(_ option: Int32, to value: Int32) -> Bool {
+    func setOption<Value: BitwiseCopyable>(_ option: Int32, to value: Value) -> Bool {
         var value = value
-        return unsafe setsockopt(number, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
+        return unsafe setsockopt(number, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Value>.size)) == 0
     }
 
     /// Lets no read and no write wait for longer than this.
     func limitWaiting(seconds: Int) {
-        var limit = timeval()
-        limit.tv_sec = seconds
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            _ = unsafe setsockopt(number, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
-        }
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] { setOption(option, to: timeval(tv_sec: seconds, tv_usec: 0)) }
     }
 
     /// A TCP socket that is neither bound nor connected.
@@ -76,7 +73,7 @@ struct SocketDescriptor: Hashable, Sendable {
         let descriptor = try stream()
         // A port that was in use a moment ago keeps closed connections for a minute; a port that is
         // in use now is refused all the same.
-        descriptor.setOption(SO_REUSEADDR, to: 1)
+        descriptor.setOption(SO_REUSEADDR, to: Int32(1))
         do throws(SocketError) {
             guard unsafe withLoopbackAddress(port, { unsafe bind(descriptor.number, $0, $1) }) == 0 else {
                 throw SocketError(call: "bind", code: errno)
@@ -126,7 +123,7 @@ struct SocketDescriptor: Hashable, Sendable {
     func send(_ bytes: [UInt8]) -> Bool {
         #if canImport(Darwin)
         // Darwin refuses options of a socket that its peer has reset; to send without this one would raise the signal.
-        guard setOption(SO_NOSIGPIPE, to: 1) else { return false }
+        guard setOption(SO_NOSIGPIPE, to: Int32(1)) else { return false }
         let flags: Int32 = 0
         #else
         let flags = Int32(MSG_NOSIGNAL)

@@ -36,9 +36,7 @@ struct RawConnection {
     /// Says that nothing more will come, and then breaks the connection: the server's next byte gets `EPIPE`.
     func reset() {
         descriptor.endSending()
-        var now = linger(l_onoff: 1, l_linger: 0)
-        let size = socklen_t(MemoryLayout<linger>.size)
-        _ = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &now, size)
+        descriptor.setOption(SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
         descriptor.close()
     }
 }
