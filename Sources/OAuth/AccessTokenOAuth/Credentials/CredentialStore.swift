@@ -21,6 +21,9 @@ public protocol CredentialStore: Sendable {
     ///
     /// **Concurrency** Do not call it for the same store from inside `body`: that waits for itself until it is busy.
     ///
+    /// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run. A body that runs is
+    /// its own task's matter, and is written all the same.
+    ///
     /// **Failure** Throws what `body` throws, and then has written nothing; ``CredentialStoreError/busy``; or an error of
     /// its own, and then may have written or not.
     ///

@@ -7,9 +7,6 @@ public import Foundation
 /// a store that lasts.
 ///
 /// **Concurrency** Updates run one at a time, in the order in which they came; those that wait hold no thread.
-///
-/// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run. A body that runs is
-/// its own task's matter, and is written all the same.
 public final class MemoryCredentialStore: CredentialStore {
     /// 0: every sender of the refresh token is in this process; see ``CredentialStore/takeOverDelay``.
     public let takeOverDelay: TimeInterval = 0

@@ -13,10 +13,11 @@ public import Foundation
 final class HTTPConnections: Sendable {
     /// Seconds that an exchange takes at most.
     let timeLimit: TimeInterval
+    /// Where an exchange waits until one more connection can be open.
+    let gate: ConnectionGate
 
     #if canImport(FoundationNetworking)
     private let configuration: URLSessionConfiguration
-    private let gate: ConnectionGate
 
     /// - Parameter configuration: is copied.
     init(_ configuration: URLSessionConfiguration) {
@@ -27,11 +28,6 @@ final class HTTPConnections: Sendable {
         self.configuration = own
         timeLimit = own.timeoutIntervalForResource
         gate = ConnectionGate(limit: own.httpMaximumConnectionsPerHost)
-    }
-
-    /// Calls back as soon as one more connection can be open.
-    func whenFree(_ body: @escaping @Sendable (ConnectionGate.Place?) -> Void) {
-        gate.enter(then: body)
     }
 
     func start(_ request: URLRequest, reportingTo exchange: HTTPExchange) -> URLSessionTask {
@@ -59,15 +55,12 @@ final class HTTPConnections: Sendable {
     init(_ configuration: URLSessionConfiguration) {
         session = URLSession(configuration: configuration)
         timeLimit = configuration.timeoutIntervalForResource
+        // The session itself counts its connections.
+        gate = ConnectionGate(limit: .max)
     }
 
     deinit {
         session.finishTasksAndInvalidate()
-    }
-
-    /// Calls back at once: the session itself counts its connections.
-    func whenFree(_ body: @escaping @Sendable (ConnectionGate.Place?) -> Void) {
-        body(nil)
     }
 
     func start(_ request: URLRequest, reportingTo exchange: HTTPExchange) -> URLSessionTask {

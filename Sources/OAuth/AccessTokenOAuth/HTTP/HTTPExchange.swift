@@ -18,8 +18,13 @@ final class HTTPExchange: NSObject, Sendable {
         let handler: OneShot<Outcome>
         var timer: AccessTokenTimer?
         var place: ConnectionGate.Place?
+        var hasSentBody = false
         var response: HTTPURLResponse?
         var body = Data()
+
+        func failure(_ cause: any Error) -> Outcome {
+            .failure(HTTPFailure(cause: cause, response: response, hasSentBody: hasSentBody))
+        }
     }
 
     private enum Connection {
@@ -33,7 +38,6 @@ final class HTTPExchange: NSObject, Sendable {
         /// `nil` once the caller was answered.
         var wait: Wait?
         var connection = Connection.unused
-        var hasSentBody = false
     }
 
     let challengeHandler: URLAuthenticationChallengeHandler?
@@ -72,10 +76,10 @@ final class HTTPExchange: NSObject, Sendable {
             return state.wait != nil
         }
         guard isWanted else { return timer.cancel() }
-        connections.whenFree { place in self.send(over: connections, at: place) }
+        connections.gate.enter { place in self.send(over: connections, at: place) }
     }
 
-    private func send(over connections: HTTPConnections, at place: ConnectionGate.Place?) {
+    private func send(over connections: HTTPConnections, at place: ConnectionGate.Place) {
         let isWanted = state.withLock { state in
             state.wait?.place = place
             return state.wait != nil
@@ -95,19 +99,16 @@ final class HTTPExchange: NSObject, Sendable {
     }
 
     private func leave(with cause: any Error) {
-        end { wait, hasSentBody in
-            .failure(HTTPFailure(cause: cause, response: wait.response, hasSentBody: hasSentBody))
-        }
+        end { $0.failure(cause) }
         closeIfUnwanted()
     }
 
     /// Answers the caller, unless it was answered before.
-    private func end(_ outcome: (Wait, _ hasSentBody: Bool) -> Outcome) {
+    private func end(_ outcome: (Wait) -> Outcome) {
         // What the wait holds is released outside of the lock.
-        let (wait, hasSentBody) = state.withLock { ($0.wait.take(), $0.hasSentBody) }
-        guard let wait else { return }
+        guard let wait = state.withLock({ $0.wait.take() }) else { return }
         wait.timer?.cancel()
-        wait.handler(outcome(wait, hasSentBody))
+        wait.handler(outcome(wait))
     }
 
     private func closeIfUnwanted() {
@@ -137,7 +138,7 @@ final class HTTPExchange: NSObject, Sendable {
     // MARK: What the connection says
 
     func noteSentBody() {
-        state.withLock { $0.hasSentBody = true }
+        state.withLock { $0.wait?.hasSentBody = true }
     }
 
     func take(_ response: URLResponse, of task: URLSessionTask) {
@@ -170,13 +171,12 @@ final class HTTPExchange: NSObject, Sendable {
 
     func complete(_ error: (any Error)?) {
         state.withLock { $0.connection = .closed }
-        end { wait, hasSentBody in
+        end { wait in
             // A rejected challenge completes as cancelled, with status and body in hand. Nothing else cancels a task whose
             // caller still waits.
             let isRejectedChallenge = (error as? URLError)?.code == .cancelled && wait.response != nil
             guard error == nil || isRejectedChallenge, let response = wait.response else {
-                let cause = error ?? URLError(.badServerResponse)
-                return .failure(HTTPFailure(cause: cause, response: wait.response, hasSentBody: hasSentBody))
+                return wait.failure(error ?? URLError(.badServerResponse))
             }
             return .success(HTTPReply(response: response, body: wait.body))
         }

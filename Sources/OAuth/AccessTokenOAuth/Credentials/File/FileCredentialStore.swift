@@ -14,9 +14,6 @@ public import Foundation
 /// **Concurrency** One body runs at a time, in all processes that use the folder. Those that wait hold no thread, and
 /// are not served in the order in which they came. Have one store for a folder in a process, and a folder for each credential.
 ///
-/// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run. A body that runs is
-/// its own task's matter, and is written all the same.
-///
 /// **Failure** ``CredentialStoreError``:
 /// - `unreadable`: the file is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
 /// - `insecure`: folder or file can be used by others, belongs to another user, or is a symbolic link.

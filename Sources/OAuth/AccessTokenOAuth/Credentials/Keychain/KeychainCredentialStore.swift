@@ -32,9 +32,6 @@ public import AccessTokenCore
 /// **Concurrency** One body runs at a time, in all processes that use the folder. Those that wait hold no thread, and
 /// are not served in the order in which they came. Have one store for an item in a process.
 ///
-/// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run. A body that runs is
-/// its own task's matter, and is written all the same.
-///
 /// **Failure** ``CredentialStoreError``:
 /// - `unavailable`: the keychain refuses, for example before the first unlock. No body was run then, or nothing was written.
 /// - `unreadable`: the item is none of this package's, or its seal cannot be opened. It is left as it is.
