@@ -43,39 +43,9 @@ struct ActorTests {
         #expect(try await waiter.valueInTime == validToken)
     }
 
-    @Test func `cancelling ten thousand waiters answers all of them, and the load goes on (X1, X2)`() async throws {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let answers = Answers()
-        let tasks = (0..<10_000).map { _ in
-            Task {
-                do { answers.take(.success(try await service.token())) } catch { answers.take(.failure(error)) }
-            }
-        }
-        let load = await loader.started(1)
-        for task in tasks { task.cancel() }
-        await answers.count(10_000)
-        #expect(answers.tokens.isEmpty)
-        load?.answer(.success(validToken))
-        #expect(try await service.token() == validToken)
-        #expect(loader.loads.count == 1)
-    }
-
-    @Test(.timeLimit(.minutes(10)))
-    func `a caller that is cancelled already does not wait for a load that is under way (X1)`() async throws {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let leader = Task { try await service.token() }
-        let load = await loader.started(1)
-        let late = Task {
-            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            return try await service.token()
-        }
-        await #expect(throws: CancellationError.self) { try await late.valueInTime }
-        load?.answer(.success(validToken))
-        #expect(try await leader.valueInTime == validToken)
-    }
-
-    @Test func `a load has the priority of the caller that led it`() async throws {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+    @Test(arguments: Engine.allCases)
+    func `a load has the priority of the caller that led it`(_ engine: Engine) async throws {
+        let service = engine.make(loader, clock: clock)
         let priority = Locked<TaskPriority?>(nil)
         loader.duringLoad { load in
             priority.withLock { $0 = Task.currentPriority }
@@ -129,49 +99,13 @@ struct ActorTests {
         #expect(loader.signOuts == 1)
     }
 
-    @Test func `a cancelled caller gets a token that is there (X3)`() async throws {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        await service.signIn(validToken)
-        let token = try await Task {
-            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            return try await service.token()
-        }.value
-        #expect(token == validToken)
-    }
-
-    @Test func `two services whose loaders ask each other get an error, not a deadlock (R1)`() async throws {
-        struct AskingLoader: AsyncAccessTokenLoader {
-            let ask: @Sendable () async throws -> AccessToken
-            func load(replacing old: AccessToken?) async throws -> AccessToken { try await ask() }
-        }
-        let second = Locked<AsyncAccessTokenService?>(nil)
-        let first = AsyncAccessTokenService(
-            loader: AskingLoader {
-                try await second.withLock { $0 }?.token() ?? validToken
-            },
-            clock: clock
-        )
-        second.withLock { $0 = AsyncAccessTokenService(loader: AskingLoader { try await first.token() }, clock: clock) }
+    @Test(arguments: Engine.allCases)
+    func `two services whose loaders ask each other get an error, not a deadlock (R1)`(_ engine: Engine) async {
+        let second = Locked<(any AsyncAccessTokenProviding)?>(nil)
+        let first = engine.make(Loader { try await second.withLock { $0 }?.token() ?? validToken }, clock: clock)
+        second.withLock { $0 = engine.make(Loader { try await first.token() }, clock: clock) }
         await #expect(throws: AccessTokenError.loadAskedItsOwnService) { try await first.token() }
         second.withLock { $0 = nil }
-    }
-
-    @Test func `a task that a load left behind is a caller like any other when the load is over`() async throws {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let isOver = Event()
-        let leftBehind = Locked<Task<AccessToken, any Error>?>(nil)
-        loader.duringLoad { load in
-            guard load.number == 1 else { return load.answer(.success(validToken)) }
-            let task = Task {
-                await isOver.wait()
-                return try await service.token()
-            }
-            leftBehind.withLock { $0 = task }
-            load.answer(.failure(ContractLoadError(number: 1)))
-        }
-        await #expect(throws: ContractLoadError.self) { try await service.token() }
-        isOver.happen()
-        #expect(try await leftBehind.withLock { $0 }?.value == validToken)
     }
 
     @Test func `code that is not async signs in and out by an adapter, in the order of its calls`() async throws {
@@ -221,5 +155,20 @@ struct ActorTests {
 
     enum Request {
         @TaskLocal static var id = "nobody's"
+    }
+}
+
+/// Tells when it is read.
+private struct WatchedClock: AccessTokenClock {
+    let base: ManualClock
+    let onRead: @Sendable () -> Void
+
+    var now: Date {
+        onRead()
+        return base.now
+    }
+
+    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        base.schedule(after: delay, action)
     }
 }

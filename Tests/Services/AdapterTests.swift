@@ -10,25 +10,16 @@ struct AdapterTests {
     let clock = ManualClock()
     let answers = Answers()
 
-    @Test func `a callback loader that drops its callback fails the actor's waiters`() async {
-        let service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader), clock: clock)
+    @Test(arguments: Engine.allCases)
+    func `a callback loader that drops its callback fails the waiters`(_ engine: Engine) async {
+        let service: any AsyncAccessTokenProviding =
+            switch engine {
+            case .queue: AccessTokenService(loader: loader, clock: clock)
+            case .actor: AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader), clock: clock)
+            }
         let caller = Task { try await service.token() }
         await loader.started(1)?.abandon()
         await #expect(throws: AccessTokenError.loadAbandoned) { try await caller.valueInTime }
-    }
-
-    @Test func `what was invalidated through the callback view is so for the next call`() async {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let view = CallbackServiceAdapter(of: service)
-        await service.signIn(validToken)
-        for number in 1...100 {
-            let next = AccessToken(value: "token \(number)")
-            service.currentToken.map(view.invalidate)
-            view.callFromLegacyCode(then: answers.take)
-            await loader.started(number)?.answer(.success(next))
-            await answers.count(number)
-        }
-        #expect(loader.loads.count == 100)
     }
 
     @Test func `the callback view answers waiters in order, also when the first calls again at once (D2)`() async {
@@ -55,64 +46,18 @@ struct AdapterTests {
         }
     }
 
-    @Test func `a callback loader is called one call at a time through its view`() async throws {
-        final class SerialLoader: AccessTokenLoader {
-            private let isInside = Locked(false)
-            let overlaps = Locked(0)
-
-            func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-                visit()
-                handler(.success(validToken))
-            }
-
-            func signOut(then done: @escaping @Sendable () -> Void) {
-                visit()
-                done()
-            }
-
-            private func visit() {
-                let wasInside = isInside.withLock { isInside in
-                    defer { isInside = true }
-                    return isInside
-                }
-                if wasInside { overlaps.withLock { $0 += 1 } }
-                isInside.withLock { $0 = false }
-            }
-        }
-        let loader = SerialLoader()
-        let view = AsyncLoaderAdapter(of: loader)
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<500 {
-                group.addTask { _ = try? await view.load(replacing: nil) }
-                group.addTask { await view.signOut() }
-            }
-        }
-        #expect(loader.overlaps.withLock { $0 } == 0)
-    }
-
-    @Test(arguments: [true, false])
-    func `a cancelled caller gets a token that is there, through the async view too (X3)`(observed: Bool) async throws {
-        let ignore: @Sendable (AccessTokenEvent) -> Void = { _ in }
-        let onEvent = observed ? ignore : nil
-        let service = AccessTokenService(loader: loader, clock: clock, onEvent: onEvent)
-        service.signIn(validToken)
-        let token = try await Task {
-            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            return try await service.token()
-        }.value
-        #expect(token == validToken)
-    }
-
-    @Test func `async code gets a token from a callback provider of any kind`() async throws {
-        let queueService = AccessTokenService(loader: loader, clock: clock)
-        queueService.signIn(validToken)
-        let actor = AsyncAccessTokenService(loader: loader, clock: clock)
-        await actor.signIn(validToken)
-        let view = CallbackServiceAdapter(of: actor)
-        let providers: [any AccessTokenProviding] = [queueService, view]
-        for provider in providers { #expect(try await provider.token() == validToken) }
-        #expect(try await view.token() == validToken)
+    @Test func `a callback loader is called on the queue of its view only, one call at a time`() async {
+        let queue = HeldQueue()
+        let view = AsyncLoaderAdapter(of: loader, loaderOn: queue, onEvent: nil)
+        let load = Task { try await view.load(replacing: nil) }
+        let signOut = Task { await view.signOut() }
+        await yieldUntil { queue.count == 2 }
         #expect(loader.loads.isEmpty)
+        #expect(loader.signOuts == 0)
+        queue.run()
+        await loader.started(1)?.answer(.success(validToken))
+        await #expect(throws: Never.self) { try await load.valueInTime }
+        await signOut.value
     }
 
     @Test func `code on a legacy queue enters an actor that is pinned to it`() async {

@@ -31,13 +31,33 @@ final class Answers: Sendable {
         }
         await isThere.wait(file: file, path: path, line: line)
     }
+
+    /// The first answer.
+    func first() async -> Result<AccessToken, any Error> {
+        await count(1)
+        return results.first ?? .failure(NoAnswer())
+    }
+}
+
+private struct NoAnswer: Error {}
+
+extension Result {
+    var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
 }
 
 let validToken = AccessToken(value: "valid")
 
 func hasFailed(_ result: Result<AccessToken, any Error>, with error: AccessTokenError) -> Bool {
-    guard case .failure(let given) = result else { return false }
-    return given as? AccessTokenError == error
+    result.error as? AccessTokenError == error
+}
+
+extension AsyncAccessTokenProviding {
+    /// The token or why there is none, as a handler is told it.
+    nonisolated(nonsending) func answer() async -> Result<AccessToken, any Error> {
+        do { return .success(try await token()) } catch { return .failure(error) }
+    }
 }
 
 extension AccessTokenProviding {

@@ -54,21 +54,31 @@ struct HeldQueueTests {
     let answers = Answers()
 
     private func service(
-        policy: AccessTokenPolicy = AccessTokenPolicy(),
         loaderOn loaderQueue: any SerialQueue = DispatchQueue(label: "loader"),
-        handlersOn handlerQueue: any SerialQueue = DispatchQueue(label: "handlers"),
-        eventsOn eventQueue: @escaping EventQueue = EventThread.queue,
-        onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
+        handlersOn handlerQueue: any SerialQueue = DispatchQueue(label: "handlers")
     ) -> AccessTokenService {
         AccessTokenService(
             loader: loader,
-            policy: policy,
+            policy: AccessTokenPolicy(),
             clock: clock,
             loaderOn: loaderQueue,
             handlersOn: handlerQueue,
-            eventsOn: eventQueue,
-            onEvent: onEvent
+            onEvent: nil
         )
+    }
+
+    /// A service as callback code sees it, and its token.
+    private func provider(_ engine: Engine, handlersOn handlerQueue: any SerialQueue)
+        -> (any AccessTokenProviding, currentToken: @Sendable () -> AccessToken?)
+    {
+        switch engine {
+        case .queue:
+            let service = service(handlersOn: handlerQueue)
+            return (service, { service.currentToken })
+        case .actor:
+            let service = AsyncAccessTokenService(loader: loader, clock: clock)
+            return (CallbackServiceAdapter(of: service, handlersOn: handlerQueue), { service.currentToken })
+        }
     }
 
     @Test func `a call waits for no queue, a cancelled caller for its own only (X1)`() {
@@ -85,39 +95,6 @@ struct HeldQueueTests {
         #expect(loader.loads.count == 1)
     }
 
-    @Test func `the deadline passes while the loader blocks its queue (T1)`() {
-        let (loaderQueue, handlerQueue) = (HeldQueue(), HeldQueue())
-        let service = service(
-            policy: AccessTokenPolicy(loadDeadline: 10),
-            loaderOn: loaderQueue,
-            handlersOn: handlerQueue
-        )
-        service.callFromLegacyCode(then: answers.take)
-        clock.advance(by: 10)
-        handlerQueue.run()
-        #expect(answers.results.count == 1)
-        #expect(answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) })
-    }
-
-    @Test func `neither a load nor an answer nor a deadline waits for an event handler that blocks`() async {
-        let eventQueue = HeldQueue()
-        let service = service(
-            policy: AccessTokenPolicy(loadDeadline: 10),
-            eventsOn: { eventQueue.enqueue($0) },
-            onEvent: { _ in }
-        )
-        service.callFromLegacyCode(then: answers.take)
-        await loader.started(1)?.answer(.success(validToken))
-        await answers.count(1)
-        service.invalidate(validToken)
-        service.callFromLegacyCode(then: answers.take)
-        _ = await loader.started(2)
-        clock.advance(by: 10)
-        await answers.count(2)
-        #expect(answers.tokens == [validToken])
-        #expect(eventQueue.count == 1, "one block delivers what came while it waited")
-    }
-
     @Test func `a load whose session ended before it was begun is not begun, and the loader forgets at once`() {
         let loaderQueue = HeldQueue()
         let service = service(loaderOn: loaderQueue)
@@ -128,31 +105,6 @@ struct HeldQueueTests {
         #expect(loader.loads.isEmpty)
         #expect(loader.signOuts == 1)
         #expect(clock.pendingTimers == 0, "a deadline of nothing")
-    }
-
-    @Test(arguments: ["an answer", "the deadline"])
-    func `the loader forgets the session when the running load is over, and not before`(by end: String) async {
-        let (loaderQueue, handlerQueue) = (HeldQueue(), HeldQueue())
-        let isDone = Event()
-        let service = service(
-            policy: AccessTokenPolicy(loadDeadline: 10),
-            loaderOn: loaderQueue,
-            handlersOn: handlerQueue
-        )
-        service.callFromLegacyCode(then: answers.take)
-        loaderQueue.run()
-        service.signOutFromLegacyCode { isDone.happen() }
-        loaderQueue.run()
-        handlerQueue.run()
-        #expect(answers.results.count == 1, "callers do not wait")
-        #expect(loader.signOuts == 0)
-        #expect(!isDone.hasHappened)
-        if end == "an answer" { loader.loads[0].answer(.success(validToken)) } else { clock.advance(by: 10) }
-        loaderQueue.run()
-        handlerQueue.run()
-        #expect(loader.signOuts == 1)
-        #expect(isDone.hasHappened)
-        #expect(clock.pendingTimers == 0)
     }
 
     @Test func `what a decision leads to is in its queue before anybody can decide again`() async {
@@ -174,12 +126,15 @@ struct HeldQueueTests {
         probe.set(nil)
     }
 
-    @Test func `nobody sees the new token before those who waited have their answers on the way (D2)`() async {
+    @Test(arguments: Engine.allCases)
+    func `nobody sees the new token before those who waited have their answers on the way (D2)`(
+        _ engine: Engine
+    ) async {
         let probe = Probe()
-        let service = service(handlersOn: ProbingQueue(probe))
+        let (service, currentToken) = provider(engine, handlersOn: ProbingQueue(probe))
         service.callFromLegacyCode(then: answers.take)
         let load = await loader.started(1)
-        probe.set { _ = service.currentToken }
+        probe.set { _ = currentToken() }
         load?.answer(.success(validToken))
         await answers.count(1)
         #expect(probe.count == 0)
@@ -187,10 +142,13 @@ struct HeldQueueTests {
     }
 
     /// The queue has let go of the handler by then: the service has the last reference.
-    @Test(arguments: ["answered", "cancelled"])
-    func `a handler is released outside the lock: its release may call the service`(_ end: String) async {
+    @Test(arguments: Engine.allCases, ["answered", "cancelled"])
+    func `a handler is released outside of decisions: its release may call the service`(
+        _ engine: Engine,
+        _ end: String
+    ) async {
         let isReleased = Event()
-        let service = service(handlersOn: InlineQueue())
+        let (service, _) = provider(engine, handlersOn: InlineQueue())
         let retrieval = callOfScreen(on: service, isReleased)
         let load = await loader.started(1)
         if end == "cancelled" { retrieval.cancel() }
@@ -198,50 +156,13 @@ struct HeldQueueTests {
         await isReleased.wait()
     }
 
-    private func callOfScreen(on service: AccessTokenService, _ isReleased: Event) -> AccessTokenRetrieval {
+    private func callOfScreen(on service: any AccessTokenProviding, _ isReleased: Event) -> AccessTokenRetrieval {
         let screen = Screen {
-            // Under the lock this would be the end.
+            // Inside of a decision this would be the end.
             service.invalidate(validToken)
             isReleased.happen()
         }
         return service.callFromLegacyCode { _ in withExtendedLifetime(screen) {} }
-    }
-
-    // MARK: The actor
-
-    @Test(arguments: ["answered", "cancelled"])
-    func `a handler of the actor may call the service when it is released`(_ end: String) async {
-        let isReleased = Event()
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let view = CallbackServiceAdapter(of: service)
-        let retrieval = callOfScreen(on: view, isReleased)
-        let load = await loader.started(1)
-        if end == "cancelled" { retrieval.cancel() }
-        load?.answer(.failure(ContractLoadError(number: 1)))
-        await isReleased.wait()
-    }
-
-    private func callOfScreen(on view: CallbackServiceAdapter, _ isReleased: Event) -> AccessTokenRetrieval {
-        let screen = Screen {
-            view.invalidate(validToken)
-            isReleased.happen()
-        }
-        return view.callFromLegacyCode { _ in withExtendedLifetime(screen) {} }
-    }
-
-    @Test func `handlers of the actor have their answers before anybody can see the token (D2)`() async {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let probe = Probe()
-        let isAnswered = Event()
-        _ = await service.retrieveToken(by: CallerContext()) { _ in
-            probe.run()
-            isAnswered.happen()
-        }
-        probe.set { _ = service.currentToken }
-        await loader.started(1)?.answer(.success(validToken))
-        await isAnswered.wait()
-        #expect(probe.count == 0)
-        probe.set(nil)
     }
 
     /// An executor may do anything when it is given a job.

@@ -2,8 +2,10 @@ import AccessTokenContract
 import TestSupport
 import Testing
 
-@Suite("Signing out", .eightAtATime)
+@Suite("Signing out", .eightAtATime, .timeLimit(.minutes(10)))
 struct SigningOutTests {
+    let clock = ManualClock()
+
     /// Forgets when the test lets it.
     private final class SlowLoader: AccessTokenLoader, AsyncAccessTokenLoader {
         let isForgetting = Event()
@@ -27,36 +29,10 @@ struct SigningOutTests {
         }
     }
 
-    static let kinds = [
-        "queue", "queue, async loader", "actor", "actor, callback loader", "view of the queue", "view of the actor",
-        "view of others",
-    ]
-
-    @Test(arguments: kinds, ["async", "callback"])
-    func `ends when the loader has forgotten the session, and not before`(_ kind: String, _ world: String) async {
+    @Test(arguments: Stack.allCases, ["async", "callback"])
+    func `ends when the loader has forgotten the session, and not before`(_ stack: Stack, _ world: String) async {
         let loader = SlowLoader()
-        let actor = AsyncAccessTokenService(loader: loader)
-        let queue = AccessTokenService(loader: loader)
-        let callback: any AccessTokenProviding
-        let async: any AsyncAccessTokenProviding
-        switch kind {
-        case "queue": (callback, async) = (queue, queue)
-        case "queue, async loader":
-            let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
-            (callback, async) = (service, service)
-        case "actor": (callback, async) = (CallbackServiceAdapter(of: actor), actor)
-        case "actor, callback loader":
-            let service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader))
-            (callback, async) = (CallbackServiceAdapter(of: service), service)
-        case "view of the queue":
-            (callback, async) = (CallbackServiceAdapter(of: queue), AsyncServiceAdapter(of: queue))
-        case "view of the actor":
-            let view = CallbackServiceAdapter(of: actor)
-            (callback, async) = (view, AsyncServiceAdapter(of: view))
-        default:
-            let view = CallbackServiceAdapter(of: AsyncServiceOfOthers(base: actor))
-            (callback, async) = (view, AsyncServiceAdapter(of: view))
-        }
+        let doors = stack.make(loader, clock, nil, executor: nil, policy: AccessTokenPolicy())
         let isDone = Event()
         let done: @Sendable () -> Void = {
             loader.order.withLock { $0.append("done") }
@@ -64,11 +40,11 @@ struct SigningOutTests {
         }
         if world == "async" {
             Task {
-                await async.signOut()
+                await doors.async.signOut()
                 done()
             }
         } else {
-            callback.signOut(then: done)
+            doors.callback.signOut(then: done)
         }
         await loader.isForgetting.wait()
         // A service that does not wait for its loader is done by now, or soon.
@@ -78,57 +54,168 @@ struct SigningOutTests {
         #expect(loader.order.withLock { $0 } == ["forgotten", "done"])
     }
 
-    /// Loads until its task is cancelled, or until the test says so.
-    private final class PatientLoader: AsyncAccessTokenLoader {
-        let loads = Locked(0)
-        let mayEnd = Event()
-        let isCancelled = Event()
+    /// Hands calls on, as a loader does that throttles or stores.
+    private struct OuterLoader: AccessTokenLoader {
+        let base: any AccessTokenLoader
 
-        func load(replacing old: AccessToken?) async throws -> AccessToken {
-            loads.withLock { $0 += 1 }
-            await withTaskCancellationHandler {
-                await mayEnd.wait()
-            } onCancel: {
-                isCancelled.happen()
-                mayEnd.happen()
-            }
-            try Task.checkCancellation()
-            return validToken
+        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+            base.load(replacing: old, then: handler)
         }
     }
 
-    @Test func `cancels the load of the service, and no other load of the loader`() async throws {
-        let (loader, other) = (PatientLoader(), PatientLoader())
-        let adapter = CallbackLoaderAdapter(of: PairedLoader(loader, other))
-        let first = AccessTokenService(loader: adapter)
+    @Test func `cancels the load of its service, also behind another loader, and no other load of the loader`()
+        async throws
+    {
+        let loader = ControlledLoader()
+        let shared = OuterLoader(base: CallbackLoaderAdapter(of: loader))
+        let (first, second) = (
+            AccessTokenService(loader: shared, clock: clock), AccessTokenService(loader: shared, clock: clock)
+        )
         let caller = Task { try await first.token() }
-        await yieldUntil { loader.loads.withLock { $0 } == 1 }
-        let second = AccessTokenService(loader: adapter)
+        _ = await loader.started(1)
         let neighbour = Task { try await second.token() }
-        await yieldUntil { other.loads.withLock { $0 } == 1 }
-        await first.signOut()
-        #expect(loader.isCancelled.hasHappened)
-        #expect(!other.isCancelled.hasHappened)
-        other.mayEnd.happen()
+        let load = await loader.started(2)
+        try await Task<Void, any Error> { await first.signOut() }.valueInTime
+        load?.answer(.success(validToken))
         #expect(try await neighbour.valueInTime == validToken)
         await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
     }
 
-    /// Gives its first load to one loader, and the others to another one.
-    private final class PairedLoader: AsyncAccessTokenLoader {
-        private let loaders: [PatientLoader]
-        private let loads = Locked(0)
+    // MARK: Loads that it meets
 
-        init(_ first: PatientLoader, _ second: PatientLoader) {
-            loaders = [first, second]
-        }
+    @Test(arguments: Engine.allCases)
+    func `sign-out cancels the load, and waits for it`(_ engine: Engine) async {
+        let (isLoading, isCancelled) = (Event(), Event())
+        let order = Locked<[String]>([])
+        let service = engine.make(
+            Loader {
+                isLoading.happen()
+                await withTaskCancellationHandler {
+                    await isCancelled.wait()
+                } onCancel: {
+                    isCancelled.happen()
+                }
+                order.withLock { $0.append(Task.isCancelled ? "the load is over" : "nobody cancelled the load") }
+                throw CancellationError()
+            } forget: {
+                order.withLock { $0.append("the loader forgets") }
+            },
+            clock: clock
+        )
+        let caller = Task { try await service.token() }
+        await isLoading.wait()
+        await service.signOut()
+        #expect(order.withLock { $0 } == ["the load is over", "the loader forgets"])
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+    }
 
-        func load(replacing old: AccessToken?) async throws -> AccessToken {
-            let index = loads.withLock { loads in
-                defer { loads += 1 }
-                return min(loads, 1)
-            }
-            return try await loaders[index].load(replacing: old)
+    @Test(arguments: Engine.allCases, ["an answer", "the deadline"])
+    func `sign-out waits for a load that cannot be cancelled, and callers do not`(
+        _ engine: Engine,
+        until end: String
+    ) async {
+        let (isLoading, mayEnd, isForgotten) = (Event(), Event(), Event())
+        let service = engine.make(
+            Loader {
+                isLoading.happen()
+                await mayEnd.wait()
+                return validToken
+            } forget: {
+                isForgotten.happen()
+            },
+            clock: clock
+        )
+        let caller = Task { try await service.token() }
+        await isLoading.wait()
+        let signingOut = Task { await service.signOut() }
+        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+        #expect(!isForgotten.hasHappened)
+        await yieldUntil { clock.pendingTimers == 1 }
+        if end == "an answer" { mayEnd.happen() } else { clock.advance(by: 60) }
+        await signingOut.value
+        #expect(isForgotten.hasHappened)
+        mayEnd.happen()
+        await yieldUntil { clock.pendingTimers == 0 }
+        await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
+    }
+
+    @Test(arguments: Engine.allCases, [true, false])
+    func `sign-out inside a load returns at once`(_ engine: Engine, byAdapter: Bool) async {
+        let inside = Locked<(any AsyncAccessTokenProviding)?>(nil)
+        let isForgotten = Event()
+        let service = engine.make(
+            Loader {
+                for _ in 1...2 { await inside.withLock { $0 }?.signOut() }
+                return validToken
+            } forget: {
+                isForgotten.happen()
+            },
+            clock: clock
+        )
+        let other = byAdapter ? AsyncServiceAdapter(of: CallbackServiceAdapter(of: service)) : service
+        inside.withLock { $0 = other }
+        await #expect(throws: AccessTokenError.signedOut) { try await other.token() }
+        await isForgotten.wait()
+        inside.withLock { $0 = nil }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a task that a load left behind waits for its sign-out when the load is over`(_ engine: Engine) async throws {
+        let (isOver, isForgotten) = (Event(), Event())
+        let leftBehind = Locked<Task<Bool, Never>?>(nil)
+        let inside = Locked<(any AsyncAccessTokenProviding)?>(nil)
+        let service = engine.make(
+            Loader {
+                let service = inside.withLock { $0 }
+                let task = Task {
+                    await isOver.wait()
+                    await service?.signOut()
+                    return isForgotten.hasHappened
+                }
+                leftBehind.withLock { $0 = task }
+                return validToken
+            } forget: {
+                // Gives a sign-out that does not wait the time to return.
+                for _ in 0..<100 { await Task.yield() }
+                isForgotten.happen()
+            },
+            clock: clock
+        )
+        inside.withLock { $0 = service }
+        #expect(try await service.token() == validToken)
+        isOver.happen()
+        #expect(await leftBehind.withLock { $0 }?.value == true, "it returned before the loader had forgotten")
+        inside.withLock { $0 = nil }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a sign-out that the loader does not answer is done at the load's deadline, and reported`(
+        _ engine: Engine
+    ) async {
+        let (isForgetting, mayForget, isSignedOut, isReported) = (Event(), Event(), Event(), Event())
+        let service = engine.make(
+            Loader {
+                validToken
+            } forget: {
+                isForgetting.happen()
+                await mayForget.wait()
+            },
+            policy: AccessTokenPolicy(loadDeadline: 60),
+            clock: clock
+        ) { event in
+            if event.kind == .signOutTimedOut { isReported.happen() }
         }
+        let signOut = Task {
+            await service.signOut()
+            isSignedOut.happen()
+        }
+        await isForgetting.wait()
+        clock.advance(by: 59)
+        #expect(!isSignedOut.hasHappened)
+        clock.advance(by: 1)
+        await signOut.value
+        await isReported.wait()
+        mayForget.happen()
+        #expect(clock.pendingTimers == 0)
     }
 }

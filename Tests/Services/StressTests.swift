@@ -37,12 +37,6 @@ struct StressTests {
         }
     }
 
-    final class Tally: Sendable {
-        private let value = Locked(0)
-        var count: Int { value.withLock { $0 } }
-        func add() { value.withLock { $0 += 1 } }
-    }
-
     static let rounds = 200
 
     @Test func `on the queue service, from threads and tasks`() async {
@@ -69,7 +63,7 @@ struct StressTests {
         signIn: @escaping @Sendable (AccessToken) async -> Void
     ) async {
         let answers = Answers()
-        let invalidations = Tally()
+        let invalidations = Locked(0)
         await withTaskGroup(of: Void.self) { group in
             for round in 0..<Self.rounds {
                 for caller in 0..<4 {
@@ -77,19 +71,13 @@ struct StressTests {
                         let retrieval = callback.retrieveToken { result in
                             answers.take(result)
                             guard caller == 0, case .success(let token) = result else { return }
-                            invalidations.add()
+                            invalidations.withLock { $0 += 1 }
                             callback.invalidate(token)
                         }
                         if caller == 1 { retrieval.cancel() }
                     }
                     group.addTask {
-                        let task = Task {
-                            do {
-                                answers.take(.success(try await async.token()))
-                            } catch {
-                                answers.take(.failure(error))
-                            }
-                        }
+                        let task = Task { answers.take(await async.answer()) }
                         if caller == 2 { task.cancel() }
                         await task.value
                     }
@@ -104,7 +92,7 @@ struct StressTests {
         }
         await answers.count(Self.rounds * 8)
         #expect(answers.results.count == Self.rounds * 8)
-        let bound = 1 + loader.failures + invalidations.count + Self.rounds / 20
+        let bound = 1 + loader.failures + invalidations.withLock { $0 } + Self.rounds / 20
         #expect(loader.loads <= bound)
     }
 }

@@ -51,7 +51,7 @@ struct Driver {
         case .finish(let load, let answer):
             silentLoads.removeAll { $0 == load }
             lastAnswered = load
-            let result = result(load, answer, held: held, at: now)
+            let result = answer.result(of: load, held: held, at: now)
             let error = LoggedError(result)
             let end = machine.loadFinished(loadIDs[load - 1], result, error: error, waiters: waiters.count, at: now)
             try observe(end, of: load, &seen)
@@ -81,21 +81,6 @@ struct Driver {
         seen.ended = seen.ended || owner != nil
         owner = nil
         if case .load(let start) = action { try observe(start, &seen) }
-    }
-
-    private func result(
-        _ load: Int,
-        _ answer: Input.Answer,
-        held: String?,
-        at now: Date
-    ) -> Result<AccessToken, any Error> {
-        let expiration = now.addingTimeInterval(Times.life)
-        return switch answer {
-        case .token: .success(AccessToken(value: "T\(load)", expiration: expiration))
-        case .sameToken: .success(AccessToken(value: held ?? "", expiration: expiration))
-        case .expiredToken: .success(AccessToken(value: "E\(load)", expiration: now.addingTimeInterval(-1)))
-        case .failure: .failure(LoadFailure(load: load))
-        }
     }
 
     private mutating func observe(
@@ -163,10 +148,4 @@ struct Driver {
             )
         }
     }
-}
-
-/// The state machine did what it must not do.
-struct Violation: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
 }

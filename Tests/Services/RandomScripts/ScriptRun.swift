@@ -98,7 +98,7 @@ final class ScriptRun {
         try compare(seen, after: input)
         let token = doors.currentToken()?.value
         let usable = specification.usable?.value
-        guard token == usable else { throw Mismatch("currentToken is \(name(token)), not \(name(usable))") }
+        guard token == usable else { throw Violation("currentToken is \(name(token)), not \(name(usable))") }
     }
 
     // MARK: Calls
@@ -110,7 +110,7 @@ final class ScriptRun {
         case .retrieveCancelled: retrieveInTask(isCancelled: true)
         case .askByLoader(let load): retrieve(inside: loader.enclosing(load))
         case .cancel(let caller): cancellations[caller - 1]()
-        case .finish(let load, let answer): loader.answer(load, result(load, answer, held: held))
+        case .finish(let load, let answer): loader.answer(load, answer.result(of: load, held: held, at: clock.now))
         case .answerAgain(let load): loader.answer(load, .failure(LoadFailure(load: load)))
         case .deadline(let load): clock.fire(load)
         case .invalidate(let value):
@@ -146,13 +146,7 @@ final class ScriptRun {
         let (async, log, context) = (doors.async, log, context(loads))
         let task = Task.immediate {
             if isCancelled { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
-            let result: Result<AccessToken, any Error>
-            do {
-                result = .success(try await LoadContext.$current.withValue(context) { try await async.token() })
-            } catch {
-                result = .failure(error)
-            }
-            log.answered(caller, result)
+            log.answered(caller, await LoadContext.$current.withValue(context) { await async.answer() })
         }
         cancellations.append { task.cancel() }
     }
@@ -173,15 +167,6 @@ final class ScriptRun {
             }
         } else {
             doors.callback.signOut { log.add { $0.signOuts.append(number) } }
-        }
-    }
-
-    private func result(_ load: Int, _ answer: Input.Answer, held: String?) -> Result<AccessToken, any Error> {
-        switch answer {
-        case .token: .success(AccessToken(value: "T\(load)", expiration: expiration))
-        case .sameToken: .success(AccessToken(value: held ?? "", expiration: expiration))
-        case .expiredToken: .success(AccessToken(value: "E\(load)", expiration: clock.now.addingTimeInterval(-1)))
-        case .failure: .failure(LoadFailure(load: load))
         }
     }
 
@@ -215,7 +200,7 @@ final class ScriptRun {
 
     private func compare(_ seen: ScriptLog.Entries, after input: Input) throws {
         try compare("answers", Set(seen.answers), Set(expected.answers))
-        guard seen.answers.count == expected.answers.count else { throw Mismatch("a caller was answered twice") }
+        guard seen.answers.count == expected.answers.count else { throw Violation("a caller was answered twice") }
         // Tasks go on in any order; handlers are called in the order of the calls (D2), if no task comes between.
         if !stack.isForeign {
             try compare("handlers", seen.answers.filter(isHandlers), expected.answers.filter(isHandlers))
@@ -226,13 +211,13 @@ final class ScriptRun {
     }
 
     private func compare<Value: Equatable>(_ what: String, _ seen: Value, _ expected: Value) throws {
-        guard seen == expected else { throw Mismatch("\(what): \(seen), expected \(expected)") }
+        guard seen == expected else { throw Violation("\(what): \(seen), expected \(expected)") }
     }
 
     private func compare<Value: Equatable>(_ what: String, _ seen: [Value], _ expected: [Value]) throws {
         guard seen != expected else { return }
         let same = zip(seen, expected).prefix { $0 == $1 }.count
-        throw Mismatch(
+        throw Violation(
             "\(what): after \(same) as expected \(seen.dropFirst(same)), expected \(expected.dropFirst(same))"
         )
     }
@@ -242,10 +227,4 @@ final class ScriptRun {
     }
 
     private func name(_ value: String?) -> String { value ?? "nil" }
-}
-
-/// What a stack did and what it should have done.
-struct Mismatch: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
 }

@@ -38,8 +38,8 @@ enum Stack: String, CaseIterable, Sendable {
     }
 
     func make(
-        _ loader: ScriptedLoader,
-        _ clock: ScriptClock,
+        _ loader: any AccessTokenLoader & AsyncAccessTokenLoader,
+        _ clock: any AccessTokenClock,
         _ onEvent: (@Sendable (AccessTokenEvent) -> Void)?,
         executor: (any TaskExecutor)?,
         policy: AccessTokenPolicy

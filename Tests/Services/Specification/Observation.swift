@@ -1,4 +1,5 @@
 import AccessTokenCore
+import Foundation
 
 /// All that an input brings about: what the specification predicts, and what the state machine does.
 struct Observation: Equatable {
@@ -62,6 +63,21 @@ struct LoadFailure: Error {
     let load: Int
 }
 
+extension Input.Answer {
+    /// What the load brings.
+    ///
+    /// - Parameter held: the value of the token that the service held last.
+    func result(of load: Int, held: String?, at now: Date) -> LoadResult {
+        let expiration = now.addingTimeInterval(Times.life)
+        return switch self {
+        case .token: .success(AccessToken(value: "T\(load)", expiration: expiration))
+        case .sameToken: .success(AccessToken(value: held ?? "", expiration: expiration))
+        case .expiredToken: .success(AccessToken(value: "E\(load)", expiration: now.addingTimeInterval(-1)))
+        case .failure: .failure(LoadFailure(load: load))
+        }
+    }
+}
+
 extension Outcome {
     /// The outcome that a caller's answer is.
     init(_ result: Result<AccessToken, any Error>) {
@@ -81,4 +97,10 @@ extension Outcome {
 /// A caller's priority: the second is more urgent than the first, the third in between, and so on.
 func priority(ofCaller number: Int) -> UInt8 {
     [15, 10, 20][number % 3]
+}
+
+/// Something did what it must not do.
+struct Violation: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
 }

@@ -1,0 +1,206 @@
+import AccessTokenContract
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A service among neighbours that misbehave", .eightAtATime, .timeLimit(.minutes(10)))
+struct NeighbourTests {
+    let clock = ManualClock()
+    let loader = ControlledLoader()
+    let answers = Answers()
+
+    // MARK: Event handlers, and what events say
+
+    /// An error whose code asks the very service that reports it.
+    private final class CuriousError: LoggableError {
+        let ask = Locked<@Sendable () -> Void>({})
+
+        var logCode: String {
+            ask.withLock { $0 }()
+            return "curious"
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `an error whose code calls the service does not hold it up`(_ engine: Engine) async {
+        let error = CuriousError()
+        let isTold = Event()
+        let service = engine.make(Loader { throw error }, clock: clock) { event in
+            if event.errorCode == "curious" { isTold.happen() }
+        }
+        error.ask.withLock { ask in
+            ask = {
+                // Inside of a decision this would be the end.
+                if let queue = service as? AccessTokenService { return queue.invalidate(validToken) }
+                Task { await service.invalidate(validToken) }
+            }
+        }
+        await #expect(throws: CuriousError.self) { try await service.token() }
+        await isTold.wait()
+        error.ask.withLock { $0 = {} }
+    }
+
+    /// More than the pool of tasks or Dispatch have threads.
+    @Test(arguments: Engine.allCases)
+    func `a hundred event handlers that block hold up nobody`(_ engine: Engine) async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let isBlocked = Event()
+        let services = (0..<100).map { _ in
+            engine.make(Loader { validToken }, clock: clock) { _ in
+                isBlocked.happen()
+                // Ends after ten minutes: if this thread is needed for the signal, nobody else could say so.
+                if gate.wait(timeout: .now() + 600) == .timedOut { Issue.record("a blocked thread held up others") }
+            }
+        }
+        defer { for _ in 0..<1000 { gate.signal() } }
+        for service in services { #expect(try await service.token() == validToken) }
+        await isBlocked.wait()
+        for service in services { await service.invalidate(validToken) }
+        for service in services { #expect(try await service.token() == validToken) }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `senseless times are corrected and reported`(_ engine: Engine) async throws {
+        let events = Locked<[AccessTokenEvent]>([])
+        let policy = AccessTokenPolicy(leeway: .nan, refreshAhead: -5, loadDeadline: .infinity)
+        let service = engine.make(loader, policy: policy, clock: clock) { event in events.withLock { $0.append(event) }
+        }
+        let caller = Task { try await service.token() }
+        let load = await loader.started(1)
+        #expect(clock.pendingTimers == 0, "no deadline")
+        load?.answer(.success(validToken))
+        #expect(try await caller.valueInTime == validToken)
+        await yieldUntil { events.withLock { $0.count } >= 4 }
+        #expect(events.withLock { $0.count { $0.kind == .policyCorrected } } == 3)
+    }
+
+    // MARK: Loads that come late
+
+    /// Starts the jobs of tasks when a test says so.
+    private final class HeldExecutor: TaskExecutor {
+        private let queue: HeldQueue
+        init(queue: HeldQueue) { self.queue = queue }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.enqueue { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    /// Each of them would send the same refresh token.
+    @Test(arguments: Engine.allCases)
+    func `loads that were given up on their way to the loader are not begun (S3)`(_ engine: Engine) async {
+        let queue = HeldQueue()
+        let service: any AsyncAccessTokenProviding =
+            switch engine {
+            case .queue:
+                AccessTokenService(
+                    loader: CallbackLoaderAdapter(of: loader, executor: HeldExecutor(queue: queue)),
+                    clock: clock
+                )
+            case .actor:
+                AsyncAccessTokenService(
+                    loader: AsyncLoaderAdapter(of: loader, loaderOn: queue, onEvent: nil),
+                    clock: clock
+                )
+            }
+        for number in 1...6 {
+            let caller = Task { try await service.token() }
+            await yieldUntil { queue.count == number }
+            clock.advance(by: 60)
+            await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
+        }
+        queue.run()
+        #expect(loader.loads.isEmpty)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `an answered load leaves no timer, and a kept retrieval no service`(_ engine: Engine) async {
+        let queue = WeakReference<AccessTokenService>(nil)
+        let actor = WeakReference<AsyncAccessTokenService>(nil)
+        var retrieval: AccessTokenRetrieval?
+        do {
+            let service = engine.make(loader, clock: clock)
+            queue.object = service as? AccessTokenService
+            actor.object = service as? AsyncAccessTokenService
+            retrieval = CallbackServiceAdapter(of: service).callFromLegacyCode(then: answers.take)
+            await loader.started(1)?.answer(.success(validToken))
+            await answers.count(1)
+        }
+        await yieldUntil { queue.object == nil && actor.object == nil }
+        #expect(clock.pendingTimers == 0)
+        retrieval?.cancel()
+    }
+
+    // MARK: Queues and threads that are blocked
+
+    @Test(arguments: [true, false])
+    func `an async caller of the queue service does not wait for the handlers' queue`(isCancelled: Bool) async throws {
+        let handlerQueue = DispatchQueue(label: "handlers")
+        handlerQueue.suspend()
+        defer { handlerQueue.resume() }
+        let service = AccessTokenService(
+            loader: CallbackLoaderAdapter(of: Loader { validToken }),
+            clock: clock,
+            handlerQueue: handlerQueue
+        )
+        let caller = Task {
+            if isCancelled { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+            return try await service.token()
+        }
+        if isCancelled {
+            await #expect(throws: CancellationError.self) { try await caller.valueInTime }
+        } else {
+            #expect(try await caller.valueInTime == validToken)
+        }
+        await service.signOut()
+    }
+
+    @Test func `async code that is handed a callback adapter does not need its handlers' queue`() async throws {
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        defer { queue.resume() }
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        await service.signIn(validToken)
+        let view: any AccessTokenProviding = CallbackServiceAdapter(of: service, handlerQueue: queue)
+        #expect(try await view.token() == validToken)
+        await AsyncServiceAdapter(of: view).invalidate(validToken)
+        let waiter = Task { try await view.token() }
+        await loader.started(1)?.answer(.success(validToken))
+        #expect(try await waiter.valueInTime == validToken)
+    }
+
+    /// Dispatch has some 250 threads for queues of this kind, so that it is a process of its own that has them all blocked.
+    @Test func `three hundred loaders that block hold up no deadline, and no service with a global loader queue`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) {
+            let (loader, clock, answers) = (ControlledLoader(), ManualClock(), Answers())
+            let blocking = BlockingLoader()
+            let services = (1...300).map { _ in AccessTokenService(loader: blocking, clock: clock) }
+            for service in services { service.callFromLegacyCode(then: answers.take) }
+            await yieldUntil { blocking.begun.withLock { $0 } >= 200 }
+            let isFired = Event()
+            _ = SystemClock().schedule(after: 0) { isFired.happen() }
+            await isFired.wait()
+            clock.advance(by: 60)
+            await answers.count(300)
+            let healthy = AccessTokenService(loader: loader, clock: clock, loaderQueue: .global())
+            let caller = Task { try await healthy.token() }
+            await loader.started(1)?.answer(.success(validToken))
+            let token = try await caller.valueInTime
+            let areTimedOut = answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) }
+            exit(areTimedOut && token == validToken ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
+    private final class BlockingLoader: AccessTokenLoader {
+        let begun = Locked(0)
+
+        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+            begun.withLock { $0 += 1 }
+            DispatchSemaphore(value: 0).wait()
+        }
+    }
+}
