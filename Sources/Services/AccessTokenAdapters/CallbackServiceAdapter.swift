@@ -32,7 +32,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     let base: any AsyncAccessTokenProviding
     private let calls: Calls
     /// Starts the tasks that call a service of others, one after the other.
-    private let order: DispatchQueue
+    private let order = DispatchQueue(label: "CallbackServiceAdapter.order")
     package let handlerQueue: any SerialQueue
 
     /// Presents an async service as a callback one.
@@ -44,14 +44,9 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         self.init(of: base, handlersOn: DispatchQueue(label: "CallbackServiceAdapter.handlers", target: handlerQueue))
     }
 
-    /// Takes its queues, of which `order` must be serial, for tests that decide what comes before what.
-    package init(
-        of base: any AsyncAccessTokenProviding,
-        handlersOn handlerQueue: any SerialQueue,
-        order: DispatchQueue = DispatchQueue(label: "CallbackServiceAdapter.order")
-    ) {
+    /// Takes its queue, for tests that decide what comes before what.
+    package init(of base: any AsyncAccessTokenProviding, handlersOn handlerQueue: any SerialQueue) {
         self.base = base
-        self.order = order
         self.handlerQueue = handlerQueue
         if let service = base as? AsyncAccessTokenService {
             calls = .ofActor(service, OrderedCalls(startTask: service.startTask))
