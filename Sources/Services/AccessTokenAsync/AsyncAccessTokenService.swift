@@ -220,11 +220,11 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
-    private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer?) async {
+    private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer) async {
         let load = start.load
         if machine.isCurrent(load) { runningLoads.begin(load) }
         let reply = await askLoader(start)
-        deadline?.cancel()
+        deadline.cancel()
         runningLoads.end(load)
         guard let (result, error) = reply else { return }
         // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
@@ -291,7 +291,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             startTask { await self.signOutTimedOut() }
         }
         await loader.signOut()
-        deadline?.cancel()
+        deadline.cancel()
         finish(())
     }
 

@@ -32,7 +32,6 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     private var machine: AccessTokenStateMachine
     private var pendingHandlers = WaiterList<PendingHandler>()
     private var runningLoads = RunningLoads()
-    private var loadCall: Cancellation?
 
     /// The valid token, for callers that need not wait.
     @usableFromInline
@@ -199,20 +198,12 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     }
 
     /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
-    private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer?) {
+    private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer) {
         let load = start.load
-        let call = decide { () -> Cancellation? in
-            guard machine.isCurrent(load) else { return nil }
-            runningLoads.begin(load)
-            loadCall = Cancellation()
-            return loadCall
-        }
-        guard let call else {
-            deadline?.cancel()
-            return
-        }
+        let call = decide { machine.isCurrent(load) ? runningLoads.begin(load) : nil }
+        guard let call else { return deadline.cancel() }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
-            deadline?.cancel()
+            deadline.cancel()
             loadFinished(load, result)
         }
         let context = LoadContext(loads: start.enclosing, priority: start.priority, cancellation: call) {
@@ -261,17 +252,17 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// ``signOut(then:)``, with `done` called on whichever thread finishes.
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let enclosing = LoadContext.currentLoads
-        let (answered, isInsideLoad, call) = decide {
+        let (answered, isInsideLoad, calls) = decide {
             let answered = answerAll(machine.signOut(waiters: pendingHandlers.count))
             let isInsideLoad = runningLoads.contains(oneOf: enclosing)
             signOuts.begin()
             runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
                 loaderQueue.enqueue { self.forgetSession(then: isInsideLoad ? nil : done) }
             }
-            return (answered, isInsideLoad, loadCall)
+            return (answered, isInsideLoad, runningLoads.calls)
         }
         answered?.callDirect()
-        call?.cancel()
+        for call in calls { call.cancel() }
         if isInsideLoad { done() }
     }
 
@@ -281,12 +272,10 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
             done?()
         }
         let deadline = clock.schedule(after: policy.loadDeadline) { [self, weak finish] in
-            guard let finish, finish.isPending else { return }
-            decide { machine.signOutTimedOut() }
-            finish(())
+            if finish?(()) == true { decide { machine.signOutTimedOut() } }
         }
         loader.signOut {
-            deadline?.cancel()
+            deadline.cancel()
             finish(())
         }
     }

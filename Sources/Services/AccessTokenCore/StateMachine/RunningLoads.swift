@@ -5,24 +5,30 @@
 package struct RunningLoads: Sendable {
     package typealias Action = @Sendable () -> Void
 
-    private var loads: [LoadID] = []
+    private var loads: [(id: LoadID, call: Cancellation)] = []
     private var waits: [(epoch: Int, action: Action)] = []
 
     package init() {}
 
     /// Whether one of these loads is running.
     package func contains(oneOf loads: [LoadID]) -> Bool {
-        loads.contains(where: self.loads.contains)
+        self.loads.contains { loads.contains($0.id) }
     }
 
-    /// The loader is asked.
-    package mutating func begin(_ load: LoadID) {
-        loads.append(load)
+    /// What cancels the loads, where a loader's calls can be cancelled.
+    package var calls: [Cancellation] { loads.map(\.call) }
+
+    /// The loader is asked; returns what cancels the call.
+    @discardableResult
+    package mutating func begin(_ load: LoadID) -> Cancellation {
+        let call = Cancellation()
+        loads.append((load, call))
+        return call
     }
 
     /// A load is over, or past its deadline: calls what waited for loads of former sessions and need not any more.
     package mutating func end(_ load: LoadID) {
-        loads.removeAll { $0 == load }
+        loads.removeAll { $0.id == load }
         while let over = waits.firstIndex(where: { !isRunningLoad(before: $0.epoch) }) {
             waits.remove(at: over).action()
         }
@@ -37,6 +43,6 @@ package struct RunningLoads: Sendable {
     }
 
     private func isRunningLoad(before epoch: Int) -> Bool {
-        loads.contains { $0.sessionEpoch < epoch }
+        loads.contains { $0.id.sessionEpoch < epoch }
     }
 }

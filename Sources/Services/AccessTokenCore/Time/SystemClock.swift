@@ -44,7 +44,7 @@ package struct ServiceClock: Sendable {
     @inlinable package var now: Date { isSystem ? systemNow() : base.now }
 
     /// Sets no timer for no delay.
-    package func schedule(after delay: TimeInterval?, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer? {
-        delay.map { base.schedule(after: $0, action) }
+    package func schedule(after delay: TimeInterval?, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
+        delay.map { base.schedule(after: $0, action) } ?? AccessTokenTimer {}
     }
 }
