@@ -140,23 +140,28 @@ struct SigningOutTests {
     }
 
     @Test(arguments: Engine.allCases, [true, false])
-    func `sign-out inside a load returns at once`(_ engine: Engine, byAdapter: Bool) async {
-        let inside = Locked<(any AsyncAccessTokenProviding)?>(nil)
+    func `sign-out inside a load returns at once`(_ engine: Engine, byView: Bool) async {
+        let signOut = Locked<(@Sendable () async -> Void)?>(nil)
         let isForgotten = Event()
         let service = engine.make(
             Loader {
-                for _ in 1...2 { await inside.withLock { $0 }?.signOut() }
+                for _ in 1...2 { await signOut.withLock { $0 }?() }
                 return validToken
             } forget: {
                 isForgotten.happen()
             },
             clock: clock
         )
-        let other = byAdapter ? AsyncServiceAdapter(of: CallbackServiceAdapter(of: service)) : service
-        inside.withLock { $0 = other }
-        await #expect(throws: AccessTokenError.signedOut) { try await other.token() }
+        let view = CallbackServiceAdapter(of: service)
+        signOut.withLock { signOut in
+            signOut = {
+                guard byView else { return await service.signOut() }
+                await withCheckedContinuation { continuation in view.signOut { continuation.resume() } }
+            }
+        }
+        await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
         await isForgotten.wait()
-        inside.withLock { $0 = nil }
+        signOut.withLock { $0 = nil }
     }
 
     @Test(arguments: Engine.allCases)
