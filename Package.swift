@@ -74,8 +74,7 @@ let oauthGroup: [Target] = [
         services + [
             "AccessTokenOAuth", "AccessTokenContract", "CredentialStoreContract", "LoopbackAuthorizationServer",
             "TestSupport",
-        ],
-        resources: [.copy("Resources/vectors.json")]
+        ]
     ),
     .tests(
         "AccessTokenPostgresTests",
@@ -231,15 +230,8 @@ extension Target {
     static func tests(
         _ name: String,
         at path: String,
-        _ dependencies: [Dependency],
-        resources: [Resource] = []
+        _ dependencies: [Dependency]
     ) -> Target {
-        .testTarget(
-            name: name,
-            dependencies: dependencies,
-            path: "Tests/\(path)",
-            resources: resources,
-            swiftSettings: settings
-        )
+        .testTarget(name: name, dependencies: dependencies, path: "Tests/\(path)", swiftSettings: settings)
     }
 }

@@ -1,4 +1,5 @@
 // Preloaded, it lets the FAIL_CALL-th call of the system for a credential's files fail, with the error FAIL_ERROR.
+// With FAIL_NAME, only the calls of that function count.
 //
 // Those files are all whose name or path has FAIL_IN in it, and what is opened relative to them.
 #define _GNU_SOURCE
@@ -22,7 +23,9 @@ static int number(const char *name) {
     return text ? atoi(text) : 0;
 }
 
-static int fails(void) {
+static int fails(const char *name) {
+    const char *wanted = getenv("FAIL_NAME");
+    if (wanted && strcmp(wanted, name)) return 0;
     if (atomic_fetch_add(&calls, 1) + 1 != number("FAIL_CALL")) return 0;
     errno = number("FAIL_ERROR");
     return 1;
@@ -44,7 +47,7 @@ int openat(int folder, const char *path, int flags, ...) {
     mode_t mode = va_arg(rest, mode_t);
     va_end(rest);
     int ours = is_ours(folder, path);
-    if (ours && fails()) return -1;
+    if (ours && fails(__func__)) return -1;
     int file = real(folder, path, flags, mode);
     if (file >= 0 && file < 4096) watched[file] = ours;
     return file;
@@ -58,50 +61,50 @@ int close(int file) {
 
 ssize_t read(int file, void *bytes, size_t count) {
     REAL(read);
-    return is_watched(file) && fails() ? -1 : real(file, bytes, count);
+    return is_watched(file) && fails(__func__) ? -1 : real(file, bytes, count);
 }
 
 ssize_t write(int file, const void *bytes, size_t count) {
     REAL(write);
-    return is_watched(file) && fails() ? -1 : real(file, bytes, count);
+    return is_watched(file) && fails(__func__) ? -1 : real(file, bytes, count);
 }
 
 int fsync(int file) {
     REAL(fsync);
-    return is_watched(file) && fails() ? -1 : real(file);
+    return is_watched(file) && fails(__func__) ? -1 : real(file);
 }
 
 int fchmod(int file, mode_t mode) {
     REAL(fchmod);
-    return is_watched(file) && fails() ? -1 : real(file, mode);
+    return is_watched(file) && fails(__func__) ? -1 : real(file, mode);
 }
 
 int fstat(int file, struct stat *status) {
     REAL(fstat);
-    return is_watched(file) && fails() ? -1 : real(file, status);
+    return is_watched(file) && fails(__func__) ? -1 : real(file, status);
 }
 
 int fstatat(int folder, const char *restrict path, struct stat *restrict status, int flags) {
     REAL(fstatat);
-    return is_ours(folder, path) && fails() ? -1 : real(folder, path, status, flags);
+    return is_ours(folder, path) && fails(__func__) ? -1 : real(folder, path, status, flags);
 }
 
 int faccessat(int folder, const char *path, int mode, int flags) {
     REAL(faccessat);
-    return is_ours(folder, path) && fails() ? -1 : real(folder, path, mode, flags);
+    return is_ours(folder, path) && fails(__func__) ? -1 : real(folder, path, mode, flags);
 }
 
 int renameat(int from, const char *old, int to, const char *new) {
     REAL(renameat);
-    return is_ours(from, old) && fails() ? -1 : real(from, old, to, new);
+    return is_ours(from, old) && fails(__func__) ? -1 : real(from, old, to, new);
 }
 
 int unlinkat(int folder, const char *path, int flags) {
     REAL(unlinkat);
-    return is_ours(folder, path) && fails() ? -1 : real(folder, path, flags);
+    return is_ours(folder, path) && fails(__func__) ? -1 : real(folder, path, flags);
 }
 
 int flock(int file, int operation) {
     REAL(flock);
-    return is_watched(file) && fails() ? -1 : real(file, operation);
+    return is_watched(file) && fails(__func__) ? -1 : real(file, operation);
 }

@@ -216,7 +216,7 @@ struct PostgresCredentialStoreTests {
     @Test(arguments: [-86_400.0, 86_400])
     func `a clock that is wrong by a day hands out tokens for as long as they live`(_ error: TimeInterval) async throws
     {
-        let wrong = ShiftedClock(seconds: error)
+        let wrong = ManualClock(now: .now.addingTimeInterval(error))
         let token = AccessToken(value: "AT", expiration: wrong.now.addingTimeInterval(3_600))
         let credential = Credential(accessToken: token, refreshToken: "RT", obtained: wrong.now)
         try await database.store(clock: wrong).update { _ in .replace(credential) }
@@ -322,20 +322,6 @@ struct PostgresRestartTests {
         #expect(try await store.load()?.credential.refreshToken == "RT1")
         try await store.update { _ in .replace(Credential(refreshToken: "RT2")) }
         #expect(try await store.load()?.credential.refreshToken == "RT2")
-    }
-}
-
-/// A machine's clock that is wrong.
-private struct ShiftedClock: AccessTokenClock {
-    let seconds: TimeInterval
-    private let base = SystemClock()
-
-    init(seconds: TimeInterval) { self.seconds = seconds }
-
-    var now: Date { base.now.addingTimeInterval(seconds) }
-
-    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        base.schedule(after: delay, action)
     }
 }
 

@@ -24,17 +24,17 @@ enum CredentialWorker {
         }
     }
 
-    /// Callers that use a token for a moment and then find it rejected, for ever.
+    /// Callers that use a token now and then, and of which one after the other finds it rejected, for ever.
     private static func share(_ store: JournalingStore, _ arguments: WorkerArguments, _ journal: Journal) async throws {
         let service = AsyncAccessTokenService(loader: OAuthLoader(endpoint: try arguments.endpoint(), store: store))
         let callers = Int(try arguments.number("callers"))
-        let ages = TokenAges(life: .seconds(try arguments.number("life")))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<callers {
                 group.addTask {
                     while true {
                         // Without a token, no user is signed in, until the parent signs one in.
-                        if let token = try? await service.token(), ages.isOld(token) { await service.invalidate(token) }
+                        let token = try? await service.token()
+                        if let token, Int.random(in: 0..<500) == 0 { await service.invalidate(token) }
                         try? await Task.sleep(for: .milliseconds(.random(in: 1...8)))
                     }
                 }
@@ -88,24 +88,5 @@ enum CredentialWorker {
         }
         journal.write("done")
         _ = await input.first { _ in true }
-    }
-}
-
-/// For how long this process has known each token.
-final class TokenAges: Sendable {
-    private let life: Duration
-    private let births = Locked<[AccessToken: ContinuousClock.Instant]>([:])
-
-    init(life: Duration) {
-        self.life = life
-    }
-
-    func isOld(_ token: AccessToken) -> Bool {
-        births.withLock { births in
-            if births.count > 8 { births = births.filter { $0.value.duration(to: .now) < life * 4 } }
-            let birth = births[token, default: .now]
-            births[token] = birth
-            return birth.duration(to: .now) > life
-        }
     }
 }

@@ -17,46 +17,50 @@ struct FailingCallsTests {
     /// More calls than two loads make.
     private static let calls = 1...70
 
-    @Test(arguments: [ENOSPC, EIO])
-    func `costs no session, whichever call it is`(error: Int32) async throws {
+    /// Two loads of a process, of which a call of the system in the first one fails.
+    ///
+    /// - Returns: whether the first load told an error.
+    private func loadTwice(_ failure: [String: String]) async throws -> Bool {
         let folder = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        var hasFailed = 0
+        let session = folder.appending(path: "session")
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let store = FileCredentialStore(folder: session)
+        try await store.update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
+        let worker = try Worker(
+            "load",
+            ["folder": session.path],
+            ["endpoint": server.tokenEndpoint.absoluteString],
+            environment: failure.merging(["LD_PRELOAD": library ?? "", "FAIL_IN": "/session"]) { $1 }
+        )
+        _ = try await worker.line("done")
+        let hasFailed = worker.lines.contains { $0.hasPrefix("error") }
+        // The second load has no more failures to fear.
+        let token = try await worker.line("token ")
+        try await worker.end()
+        #expect(try await store.load()?.credential.accessToken?.value == token, "\(failure)")
+        let endpoint = TokenEndpoint(server.tokenEndpoint, authentication: .none(clientID: "loopback-client"))
+        let next = try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: AccessToken(value: token))
+        #expect(next.value != token)
+        #expect(server.tally.reuses == 0, "\(failure)")
+        #expect(server.tally.tokenRequests == 2, "\(failure)")
+        return hasFailed
+    }
+
+    @Test(arguments: [ENOSPC, EIO])
+    func `costs no session, whichever call it is`(error: Int32) async throws {
+        var failures = 0
         for call in Self.calls {
-            let session = folder.appending(path: "\(call)/session")
-            try FileManager.default.createDirectory(
-                at: session.deletingLastPathComponent(),
-                withIntermediateDirectories: true
-            )
-            let server = try RotatingAuthorizationServer()
-            defer { server.stop() }
-            let store = FileCredentialStore(folder: session)
-            try await store.update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
-            let worker = try Worker(
-                "load",
-                ["folder": session.path],
-                journalIn: folder,
-                ["endpoint": server.tokenEndpoint.absoluteString],
-                environment: [
-                    "LD_PRELOAD": library ?? "", "FAIL_IN": "/session", "FAIL_CALL": "\(call)",
-                    "FAIL_ERROR": "\(error)",
-                ]
-            )
-            _ = try await worker.line("done")
-            if worker.lines.contains(where: { $0.hasPrefix("error") }) { hasFailed += 1 }
-            // The second load has no more failures to fear.
-            let token = try await worker.line("token ")
-            try await worker.end()
-            #expect(try await store.load()?.credential.accessToken?.value == token, "call \(call)")
-            let endpoint = TokenEndpoint(server.tokenEndpoint, authentication: .none(clientID: "loopback-client"))
-            let next = try await OAuthLoader(endpoint: endpoint, store: store).load(
-                replacing: AccessToken(value: token)
-            )
-            #expect(next.value != token)
-            #expect(server.tally.reuses == 0, "call \(call)")
-            #expect(server.tally.tokenRequests == 2, "call \(call)")
+            if try await loadTwice(["FAIL_CALL": "\(call)", "FAIL_ERROR": "\(error)"]) { failures += 1 }
         }
-        #expect(hasFailed > 5, "no call was made to fail")
+        #expect(failures > 5, "no call was made to fail")
+    }
+
+    /// The first that a load writes is the note: nothing is sent before its file and the folder are on the disk.
+    @Test(arguments: [1, 2])
+    func `is one of those that flush the note and its folder`(call: Int) async throws {
+        #expect(try await loadTwice(["FAIL_NAME": "fsync", "FAIL_CALL": "\(call)", "FAIL_ERROR": "\(EIO)"]))
     }
 }
 #endif

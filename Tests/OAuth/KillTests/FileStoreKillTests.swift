@@ -15,16 +15,11 @@ private let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($
     .timeLimit(.minutes(10))
 )
 final class FileStoreKillTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "kill-\(UUID().uuidString)")
-    private var session: URL { folder.appending(path: "session") }
+    private let session = FileManager.default.temporaryDirectory.appending(path: "kill-\(UUID().uuidString)")
     private var place: [String: String] { ["folder": session.path] }
 
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
     deinit {
-        try? FileManager.default.removeItem(at: folder)
+        try? FileManager.default.removeItem(at: session)
     }
 
     private func store(waitLimit: TimeInterval = 60) -> FileCredentialStore {
@@ -32,7 +27,7 @@ final class FileStoreKillTests {
     }
 
     private func massacre(grace: TimeInterval) -> Massacre {
-        Massacre(place: place, store: store(), folder: folder, grace: grace, kills: kills)
+        Massacre(place: place, store: store(), grace: grace, kills: kills)
     }
 
     @Test func `lose no session of a server that grants a short grace`() async throws {
@@ -52,7 +47,7 @@ final class FileStoreKillTests {
     @Test(arguments: ["hold", "hold-with-child"])
     func `let the next one in when one dies inside, also while a child of it lives`(_ task: String) async throws {
         try await store().update { _ in .replace(Credential(refreshToken: "RT1")) }
-        let holder = try Worker(task, place, journalIn: folder)
+        let holder = try Worker(task, place)
         _ = try await holder.line("holds")
         await #expect(throws: CredentialStoreError.busy) { try await store(waitLimit: 0.05).update { _ in .keep } }
         try await holder.end()
@@ -65,7 +60,7 @@ final class FileStoreKillTests {
 
     @Test func `keep the others out while one is stopped inside, and load all the same`() async throws {
         try await store().update { _ in .replace(Credential(refreshToken: "RT1")) }
-        let holder = try Worker("hold", place, journalIn: folder)
+        let holder = try Worker("hold", place)
         _ = try await holder.line("holds")
         holder.send(SIGSTOP)
         await #expect(throws: CredentialStoreError.busy) { try await store(waitLimit: 0.05).update { _ in .keep } }
@@ -79,7 +74,7 @@ final class FileStoreKillTests {
         defer { server.stop() }
         try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
         let options = ["endpoint": server.tokenEndpoint.absoluteString, "file-limit": "0"]
-        let worker = try Worker("load", place, journalIn: folder, options)
+        let worker = try Worker("load", place, options)
         let error = try await worker.line("error ")
         #expect(error.contains("credential.json"))
         #expect(error.contains("write: "))
@@ -105,7 +100,7 @@ final class FileStoreKillTests {
             }
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: session.path)
-        let worker = try Worker("load", place, journalIn: folder, options)
+        let worker = try Worker("load", place, options)
         _ = try await worker.line("done")
         let error = try await worker.line("error ")
         #expect(error.contains("\(session.path) failed: nothing can be saved in the folder"))
@@ -129,10 +124,10 @@ final class FileStoreKillTests {
         try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
         server.fail(.slow(seconds))
         let options = ["endpoint": server.tokenEndpoint.absoluteString]
-        let first = try Worker("load", place, journalIn: folder, options.merging(["deadline": "0.3"]) { $1 })
+        let first = try Worker("load", place, options.merging(["deadline": "0.3"]) { $1 })
         await isAsked.wait()
         try await body(server, first)
-        let second = try Worker("load", place, journalIn: folder, options)
+        let second = try Worker("load", place, options)
         let token = try await second.line("token ")
         #expect(try await store().load()?.credential.accessToken?.value == token)
         #expect(server.tally.tokenRequests == 1)
@@ -152,7 +147,6 @@ final class FileStoreKillTests {
             let other = try Worker(
                 "load",
                 place,
-                journalIn: folder,
                 ["endpoint": "http://127.0.0.1:1", "deadline": "1"]
             )
             #expect(try await other.line("error ").contains("did not reply within the deadline"))

@@ -18,8 +18,6 @@ struct Massacre {
     /// How the workers open the store, and the tests.
     let place: [String: String]
     let store: any CredentialStore
-    /// Where the journals go.
-    let folder: URL
     /// Seconds in which the server forgives the use of a spent token.
     let grace: TimeInterval
     /// The run ends when so many were killed, and so many tokens were exchanged since.
@@ -81,7 +79,6 @@ struct Massacre {
                 try await workers[victim].end()
                 outcome.kills += 1
                 if let token = workers[victim].tokenInside { dead.append(token) }
-                try? FileManager.default.removeItem(at: workers[victim].journal)
                 workers[victim] = try worker(for: server)
             }
             if server.isRevoked(family: family) {
@@ -108,10 +105,10 @@ struct Massacre {
 
     private func worker(for server: RotatingAuthorizationServer) throws -> Worker {
         let options = [
-            "endpoint": server.tokenEndpoint.absoluteString, "callers": "\(Self.crowd.callers)", "life": "0.05",
+            "endpoint": server.tokenEndpoint.absoluteString, "callers": "\(Self.crowd.callers)",
             "deadline": "\(Self.deadline)",
         ]
-        return try Worker("share", place, journalIn: folder, options)
+        return try Worker("share", place, options)
     }
 
     private func signIn(to server: RotatingAuthorizationServer) async throws -> Int {

@@ -17,27 +17,18 @@ private let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTG
     .timeLimit(.minutes(10)),
     .enabled(if: connection != nil, "There is no PostgreSQL: .ci/deep postgres starts one")
 )
-final class PostgresKillTests {
+struct PostgresKillTests {
     private static let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 100
 
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "kill-\(UUID().uuidString)")
     private let row = UUID().uuidString
     private var place: [String: String] { ["row": row] }
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
-    }
 
     private func store(waitLimit: TimeInterval = 60) -> PostgresCredentialStore {
         PostgresCredentialStore(connection ?? "", name: row, waitLimit: waitLimit)
     }
 
     private func massacre(grace: TimeInterval) -> Massacre {
-        Massacre(place: place, store: store(), folder: folder, grace: grace, kills: Self.kills)
+        Massacre(place: place, store: store(), grace: grace, kills: Self.kills)
     }
 
     @Test func `lose no session of a server that grants a short grace`() async throws {
@@ -52,7 +43,7 @@ final class PostgresKillTests {
 
     @Test func `let the next one in when one dies inside`() async throws {
         try await store().update { _ in .replace(Credential(refreshToken: "RT1")) }
-        let holder = try Worker("hold", place, journalIn: folder)
+        let holder = try Worker("hold", place)
         _ = try await holder.line("holds")
         await #expect(throws: CredentialStoreError.busy) { try await store(waitLimit: 0.05).update { _ in .keep } }
         try await holder.end()
@@ -64,7 +55,7 @@ final class PostgresKillTests {
 
     @Test func `let the next one in when one is stopped for too long, and let that one write no more`() async throws {
         try await store().update { _ in .replace(Credential(refreshToken: "RT1")) }
-        let holder = try Worker("hold", place, journalIn: folder, ["hold-limit": "0.5"])
+        let holder = try Worker("hold", place, ["hold-limit": "0.5"])
         _ = try await holder.line("holds")
         holder.send(SIGSTOP)
         #expect(try await store().load()?.credential.refreshToken == "RT1")
@@ -82,7 +73,7 @@ final class PostgresKillTests {
         defer { server.stop() }
         try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
         let options = ["endpoint": server.tokenEndpoint.absoluteString]
-        let workers = try (0..<50).map { _ in try Worker("load", place, journalIn: folder, options) }
+        let workers = try (0..<50).map { _ in try Worker("load", place, options) }
         var tokens: Set<String> = []
         for worker in workers {
             _ = try await worker.line("done")
@@ -103,9 +94,9 @@ final class PostgresKillTests {
         try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
         server.fail(.slow(3))
         let options = ["endpoint": server.tokenEndpoint.absoluteString]
-        let first = try Worker("load", place, journalIn: folder, options)
+        let first = try Worker("load", place, options)
         await isAsked.wait()
-        let second = try Worker("load", place, journalIn: folder, options)
+        let second = try Worker("load", place, options)
         let cut = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE state = 'idle in transaction'"
         let connection = PostgresConnection(
             to: PostgresServer(connection ?? ""),

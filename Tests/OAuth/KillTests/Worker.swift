@@ -4,38 +4,31 @@ import TestSupport
 
 /// A running `credential-worker`.
 final class Worker: Sendable {
-    let journal: URL
+    private let journal = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID().uuidString)")
     private let process: ChildProcess
 
     /// - Parameters:
     ///   - task: what it is to do.
     ///   - place: the arguments that say which store it opens.
-    ///   - folder: where its journal goes.
     ///   - options: names with values.
     ///   - environment: variables beside those of this process.
     init(
         _ task: String,
         _ place: [String: String],
-        journalIn folder: URL,
         _ options: [String: String] = [:],
         environment: [String: String] = [:]
     ) throws {
-        journal = folder.appending(path: "journal-\(UUID().uuidString)")
         let values = options.merging(place) { $1 }.merging(["journal": journal.path]) { $1 }
-        let command = [task] + values.flatMap { [$0.key, $0.value] }
-        if environment.isEmpty {
-            process = try ChildProcess(program(named: "credential-worker"), command)
-        } else {
-            let variables = environment.map { "\($0.key)=\($0.value)" }
-            process = try ChildProcess(
-                URL(fileURLWithPath: "/usr/bin/env"),
-                variables + [program(named: "credential-worker").path] + command
-            )
-        }
+        process = try ChildProcess(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            environment.map { "\($0.key)=\($0.value)" } + [program(named: "credential-worker").path, task]
+                + values.flatMap { [$0.key, $0.value] }
+        )
     }
 
-    var processID: Int32 { process.id }
-    var isRunning: Bool { process.isRunning }
+    deinit {
+        try? FileManager.default.removeItem(at: journal)
+    }
 
     /// What it has written down so far.
     var lines: [String] {
@@ -73,7 +66,7 @@ final class Worker: Sendable {
         send(SIGKILL)
         let end = ContinuousClock.now + .seconds(60)
         while process.isRunning {
-            guard ContinuousClock.now < end else { throw Silence(what: "process \(processID) does not end") }
+            guard ContinuousClock.now < end else { throw Silence(what: "process \(process.id) does not end") }
             try await Task.sleep(for: .milliseconds(1))
         }
     }

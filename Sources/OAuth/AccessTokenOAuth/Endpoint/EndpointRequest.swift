@@ -22,15 +22,13 @@ package struct EndpointTransport: Sendable {
     private static let bodyLimit = 1 << 20
 
     /// How many times the idle limit an exchange takes in all: a server that trickles does not hold it for ever.
-    private let durationFactor: Double
+    private static let durationFactor = 5.0
 
     /// The app's own settings, such as a proxy or additional headers.
     var configuration: URLSessionConfiguration?
     var challengeHandler: URLAuthenticationChallengeHandler?
 
-    package init(durationFactor: Double = 5) {
-        self.durationFactor = durationFactor
-    }
+    package init() {}
 
     /// Sends a request, and reads a reply of up to a megabyte.
     ///
@@ -45,14 +43,18 @@ package struct EndpointTransport: Sendable {
         idleLimit: TimeInterval,
         then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>) -> Void
     ) {
-        let own = configuration?.copy() as? URLSessionConfiguration ?? .ephemeral
-        own.keepNothing()
-        own.timeoutIntervalForRequest = idleLimit
-        own.timeoutIntervalForResource = idleLimit * durationFactor
         let exchange = HTTPExchange(request, bodyLimit: Self.bodyLimit, challengeHandler: challengeHandler) { outcome in
             handler(outcome.map { TokenEndpointReply($0) }.mapError { OAuthError($0) })
         }
-        exchange.start(over: HTTPConnections(own))
+        exchange.start(over: connections(idleLimit: idleLimit))
+    }
+
+    func connections(idleLimit: TimeInterval) -> HTTPConnections {
+        let own = configuration?.copy() as? URLSessionConfiguration ?? .ephemeral
+        own.keepNothing()
+        own.timeoutIntervalForRequest = idleLimit
+        own.timeoutIntervalForResource = idleLimit * Self.durationFactor
+        return HTTPConnections(own)
     }
 }
 

@@ -51,13 +51,6 @@ struct KeychainCredentialStoreTests {
         #expect(!report.rows.contains { if case .skipped = $0.outcome { true } else { false } })
     }
 
-    @Test func `adds the item once, and changes it from then on`() async throws {
-        try await store().update { _ in .replace(first) }
-        let record = try await store().update { _ in .replace(second) }
-        #expect(try await store().load() == record)
-        #expect(item.calls == ["add", "update"])
-    }
-
     @Test(arguments: [KeychainStatus.interactionNotAllowed, KeychainStatus.missingEntitlement, -25_291])
     func `a keychain that refuses is an error that says why; no body is run, and nobody is signed out`(
         _ status: Int32
@@ -170,13 +163,13 @@ struct KeychainCredentialStoreTests {
 
     @Test(arguments: Kind.allCases)
     func `saves what the server issued meanwhile, once it runs again`(_ kind: Kind) async throws {
-        let server = try RotatingAuthorizationServer()
-        defer { server.stop() }
         let system = SuspendingSystem()
-        let store = opening(kind, system.activity)
-        let loader = OAuthLoader(endpoint: server.endpoint, store: store)
+        let server = try RotatingAuthorizationServer { event in
+            if case .tokenRequested = event { system.suspend() }
+        }
+        defer { server.stop() }
+        let loader = OAuthLoader(endpoint: server.endpoint, store: opening(kind, system.activity))
         try await loader.signIn(Credential(refreshToken: server.signIn().refreshToken))
-        system.suspendWhenNextBegun()
         let token = try await loader.load(replacing: nil)
         #expect(try await opening(kind, .system).credential?.accessToken == token)
         #expect(server.tally.tokenRequests == 1)
@@ -204,13 +197,9 @@ private final class KeychainStandIn: KeychainItem {
         var data: Data?
         var refusal: Int32?
         var refusesWriting = false
-        var calls: [String] = []
     }
 
     private let state = Locked(State())
-
-    /// The calls that wrote.
-    var calls: [String] { state.withLock { $0.calls } }
 
     var text: String? {
         get { state.withLock { $0.data.map { String(decoding: $0, as: UTF8.self) } } }
@@ -232,16 +221,15 @@ private final class KeychainStandIn: KeychainItem {
         }
     }
 
-    func add(_ data: Data) -> Int32 { write(data, "add", isThere: false, otherwise: KeychainStatus.duplicateItem) }
-    func update(_ data: Data) -> Int32 { write(data, "update", isThere: true, otherwise: KeychainStatus.itemNotFound) }
+    func add(_ data: Data) -> Int32 { write(data, isThere: false, otherwise: KeychainStatus.duplicateItem) }
+    func update(_ data: Data) -> Int32 { write(data, isThere: true, otherwise: KeychainStatus.itemNotFound) }
     func words(for status: Int32) -> String { "words for \(status)" }
 
-    private func write(_ data: Data, _ call: String, isThere: Bool, otherwise: Int32) -> Int32 {
+    private func write(_ data: Data, isThere: Bool, otherwise: Int32) -> Int32 {
         state.withLock { state in
             if let refusal = state.refusal, state.refusesWriting { return refusal }
             guard isThere == (state.data != nil) else { return otherwise }
             state.data = data
-            state.calls.append(call)
             return KeychainStatus.success
         }
     }
@@ -252,7 +240,6 @@ private final class SuspendingSystem: Sendable {
     private struct State {
         var onExpiry: [Int: @Sendable () -> Void] = [:]
         var begun = 0
-        var isSuspending = false
     }
 
     private let state = Locked(State())
@@ -263,13 +250,11 @@ private final class SuspendingSystem: Sendable {
 
     var activity: BackgroundActivity {
         BackgroundActivity { onExpiry in
-            let (number, expires) = self.state.withLock { state in
+            let number = self.state.withLock { state in
                 state.begun += 1
                 state.onExpiry[state.begun] = onExpiry
-                defer { state.isSuspending = false }
-                return (state.begun, state.isSuspending)
+                return state.begun
             }
-            if expires { onExpiry() }
             return { self.state.withLock { $0.onExpiry[number] = nil } }
         }
     }
@@ -277,6 +262,4 @@ private final class SuspendingSystem: Sendable {
     func suspend() {
         for onExpiry in state.withLock({ Array($0.onExpiry.values) }) { onExpiry() }
     }
-
-    func suspendWhenNextBegun() { state.withLock { $0.isSuspending = true } }
 }

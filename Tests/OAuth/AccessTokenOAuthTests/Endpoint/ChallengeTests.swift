@@ -49,25 +49,20 @@ struct ChallengeTests {
         return answer.withLock { $0 }
     }
 
-    private func accept(_ challenge: URLAuthenticationChallenge) -> (
-        URLSession.AuthChallengeDisposition, URLCredential?
-    ) {
-        let user = "for \(challenge.protectionSpace.host)"
-        return (.useCredential, URLCredential(user: user, password: "", persistence: .none))
-    }
-
-    @Test func `that is about no password is the app's to answer, or the system's`() throws {
-        let method = NSURLAuthenticationMethodNegotiate
-        #expect(
-            try answer(to: method) { accept($0) } == Answer(disposition: .useCredential, user: "for api.example")
-        )
-        #expect(try answer(to: method, nil) == Answer(disposition: .performDefaultHandling))
-    }
-
-    @Test(arguments: [
-        NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault,
-    ])
-    func `for a password is refused, also if the app would answer it`(method: String) throws {
-        #expect(try answer(to: method) { accept($0) } == Answer(disposition: .rejectProtectionSpace))
+    @Test func `that is about no password is the app's to answer, or else the system's, and a password is refused`()
+        throws
+    {
+        let accept: URLAuthenticationChallengeHandler = { challenge in
+            let user = "for \(challenge.protectionSpace.host)"
+            return (.useCredential, URLCredential(user: user, password: "", persistence: .none))
+        }
+        let negotiate = NSURLAuthenticationMethodNegotiate
+        #expect(try answer(to: negotiate, accept) == Answer(disposition: .useCredential, user: "for api.example"))
+        #expect(try answer(to: negotiate, nil) == Answer(disposition: .performDefaultHandling))
+        for method in [
+            NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault,
+        ] {
+            #expect(try answer(to: method, accept) == Answer(disposition: .rejectProtectionSpace))
+        }
     }
 }

@@ -30,19 +30,21 @@ struct ExchangeTests {
             connection.reply(200, tokens("A1"))
         } _: { server in
             let endpoint = try server.endpoint()
-            let result = await withCheckedContinuation { continuation in
-                exchangeAsLegacyCode(endpoint) { continuation.resume(returning: $0) }
-            }
+            let result = await told { endpoint.exchange(.refreshToken("RT0"), then: $0) }
             #expect(try result.get().accessToken.value == "A1")
         }
     }
 
-    /// In an async function the compiler would suggest the other one.
-    private func exchangeAsLegacyCode(
-        _ endpoint: TokenEndpoint,
-        then handler: @escaping @Sendable (Result<TokenResponse, any Error>) -> Void
-    ) {
-        endpoint.exchange(.refreshToken("RT0"), then: handler)
+    @Test func `an app can know what its server means by a reply without a word`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(400, "", fields: [:])
+        } _: { server in
+            var endpoint = try server.endpoint()
+            endpoint.failureMapping = { $0.status == 400 && $0.body.isEmpty ? .refused("invalid_grant") : nil }
+            await #expect(throws: OAuthError.refused("invalid_grant")) {
+                try await endpoint.exchange(.refreshToken("RT0"))
+            }
+        }
     }
 
     @Test func `a deadline ends the wait`() async throws {
@@ -87,22 +89,19 @@ struct ExchangeTests {
         #expect(TokenEndpoint(url, authentication: .none(clientID: "app"), deadline: given).deadline == used)
     }
 
-    @Test(arguments: ["http://example.com/token", "http://127.example.com/", "ftp://127.example.com"])
-    func `secrets are not sent where everybody can read them`(url: String) async throws {
-        let endpoint = TokenEndpoint(try #require(URL(string: url)), authentication: .none(clientID: "app"))
-        await #expect(throws: OAuthError.insecureEndpoint) { try await endpoint.exchange(.refreshToken("RT0")) }
-    }
-
-    @Test(arguments: ["https:///", "https:", "https:///token"])
-    func `a URL without a host is told as no URL of a server, and nothing is sent`(url: String) async throws {
-        let endpoint = TokenEndpoint(try #require(URL(string: url)), authentication: .none(clientID: "app"))
-        let error = await #expect(throws: OAuthError.self) { try await endpoint.exchange(.refreshToken("RT0")) }
-        #expect(error?.isConfigurationMistake == true)
-        #expect(error.map { "\($0)".contains("no URL of a server") && !"\($0)".contains("not https") } == true)
-    }
-
-    @Test(arguments: ["https://app:s3cret@example.com/token", "https://app@example.com/", "http://app@127.0.0.1:1/"])
-    func `a URL that names a user is told as such, and nothing is sent`(url: String) async throws {
+    @Test(
+        arguments: [
+            ("http://example.com/token", "not https"), ("http://127.example.com/", "not https"),
+            ("ftp://127.example.com", "not https"), ("https:///", "no URL of a server"),
+            ("https:", "no URL of a server"),
+            ("https:///token", "no URL of a server"), ("https://app:s3cret@example.com/token", "user name"),
+            ("https://app@example.com/", "user name"), ("http://app@127.0.0.1:1/", "user name"),
+        ]
+    )
+    func `nothing is sent to a URL that others can read, that has no host, or that names a user`(
+        url: String,
+        reason: String
+    ) async throws {
         let url = try #require(URL(string: url))
         let endpoint = TokenEndpoint(url, authentication: .none(clientID: "id"), revocationURL: url)
         let errors = [
@@ -111,41 +110,15 @@ struct ExchangeTests {
         ]
         for error in errors {
             let text = try #require(error?.description)
-            #expect(text.contains("user name") && !text.contains("not https") && !text.contains("s3cret"))
+            #expect(["not https", "no URL of a server", "user name"].filter(text.contains) == [reason])
+            #expect(!text.contains("s3cret"))
             #expect(error?.isConfigurationMistake == true)
         }
     }
 
-    @Test func `a cancelled caller does not cancel what was sent`() async throws {
-        let gate = Gate()
-        try await withServer { connection, _ in
-            gate.pass()
-            connection.reply(200, tokens("A1", "RT1"))
-        } _: { server in
-            let endpoint = try server.endpoint()
-            let caller = Task { try await endpoint.exchange(.refreshToken("RT0")) }
-            await yieldUntil { server.requests.count == 1 }
-            caller.cancel()
-            gate.open()
-            #expect(try await caller.valueInTime.refreshToken == "RT1")
-        }
-    }
-
-    @Test func `a server that trickles for ever does not hold an exchange for ever`() async throws {
-        let isOver = Event()
-        try await withServer { connection, _ in
-            connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
-            while !isOver.hasHappened, connection.trySend([0x20]) { Thread.sleep(forTimeInterval: 0.01) }
-        } _: { server in
-            let request = URLRequest(try server.url, posting: [FormParameter("a", "b")], authorization: nil)
-            let answer = Locked<OAuthError?>(nil)
-            EndpointTransport(durationFactor: 1).send(request, idleLimit: 1) { result in
-                if case .failure(let error) = result { answer.withLock { $0 = error } }
-                isOver.happen()
-            }
-            await isOver.wait()
-            #expect(answer.withLock { $0 } == .timedOut)
-        }
+    /// `HTTPExchangeTests` shows that the exchange ends then, though its body trickles.
+    @Test func `an exchange takes five times as long as a server may be silent, and no longer`() {
+        #expect(EndpointTransport().connections(idleLimit: 120).timeLimit == 600)
     }
 
     @Test func `a reply is saved before anybody who waits has it`() async {

@@ -4,19 +4,20 @@ import Testing
 
 @testable import AccessTokenOAuth
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// What `URLSession` does if it is left to itself, each provoked by a server on a raw socket; more of it is in the
 /// catalogue of hostile servers.
 @Suite("Pitfalls of URLSession", .eightAtATime, .timeLimit(.minutes(10)))
 struct PitfallTests {
-    @Test func `a host that does not exist is unreachable, and nothing was sent`() async throws {
-        let url = try #require(URL(string: "https://no-such-host.invalid/token"))
-        let endpoint = TokenEndpoint(url, authentication: .none(clientID: "app"))
-        let error = await #expect(throws: OAuthError.self) { try await endpoint.exchange(.refreshToken("RT0")) }
-        #expect(error?.isTransient == true)
-        #expect(error?.mayHaveBeenCarriedOut == false)
-    }
-
-    @Test func `nothing is kept for the next exchange: no connection, no cookie, no reply`() async throws {
+    @Test func `nothing is kept for the next exchange: no connection, cookie or reply, nor time-outs of the app's`()
+        async throws
+    {
+        let configuration = URLSessionConfiguration.default
+        configuration.httpAdditionalHeaders = ["X-Own": "yes"]
+        configuration.timeoutIntervalForRequest = 0.001
         try await withServer { connection, _ in
             let body = tokens("A\(connection.number)")
             connection.send("HTTP/1.1 200 OK\r\nSet-Cookie: session=1; Path=/\r\nCache-Control: max-age=3600\r\n")
@@ -24,11 +25,16 @@ struct PitfallTests {
             // A second request here would get half of a reply.
             if connection.receive() != nil { connection.send("HTTP/1.1 200 OK\r\n") }
         } _: { server in
-            let endpoint = try server.endpoint()
+            var endpoint = try server.endpoint()
+            endpoint.configuration = configuration
+            // It was copied.
+            configuration.httpAdditionalHeaders = ["X-Own": "no"]
             for number in 1...3 {
                 #expect(try await endpoint.exchange(.refreshToken("RT0")).accessToken.value == "A\(number)")
             }
+            #expect(server.requests.map { $0.fields["x-own"] } == ["yes", "yes", "yes"])
             #expect(server.requests.map { $0.fields["cookie"] } == [nil, nil, nil])
+            #expect(endpoint.configuration?.httpAdditionalHeaders?["X-Own"] as? String == "yes")
             #expect(server.requests.allSatisfy { $0.body.hasPrefix("grant_type=refresh_token&") })
         }
     }

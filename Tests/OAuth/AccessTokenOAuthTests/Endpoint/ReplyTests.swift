@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-/// What the catalogue of hostile servers and the vectors do not show: each way to write a member or a field.
+/// What the catalogue of hostile servers does not show: each way to write a member or a field.
 @Suite("Replies of the token endpoint", .eightAtATime, .timeLimit(.minutes(10)))
 struct ReplyTests {
     private let now = Date(timeIntervalSince1970: 1_792_000_000)
@@ -89,6 +89,19 @@ struct ReplyTests {
         let response = try read(200, try #require((mark + json).data(using: encoding))).result.get()
         #expect(response.accessToken.value == "A1" && response.refreshToken == "RT1")
         #expect(response.otherMembers == ["id_token": "I€", "tenant": #"{"id":7}"#])
+    }
+
+    @Test func `members that mean nothing here are text as it is, and anything else as its JSON`() {
+        let json = #"""
+            { "access_token": "A", "id_token" : "e30.x" , "ok":true,"n":12345678901234567890.10, "none":null,
+              "list": [1, {"a": "}]"} ] , "o":{"a":{}}, "q":"a\"\\\u00e9\n", "":"empty", "k\u0031":"key", "scope":"s" }
+            """#
+        #expect(
+            TokenReplyMembers(Data(json.utf8))?.others == [
+                "id_token": "e30.x", "ok": "true", "n": "12345678901234567890.10", "list": #"[1, {"a": "}]"} ]"#,
+                "o": #"{"a":{}}"#, "q": "a\"\\é\n", "": "empty", "k1": "key",
+            ]
+        )
     }
 
     @Test(arguments: [200, 400, 401, 403])

@@ -1,8 +1,9 @@
 import AccessTokenAdapters
-import AccessTokenOAuth
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AccessTokenOAuth
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -10,15 +11,52 @@ import FoundationNetworking
 
 @Suite("Grants, clients and errors", .eightAtATime, .timeLimit(.minutes(10)))
 struct VocabularyTests {
+    private static let secret = "s3cr:t %+/&"
     private static let verifier = "dBjftJeZ4CVP-mBqSNz.~_KAAAAAAAAAAAAAAAAAAAA"
 
-    private func bodySent(_ grant: TokenGrant, _ authentication: ClientAuthentication) async throws -> String {
+    private func requestSent(_ grant: TokenGrant, _ authentication: ClientAuthentication) async throws
+        -> ReceivedRequest
+    {
         try await withServer { connection, _ in
             connection.reply(200, #"{"access_token":"A","token_type":"Bearer"}"#)
         } _: { server in
             _ = try await server.endpoint(authentication: authentication).exchange(grant)
-            return try #require(server.requests.first).body
+            return try #require(server.requests.first)
         }
+    }
+
+    private func bodySent(_ grant: TokenGrant, _ authentication: ClientAuthentication) async throws -> String {
+        try await requestSent(grant, authentication).body
+    }
+
+    /// RFC 6749, section 2.3.1: one way to prove who the client is, and never two in one request.
+    @Test(
+        arguments: [
+            (.none(clientID: "app"), nil, "&client_id=app"),
+            (.basic(clientID: "app", secret: secret), "Basic YXBwOnMzY3IlM0F0KyUyNSUyQiUyRiUyNg==", ""),
+            (.basicRaw(clientID: "app", secret: secret), "Basic YXBwOnMzY3I6dCAlKy8m", ""),
+            (
+                .postBody(clientID: "app", secret: secret), nil,
+                "&client_id=app&client_secret=s3cr%3At+%25%2B%2F%26"
+            ),
+        ] as [(ClientAuthentication, String?, String)]
+    )
+    func `a client proves in its own way who it is, and in no other`(
+        authentication: ClientAuthentication,
+        field: String?,
+        parameters: String
+    ) async throws {
+        let request = try await requestSent(.refreshToken("a+b/c=="), authentication)
+        #expect(request.line == "POST /token HTTP/1.1")
+        #expect(request.fields["content-type"] == "application/x-www-form-urlencoded")
+        #expect(request.fields["accept"] == "application/json")
+        #expect(request.fields["authorization"] == field)
+        #expect(request.body == "grant_type=refresh_token&refresh_token=a%2Bb%2Fc%3D%3D" + parameters)
+    }
+
+    /// The example of RFC 6749, appendix B.
+    @Test func `a form is encoded as UTF-8`() {
+        #expect(FormEncoding.encoded(" %&+£€") == "+%25%26%2B%C2%A3%E2%82%AC")
     }
 
     @Test func `a code is exchanged with its verifier`() async throws {
@@ -30,20 +68,17 @@ struct VocabularyTests {
         )
     }
 
-    @Test(arguments: ["", "short", String(repeating: "a", count: 42), String(repeating: "a", count: 129)])
-    func `a verifier of a wrong length is refused before anything is sent`(verifier: String) {
+    @Test(
+        arguments: [
+            "", "short", String(repeating: "a", count: 42), String(repeating: "a", count: 129),
+            "+" + String(repeating: "a", count: 50),
+        ]
+    )
+    func `a verifier of a wrong length, or with other characters, is refused before anything is sent`(
+        verifier: String
+    ) {
         #expect(throws: OAuthError.invalidCodeVerifier) {
             try TokenGrant.authorizationCode("c", redirectURI: nil, codeVerifier: verifier)
-        }
-    }
-
-    @Test func `a verifier with other characters is refused`() {
-        #expect(throws: OAuthError.invalidCodeVerifier) {
-            try TokenGrant.authorizationCode(
-                "c",
-                redirectURI: nil,
-                codeVerifier: "+" + String(repeating: "a", count: 50)
-            )
         }
     }
 
@@ -105,11 +140,13 @@ struct VocabularyTests {
         configuration.httpAdditionalHeaders = ["X-Key": "s3cret"]
         var endpoint = TokenEndpoint(url, authentication: .basic(clientID: "app", secret: "s3cret"), revocationURL: url)
         endpoint.configuration = configuration
-        let store = MemoryCredentialStore(Credential(refreshToken: "s3cret", otherMembers: ["id_token": "s3cret"]))
+        let token = AccessToken(value: "s3cret")
+        let credential = Credential(accessToken: token, refreshToken: "s3cret", otherMembers: ["id_token": "s3cret"])
+        let store = MemoryCredentialStore(credential)
         let loader = OAuthLoader(endpoint: endpoint, store: store)
         let service = AsyncAccessTokenService(loader: loader)
-        let token = AccessToken(value: "s3cret")
         let shown: [any Sendable] = [
+            credential, CredentialRecord(credential: credential, version: 1), CredentialChange.replace(credential),
             ClientAuthentication.basicRaw(clientID: "app", secret: "s3cret"),
             ClientAuthentication.postBody(clientID: "app", secret: "s3cret"),
             TokenGrant.refreshToken("s3cret"),
@@ -141,28 +178,6 @@ struct VocabularyTests {
         }
     }
 
-    @Test(
-        arguments: [
-            OAuthError.connectionLost(code: -1005), .timedOut, .bodyTooLong, .notUnderstood(status: 200, "it is empty"),
-            .notUnderstood(status: 299, "it is empty"), .unavailable(status: 502), .unavailable(status: 512),
-        ]
-    )
-    func `what was sent may have been carried out, unless the server says that it was not`(error: OAuthError) {
-        #expect(error.mayHaveBeenCarriedOut)
-    }
-
-    @Test(
-        arguments: [
-            OAuthError.notUnderstood(status: 100, "it is empty"), .notUnderstood(status: 300, "it is empty"),
-            .notUnderstood(status: 400, "it is empty"), .unavailable(status: 501), .unavailable(status: 511),
-            .refused("invalid_grant"), .redirected(status: 307), .unreachable(code: -1004), .insecureEndpoint,
-            .invalidCodeVerifier, .assertionTimedOut,
-        ]
-    )
-    func `what was not sent was not carried out, nor what the server refused`(error: OAuthError) {
-        #expect(!error.mayHaveBeenCarriedOut)
-    }
-
     @Test func `each error says what to do next, in one of four ways`() {
         let errors: [(OAuthError, String)] = [
             (.refused("invalid_grant"), "sign in again"), (.refused("invalid_client"), "identifier, secret"),
@@ -179,5 +194,26 @@ struct VocabularyTests {
             #expect(error.localizedDescription == error.description)
             #expect([error.requiresSignIn, error.isTransient, error.isConfigurationMistake].count { $0 } <= 1)
         }
+    }
+
+    @Test func `what was sent may have been carried out, unless the server says that it was not`() {
+        let carriedOut: [OAuthError] = [
+            .connectionLost(code: -1005), .unreadableHead(), .timedOut, .bodyTooLong,
+        ]
+        let notCarriedOut: [OAuthError] = [
+            .refused("invalid_grant"), .redirected(status: 307), .unreachable(code: -1004), .insecureEndpoint,
+            .invalidCodeVerifier, .assertionTimedOut, .unavailable(status: 503, retryAfter: 0),
+        ]
+        for error in carriedOut { #expect(error.mayHaveBeenCarriedOut, "\(error)") }
+        for error in notCarriedOut { #expect(!error.mayHaveBeenCarriedOut, "\(error)") }
+        for (status, expected) in [(100, false), (200, true), (299, true), (300, false), (400, false)] {
+            #expect(OAuthError.notUnderstood(status: status, "").mayHaveBeenCarriedOut == expected, "\(status)")
+        }
+        // A gateway's status says that another server may have done the work.
+        for status in [408, 429, 500, 501, 502, 503, 504, 511, 512, 524] {
+            let isGateways = [502, 503, 504, 512, 524].contains(status)
+            #expect(OAuthError.unavailable(status: status).mayHaveBeenCarriedOut == isGateways, "\(status)")
+        }
+        #expect(OAuthError.unavailable(status: 504, retryAfter: 0).mayHaveBeenCarriedOut)
     }
 }

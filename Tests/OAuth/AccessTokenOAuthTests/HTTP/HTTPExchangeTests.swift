@@ -90,22 +90,6 @@ struct HTTPExchangeTests {
         }
     }
 
-    @Test func `harms nobody when hundreds are let go at every moment of a refusal`() async throws {
-        let request = URLRequest(url: try Nobody.url)
-        let connections = HTTPConnections(.default)
-        await withTaskGroup(of: Void.self) { group in
-            for number in 0..<300 {
-                group.addTask {
-                    let (exchange, answer) = exchange(request)
-                    exchange.start(over: connections)
-                    for _ in 0..<(number % 100) { await Task.yield() }
-                    exchange.abandon()
-                    await answer.hasCome.wait()
-                }
-            }
-        }
-    }
-
     @Test(arguments: ["HEAD", "GET"])
     func `takes a length whose body does not come for no body that is too long`(method: String) async throws {
         let status = method == "HEAD" ? 200 : 304

@@ -79,6 +79,12 @@ struct HostileServer: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// Whether only body and status tell it from a good server, and the status means nothing to `URLSession`.
+    var isOrdinaryReply: Bool {
+        guard steps.count == 1, case .whole(let status, _) = steps[0] else { return false }
+        return [200, 400, 403, 418, 500, 501, 502, 503, 504].contains(status)
+    }
+
     /// Whether only a clock ends the exchange.
     var isSilent: Bool { exchange == .timedOut }
 

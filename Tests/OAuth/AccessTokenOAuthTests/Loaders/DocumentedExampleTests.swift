@@ -5,41 +5,17 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The code of the documentation's pages, run.
 @Suite("What the documentation of this product shows", .eightAtATime, .timeLimit(.minutes(10)))
 struct DocumentedExampleTests {
-    /// A callback loader as legacy code has it: it fails once, and then brings a token.
-    private final class LegacyLoader: AccessTokenLoader {
-        let loads = Locked(0)
-
-        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            let number = loads.withLock { loads in
-                loads += 1
-                return loads
-            }
-            handler(number == 1 ? .failure(OAuthError.unavailable(status: 500)) : .success(AccessToken(value: "A")))
-        }
-
-        func signOut(then done: @escaping @Sendable () -> Void) { done() }
-    }
-
     @Test func `a callback loader gets retries and a throttle through the adapters`() async throws {
-        let legacyLoader = LegacyLoader()
+        let down = OAuthError.unavailable(status: 500)
+        let base = ListLoader(.failure(down), .success(AccessToken(value: "A")))
+        let legacyLoader = CallbackLoaderAdapter(of: base)
         let loader = ThrottlingLoader(RetryingLoader(AsyncLoaderAdapter(of: legacyLoader)))
         let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
-        let value = try await withCheckedThrowingContinuation { continuation in
-            ask(service) { continuation.resume(with: $0.map(\.value)) }
-        }
-        #expect(value == "A")
-        #expect(legacyLoader.loads.withLock { $0 } == 2)
-    }
-
-    private func ask(_ service: AccessTokenService, then handler: @escaping AccessTokenHandler) {
-        service.retrieveToken(then: handler)
+        #expect(try await told { service.retrieveToken(then: $0) }.get().value == "A")
+        #expect(base.loads == 2)
     }
 
     private func yourClient(tokenURL: URL, refreshToken: String) -> AsyncAccessTokenService {
@@ -93,36 +69,18 @@ struct DocumentedExampleTests {
         #expect(try await exchange(.refreshToken(session.refreshToken), .none(clientID: "app")).refreshToken != nil)
     }
 
-    @Test func `errors match by pattern`() {
-        func name(_ error: any Error) -> String {
-            switch error {
-            case OAuthError.timedOut: "timed out"
-            case OAuthError.refused("invalid_grant"): "sign in"
-            case CredentialStoreError.busy: "busy"
-            default: "other"
-            }
-        }
-        #expect(name(OAuthError.timedOut) == "timed out")
-        #expect(name(OAuthError.refused("invalid_grant", explanation: "spent")) == "sign in")
-        #expect(name(CredentialStoreError.busy) == "busy")
-        #expect(name(CancellationError()) == "other")
-    }
-
-    @Test func `an endpoint's own configuration is used, without cookies, and its time-outs are not`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, tokens("A1"), fields: ["Set-Cookie": "session=1; Path=/"])
-        } _: { server in
-            let configuration = URLSessionConfiguration.default
-            configuration.httpAdditionalHeaders = ["X-Own": "yes"]
-            configuration.timeoutIntervalForRequest = 0.001
-            var endpoint = try server.endpoint()
-            endpoint.configuration = configuration
-            // It was copied.
-            configuration.httpAdditionalHeaders = ["X-Own": "no"]
-            for _ in 0..<2 { _ = try await endpoint.exchange(.refreshToken("RT0")) }
-            #expect(server.requests.map { $0.fields["x-own"] } == ["yes", "yes"])
-            #expect(server.requests.map { $0.fields["cookie"] } == [nil, nil])
-            #expect(endpoint.configuration?.httpAdditionalHeaders?["X-Own"] as? String == "yes")
+    @Test(
+        arguments: [
+            (OAuthError.timedOut, "timed out"), (OAuthError.refused("invalid_grant", explanation: "spent"), "sign in"),
+            (CredentialStoreError.busy, "busy"), (CancellationError(), "other"),
+        ] as [(any Error, String)]
+    )
+    func `errors match by pattern`(error: any Error, name: String) {
+        switch error {
+        case OAuthError.timedOut: #expect(name == "timed out")
+        case OAuthError.refused("invalid_grant"): #expect(name == "sign in")
+        case CredentialStoreError.busy: #expect(name == "busy")
+        default: #expect(name == "other")
         }
     }
 }

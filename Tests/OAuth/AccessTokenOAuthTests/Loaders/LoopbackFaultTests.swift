@@ -1,4 +1,3 @@
-import AccessTokenContract
 import AccessTokenOAuth
 import Foundation
 import LoopbackAuthorizationServer
@@ -11,28 +10,18 @@ import FoundationNetworking
 
 @Suite("Faults of the loopback server", .eightAtATime, .timeLimit(.minutes(10)))
 struct LoopbackFaultTests {
-    private func withServer(
-        clock: ManualClock? = nil,
-        _ body: (RotatingAuthorizationServer, MemoryCredentialStore, OAuthLoader) async throws -> Void
-    ) async throws {
+    private func withServer(_ body: (RotatingAuthorizationServer, OAuthLoader) async throws -> Void) async throws {
         let server = try RotatingAuthorizationServer()
         defer { server.stop() }
         let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
-        let endpoint = TokenEndpoint(
-            server.tokenEndpoint,
-            authentication: .none(clientID: RotatingAuthorizationServer.clientID),
-            revocationURL: server.revocationEndpoint,
-            deadline: TokenEndpoint.deadline(by: clock),
-            clock: clock ?? SystemClock()
-        )
-        try await body(server, store, OAuthLoader(endpoint: endpoint, store: store))
+        try await body(server, OAuthLoader(endpoint: server.endpoint, store: store))
     }
 
     @Test(arguments: [.cut, .lost] as [AuthorizationServerFault])
     func `a reply that does not arrive was carried out, and sending again is a reuse`(fault: AuthorizationServerFault)
         async throws
     {
-        try await withServer { (server, store, loader) async throws in
+        try await withServer { (server, loader) async throws in
             server.fail(fault)
             let error = await #expect(throws: OAuthError.self) { try await loader.load(replacing: nil) }
             #expect(error?.mayHaveBeenCarriedOut == true)
@@ -46,7 +35,7 @@ struct LoopbackFaultTests {
 
     @Test(arguments: SessionKind.allCases)
     func `the resource fails when it is told to`(kind: SessionKind) async throws {
-        try await withServer { (server, store, loader) async throws in
+        try await withServer { (server, loader) async throws in
             let service = AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
             let session = kind.session(service, origins: [server.resource])
             server.fail(.unavailable(), .unauthorized, .cut, at: .resource)

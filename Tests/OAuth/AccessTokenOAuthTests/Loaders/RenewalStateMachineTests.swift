@@ -91,7 +91,7 @@ struct RenewalStateMachineTests {
         #expect(test.look(&machine, Self.record(row.note)) == row.outcome)
     }
 
-    @Test func `a note of the dead is waited for as long as the store says, and a note of its own is obeyed`() {
+    @Test func `a note of the dead is waited for as long as the store says`() {
         var test = self
         var machine = Self.machine()
         let record = Self.record(Self.note())
@@ -102,37 +102,7 @@ struct RenewalStateMachineTests {
                 return fail("no pause")
             }
         }
-        guard case .leave(.replace(let noted)) = machine.entered(record, &test.memory, at: Self.now) else {
-            return fail("no note")
-        }
-        #expect(noted.note?.count == 2)
-        #expect(noted.note?.hasRival == true)
-        let written = CredentialRecord(credential: noted, version: 6)
-        guard case .enter = machine.left(.success(written), &test.memory, at: Self.now) else {
-            return fail("the note was not taken")
-        }
-        // Another load of this process waits meanwhile.
-        var other = Self.machine()
-        #expect(test.look(&other, written) == "wait")
-        #expect(test.look(&machine, written) == "send RT0")
-        // Refused beside a rival: the record stays for the successor.
-        let change = machine.answered(.failed(OAuthError.refused("invalid_grant")), &test.memory)
-        #expect(change == .replace(noted.noting(noted.note?.with(.refused))))
-    }
-
-    @Test func `whoever has written after the note makes the load look again`() {
-        var test = self
-        var machine = Self.machine()
-        guard case .leave(.replace(let noted)) = machine.entered(Self.record(), &test.memory, at: Self.now),
-            case .enter = machine.left(
-                .success(CredentialRecord(credential: noted, version: 6)),
-                &test.memory,
-                at: Self.now
-            )
-        else { return fail("no note") }
-        let peer = Credential(accessToken: AccessToken(value: "peer"), refreshToken: "RT1")
-        #expect(test.look(&machine, CredentialRecord(credential: peer, version: 7)) == "adopt peer")
-        #expect(test.memory.sending.isEmpty)
+        #expect(test.look(&machine, record) == "note 2 beside a rival")
     }
 
     @Test func `a store that keeps no notes is served all the same`() {
@@ -226,6 +196,11 @@ struct RenewalStateMachineTests {
             return fail("taken for its own")
         }
         #expect(test.look(&machine, peer) == "send RT5")
+        // Nor is a removal taken for done where a record is.
+        _ = machine.answered(.failed(OAuthError.refused("invalid_grant")), &test.memory)
+        guard case .enter = machine.left(.success(Self.record(nil, "RT6")), &test.memory, at: Self.now) else {
+            return fail("taken for removed")
+        }
     }
 
     @Test func `a load without a caller sends nothing, and one that is not let in takes a peer's token`() {

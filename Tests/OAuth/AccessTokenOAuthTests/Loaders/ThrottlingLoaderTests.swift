@@ -46,8 +46,11 @@ struct ThrottlingLoaderTests {
         }
     }
 
-    @Test func `that nobody is signed in is found out anew each time`() async {
-        for error in [OAuthError.refused("invalid_grant"), AccessTokenError.signedOut] as [any Error] {
+    @Test func `that nobody is signed in is found out anew each time, as after a cancellation`() async {
+        let errors: [any Error] = [
+            OAuthError.refused("invalid_grant"), AccessTokenError.signedOut, CancellationError(),
+        ]
+        for error in errors {
             let base = ListLoader(.failure(error))
             let loader = throttling(base)
             for _ in 0..<3 { await #expect(throws: (any Error).self) { try await loader.load(replacing: nil) } }
@@ -74,33 +77,21 @@ struct ThrottlingLoaderTests {
         loader.forgetFailure()
         #expect(try await loader.load(replacing: nil) == token)
     }
-}
-
-@Suite("A throttle and the end of a session", .eightAtATime, .timeLimit(.minutes(10)))
-struct ThrottleTests {
-    private final class HeldLoader: AsyncAccessTokenLoader {
-        let isInside = Event()
-        let mayLeave = Event()
-        let loads = Locked(0)
-        func load(replacing old: AccessToken?) async throws -> AccessToken {
-            let number = loads.withLock {
-                $0 += 1; return $0
-            }
-            guard number == 1 else { return AccessToken(value: "NEW") }
-            isInside.happen()
-            await mayLeave.wait()
-            throw OAuthError.unavailable(status: 503, retryAfter: 300)
-        }
-        func signOut() async { mayLeave.happen() }
-    }
 
     @Test func `a failure of the session that ended answers nobody in the next`() async throws {
-        let base = HeldLoader()
-        let loader = ThrottlingLoader(base, clock: ManualClock())
+        let (isInside, mayLeave) = (Event(), Event())
+        let base = ListLoader(.failure(down), .success(token)) { number in
+            guard number == 1 else { return }
+            isInside.happen()
+            await mayLeave.wait()
+        } onSignOut: {
+            mayLeave.happen()
+        }
+        let loader = throttling(base)
         let load = Task { try await loader.load(replacing: nil) }
-        await base.isInside.wait()
+        await isInside.wait()
         await loader.signOut()
-        _ = try? await load.value
-        #expect(try await loader.load(replacing: nil).value == "NEW")
+        await #expect(throws: down) { try await load.valueInTime }
+        #expect(try await loader.load(replacing: nil) == token)
     }
 }

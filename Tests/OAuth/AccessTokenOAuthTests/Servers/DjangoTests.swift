@@ -57,20 +57,6 @@ extension RealServerTests {
             #expect(try await store.refreshToken == nil)
         }
 
-        @Test func `a grant of another kind begins a session: a password`() async throws {
-            let server = try server()
-            let endpoint = try server.endpoint(.basic(clientID: "password", secret: Self.secret))
-            func grant(_ password: String) -> TokenGrant {
-                .extensionGrant("password", parameters: ["username": "alice", "password": password])
-            }
-            let response = try await endpoint.exchange(grant("wonderland"))
-            #expect(try await server.status(for: response.accessToken) == 200)
-            let loader = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(Credential(response)))
-            let next = try await loader.load(replacing: response.accessToken)
-            #expect(try await server.status(for: next) == 200)
-            await refuses("invalid_grant") { _ = try await endpoint.exchange(grant("looking glass")) }
-        }
-
         @Test func `a device waits for its user, and begins a session`() async throws {
             let server = try server()
             let endpoint = try server.endpoint(.none(clientID: "device"))

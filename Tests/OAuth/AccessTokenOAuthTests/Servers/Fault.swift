@@ -62,7 +62,7 @@ enum Fault: Sendable {
 /// Runs a test with a proxy before a server that does these things to the first exchanges, and nothing to later ones.
 func withProxy<Value>(
     to server: RealServer,
-    _ faults: Fault...,
+    _ faults: [Fault],
     body: (ScriptedServer) async throws -> Value
 ) async throws -> Value {
     try await withServer { connection, request in

@@ -24,10 +24,7 @@ extension RealServerTests {
             let old = try #require(credential.accessToken)
             let store = MemoryCredentialStore(credential)
             let before = try server.tokenRequests
-            try await withServer { connection, request in
-                let index = connection.number - 1
-                (index < faults.count ? faults[index] : .none).carryOut(request, on: connection, to: server)
-            } _: { proxy in
+            try await withProxy(to: server, faults) { proxy in
                 let services = Services(try server.endpoint(by: proxy), store) { loader in
                     ThrottlingLoader(RetryingLoader(loader, retries: retries, clock: clock))
                 }
@@ -120,7 +117,7 @@ extension RealServerTests {
             let old = try await store.credential?.accessToken
             let before = try server.tokenRequests
             let (isCarriedOut, gate) = (Event(), Gate())
-            try await withProxy(to: server, .holdReply(isCarriedOut, gate)) { proxy in
+            try await withProxy(to: server, [.holdReply(isCarriedOut, gate)]) { proxy in
                 let loader = OAuthLoader(endpoint: try server.endpoint(by: proxy, clock: clock), store: store)
                 let late = Task { try await loader.load(replacing: old) }
                 await isCarriedOut.wait()

@@ -121,18 +121,6 @@ struct RealServer: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The version that was really installed, and the one that the scripts ask for.
-    var versions: (installed: String, pinned: String) {
-        get async throws {
-            let python = stateFolder + "/venv/bin/python"
-            let program = "import importlib.metadata as m; print(m.version('\(name)'))"
-            let installed = try await Script.run(python, ["-c", program])
-            let requirements = try String(contentsOf: folder.appending(path: "requirements.txt"), encoding: .utf8)
-            let line = try #require(requirements.split(separator: "\n").first { $0.hasPrefix(name + "==") })
-            return (try #require(installed.first), String(line.dropFirst(name.count + 2)))
-        }
-    }
-
     /// Ends the server as a power cut does.
     func kill() async throws {
         try await Script.run(folder.appending(path: "../stop.sh").standardized.path, [stateFolder, "KILL"])
@@ -140,14 +128,12 @@ struct RealServer: Sendable, CustomTestStringConvertible {
 
     /// Starts it again, with what was on its disk.
     ///
-    /// - Parameters:
-    ///   - grace: seconds for which it takes a spent refresh token again.
-    ///   - lifetime: seconds that an access token lives.
-    func startAgain(grace: Int = 0, lifetime: Int = 3600) async throws {
+    /// - Parameter grace: seconds for which it takes a spent refresh token again.
+    func startAgain(grace: Int = 0) async throws {
         try await Script.run(
             folder.appending(path: "start.sh").path,
             [stateFolder, "\(port)", "again"],
-            environment: ["GRACE": "\(grace)", "ACCESS_TTL": "\(lifetime)"],
+            environment: ["GRACE": "\(grace)", "ACCESS_TTL": "3600"],
             isDaemon: true
         )
     }
@@ -178,11 +164,6 @@ extension RealServer {
                 continuation.resume(with: result.map(\.status))
             }
         }
-    }
-
-    /// Returns when the server's own resource rejects a token that was good.
-    func expiry(of token: AccessToken) async throws {
-        while try await status(for: token) == 200 {}
     }
 }
 

@@ -16,7 +16,7 @@ extension RealServerTests {
             let store = MemoryCredentialStore(credential)
             let (isCarriedOut, gate) = (Event(), Gate())
             let before = try server.tokenRequests
-            try await withProxy(to: server, .holdReply(isCarriedOut, gate)) { proxy in
+            try await withProxy(to: server, [.holdReply(isCarriedOut, gate)]) { proxy in
                 let loader = OAuthLoader(endpoint: try server.endpoint(by: proxy), store: store) { error in
                     Issue.record("\(error)")
                 }

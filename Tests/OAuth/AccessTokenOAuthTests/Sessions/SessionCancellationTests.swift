@@ -25,7 +25,7 @@ struct SessionCancellationTests {
             if !how.whileLoading { gate.pass() }
             connection.reply(200, "")
         } _: { server in
-            let (service, loader) = SampleTokens.service { _ in
+            let (service, loader) = ListLoader.service { _ in
                 isLoading.happen()
                 if how.whileLoading { await mayEnd.wait() }
             }
@@ -56,7 +56,7 @@ struct SessionCancellationTests {
             if request.fields["x-module"] == "impatient" { gate.pass() }
             connection.reply(200, "")
         } _: { server in
-            let (service, loader) = SampleTokens.service()
+            let (service, loader) = ListLoader.service()
             let sessions = try ["patient", "impatient"].map { name in
                 let configuration = URLSessionConfiguration.keepingNothing
                 configuration.httpAdditionalHeaders = ["X-Module": name]
@@ -106,7 +106,7 @@ struct SessionCancellationTests {
             }
         } _: { server in
             let origins = [try server.url, try Nobody.url]
-            let session = kind.session(SampleTokens.service().0, origins: origins)
+            let session = kind.session(ListLoader.service().0, origins: origins)
             let answered = URLRequest(url: try server.resource)
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<600 {

@@ -60,6 +60,15 @@ enum Nobody {
     }
 }
 
+/// What a call of callback code is told; written in an async function, the compiler would suggest the other call.
+func told<Value: Sendable>(
+    _ call: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+) async -> Result<Value, any Error> {
+    await withCheckedContinuation { continuation in
+        call { continuation.resume(returning: $0) }
+    }
+}
+
 /// All that a value shows of itself: description, debug description and dump.
 func everythingShown(by value: some Any) -> String {
     var text = "\(value)|" + String(reflecting: value) + "|"

@@ -14,7 +14,6 @@ final class ScriptedServer: Sendable {
     private let port: UInt16
     private let threads = DispatchGroup()
     private let received = Locked<[ReceivedRequest]>([])
-    private let closed = Locked(0)
     private let keepsRequests: Bool
     private let script: Script
 
@@ -28,9 +27,6 @@ final class ScriptedServer: Sendable {
         (listener, port) = try SocketDescriptor.listening(onPort: 0)
         run { server in server.accept() }
     }
-
-    /// How many connections are over on both sides.
-    var closedConnections: Int { closed.withLock { $0 } }
 
     /// Every first request of a connection so far.
     var requests: [ReceivedRequest] { received.withLock { $0 } }
@@ -84,7 +80,6 @@ final class ScriptedServer: Sendable {
             script(connection, request)
         }
         connection.close()
-        closed.withLock { $0 += 1 }
     }
 }
 
@@ -136,11 +131,6 @@ final class ScriptedConnection: Sendable {
         descriptor.send(bytes)
     }
 
-    /// Waits until the client has closed its side.
-    func waitUntilClosed() {
-        while !descriptor.receive(upTo: 65_536).isEmpty {}
-    }
-
     /// A whole reply, after which the connection closes.
     func reply(_ status: Int, _ body: String, fields: [String: String] = ["Content-Type": "application/json"]) {
         let head = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
@@ -151,7 +141,7 @@ final class ScriptedConnection: Sendable {
 
     func close() {
         descriptor.endSending()
-        waitUntilClosed()
+        while !descriptor.receive(upTo: 65_536).isEmpty {}
         descriptor.close()
     }
 

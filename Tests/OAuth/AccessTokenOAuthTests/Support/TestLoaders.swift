@@ -8,55 +8,47 @@ final class ListLoader: AsyncAccessTokenLoader {
     }
 
     private let results: [Result<AccessToken, any Error>]
+    private let onLoad: @Sendable (Int) async -> Void
     private let onSignOut: @Sendable () async -> Void
     private let state = Locked(State())
 
-    init(_ results: Result<AccessToken, any Error>..., onSignOut: @escaping @Sendable () async -> Void = {}) {
+    /// - Parameters:
+    ///   - onLoad: is waited for in each load, and told its number.
+    ///   - onSignOut: is waited for in each sign-out.
+    init(
+        _ results: Result<AccessToken, any Error>...,
+        onLoad: @escaping @Sendable (Int) async -> Void = { _ in },
+        onSignOut: @escaping @Sendable () async -> Void = {}
+    ) {
         self.results = results
+        self.onLoad = onLoad
         self.onSignOut = onSignOut
+    }
+
+    /// A service whose loads bring `A1`, and `A2` from then on, each valid until it is rejected.
+    static func service(
+        onLoad: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) -> (AsyncAccessTokenService, ListLoader) {
+        let tokens = ["A1", "A2"].map { AccessToken(value: $0) }
+        let loader = ListLoader(.success(tokens[0]), .success(tokens[1]), onLoad: onLoad)
+        return (AsyncAccessTokenService(loader: loader), loader)
     }
 
     var loads: Int { state.withLock { $0.loads } }
     var signOuts: Int { state.withLock { $0.signOuts } }
 
     func load(replacing old: AccessToken?) async throws -> AccessToken {
-        let index = state.withLock { state in
+        let number = state.withLock { state in
             state.loads += 1
-            return min(state.loads, results.count) - 1
+            return state.loads
         }
-        return try results[index].get()
+        await onLoad(number)
+        return try results[min(number, results.count) - 1].get()
     }
 
     func signOut() async {
         state.withLock { $0.signOuts += 1 }
         await onSignOut()
-    }
-}
-
-/// A service whose loads bring `A1`, `A2` and so on, each valid until it is rejected.
-final class SampleTokens: AsyncAccessTokenLoader {
-    private let count = Locked(0)
-    private let onLoad: @Sendable (Int) async -> Void
-
-    private init(_ onLoad: @escaping @Sendable (Int) async -> Void) { self.onLoad = onLoad }
-
-    /// - Parameter onLoad: is waited for in each load, and told its number.
-    static func service(
-        onLoad: @escaping @Sendable (Int) async -> Void = { _ in }
-    ) -> (AsyncAccessTokenService, SampleTokens) {
-        let loader = SampleTokens(onLoad)
-        return (AsyncAccessTokenService(loader: loader), loader)
-    }
-
-    var loads: Int { count.withLock { $0 } }
-
-    func load(replacing old: AccessToken?) async throws -> AccessToken {
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
-        await onLoad(number)
-        return AccessToken(value: "A\(number)")
     }
 }
 
