@@ -61,12 +61,8 @@ final class EarlyCancellation: Sendable {
 }
 
 extension ForeignDesign {
-    static let earlyCancellation = ForeignDesign(
-        "a cancellation that comes before the wait",
-        broken: ["X3"],
-        repairs: "X3"
-    ) { isRepaired in
-        ContractSubject("early cancellation", features: [.cancellation, .asyncCallers]) { fixture in
+    static let earlyCancellation = ForeignDesign(broken: ["X3"], repairs: "X3") { isRepaired in
+        ContractSubject("a cancellation before the wait", features: [.cancellation, .asyncCallers]) { fixture in
             let service = EarlyCancellation(looksAgain: isRepaired, loader: fixture.loader)
             return .awaiting { try await service.token() }
         }

@@ -29,9 +29,8 @@ actor ForcedRefreshClient {
 }
 
 extension ForeignDesign {
-    static let forcedRefresh = ForeignDesign("a forced refresh that joins no other", broken: ["I7"], repairs: "I7") {
-        isRepaired in
-        ContractSubject("forced refresh", features: [.forcedRefresh, .currentToken]) { fixture in
+    static let forcedRefresh = ForeignDesign(broken: ["I7"], repairs: "I7") { isRepaired in
+        ContractSubject("a forced refresh that joins no other", features: [.forcedRefresh, .currentToken]) { fixture in
             let client = ForcedRefreshClient(isRepaired: isRepaired, loader: fixture.loader)
             return .awaiting {
                 try await client.token(forcingRefresh: false)

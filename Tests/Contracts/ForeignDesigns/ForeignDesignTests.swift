@@ -5,8 +5,7 @@ import Testing
 @Suite("Designs of others", .eightAtATime, .timeLimit(.minutes(30)))
 struct ForeignDesignTests {
     static let all: [ForeignDesign] = [
-        .leaderClears, .lockedRequest, .preloading, .lateWaiters, .cancelledSession, .forcedRefresh, .twoSteps,
-        .takingTurns, .earlyCancellation,
+        .leaderClears, .preloading, .lateWaiters, .cancelledSession, .forcedRefresh, .twoSteps, .earlyCancellation,
     ]
 
     @Test(arguments: all)

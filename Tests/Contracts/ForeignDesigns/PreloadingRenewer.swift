@@ -56,9 +56,8 @@ final class PreloadingRenewer: Sendable {
 }
 
 extension ForeignDesign {
-    static let preloading = ForeignDesign("a renewer that loads ahead", broken: ["C6", "D7"], repairs: "C6") {
-        isRepaired in
-        ContractSubject("renewer", features: [.expiry, .callbackLoader]) { fixture in
+    static let preloading = ForeignDesign(broken: ["C6", "D7"], repairs: "C6") { isRepaired in
+        ContractSubject("a renewer that loads ahead", features: [.expiry, .callbackLoader]) { fixture in
             let renewer = PreloadingRenewer(isRepaired: isRepaired, loader: fixture.loader, clock: fixture.clock)
             return .retrieving { renewer.get($0) }
         }

@@ -57,8 +57,8 @@ extension ForeignDesign {
     static let cancelledSession = session("a session that cancels its load and trusts in that", .isCancelled)
 
     private static func session(_ name: String, _ lateToken: SessionManager.LateToken) -> ForeignDesign {
-        ForeignDesign(name, broken: ["O1", "O4"], repairs: "O1") { isRepaired in
-            ContractSubject("session manager", features: [.signOut]) { fixture in
+        ForeignDesign(broken: ["O1", "O4"], repairs: "O1") { isRepaired in
+            ContractSubject(name, features: [.signOut]) { fixture in
                 let manager = SessionManager(isRepaired ? .isDropped : lateToken, loader: fixture.loader)
                 return .awaiting {
                     try await manager.current()

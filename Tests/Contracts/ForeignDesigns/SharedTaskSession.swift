@@ -38,9 +38,8 @@ actor SharedTaskSession {
 
 extension ForeignDesign {
     /// A round of S4 holds the caller that started the task, and no other.
-    static let leaderClears = ForeignDesign("a shared task, cleared by its caller", broken: ["S4"], repairs: "S4") {
-        isRepaired in
-        ContractSubject("shared task", features: [.asyncCallers, .invalidation]) { fixture in
+    static let leaderClears = ForeignDesign(broken: ["S4"], repairs: "S4") { isRepaired in
+        ContractSubject("a shared task, cleared by its caller", features: [.asyncCallers, .invalidation]) { fixture in
             let session = SharedTaskSession(isRepaired: isRepaired, loader: fixture.loader)
             return .awaiting {
                 try await session.validToken()

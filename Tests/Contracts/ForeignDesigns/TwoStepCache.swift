@@ -42,8 +42,8 @@ final class TwoStepCache: Sendable {
 }
 
 extension ForeignDesign {
-    static let twoSteps = ForeignDesign("a decision in two steps", broken: ["S1", "D7"], repairs: "S1") { isRepaired in
-        ContractSubject("two steps", features: .callbackLoader) { fixture in
+    static let twoSteps = ForeignDesign(broken: ["S1", "D7"], repairs: "S1") { isRepaired in
+        ContractSubject("a decision in two steps", features: .callbackLoader) { fixture in
             let cache = TwoStepCache(isRepaired: isRepaired, loader: fixture.loader)
             return .retrieving { cache.get($0) }
         }

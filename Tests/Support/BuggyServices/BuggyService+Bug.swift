@@ -27,6 +27,7 @@ extension BuggyService {
         case failureDropsTheToken
         case cancelledLoadStays
         case loadsAgainAfterFailure
+        case failuresServeOneWaiter
         // Invalidation
         case ignoresInvalidation
         case blanketInvalidation
@@ -70,6 +71,7 @@ extension BuggyService {
         case repeatedAnswerReachesTheNextLoad
         case swallowsRepeatedAnswers
         case registersAfterLoading
+        case loadsUnderALock
         // Deadlines
         case noDeadline
         case timedOutLoadStays

@@ -10,11 +10,13 @@ extension BuggyService {
                 state.withLock { $0.deadline = (load.id, timer) }
             }
         }
+        if bug == .loadsUnderALock { wrongLock.lock() }
         if bug == .weakSelf {
             surroundings.loader.load(replacing: load.replacing) { [weak self] in self?.finish(load, $0) }
         } else {
             surroundings.loader.load(replacing: load.replacing) { [self] in finish(load, $0) }
         }
+        if bug == .loadsUnderALock { wrongLock.unlock() }
     }
 
     func endDeadline(of load: Int?) {
@@ -32,6 +34,7 @@ extension BuggyService {
     }
 
     private func finish(_ load: Load, _ result: Result<AccessToken, any Error>) {
+        if bug == .loadsUnderALock { wrongLock.withLock {} }
         answerTooEarly(load, result)
         endDeadline(of: load.id)
         var isRepeated = false
@@ -81,6 +84,7 @@ extension BuggyService {
         let again = state.withLock { state -> Load? in
             switch bug {
             case .loadsAgainAfterFailure where load.session == state.session: newLoad(&state)
+            case .failuresServeOneWaiter where state.load?.id == load.id: newLoad(&state)
             case .triesAgainAfterSignOut where load.session != state.session && state.isSignedOut:
                 Load(id: load.id, session: state.session, replacing: nil)
             default: nil
@@ -116,6 +120,8 @@ extension BuggyService {
             state.load?.waiters = []
         case .failureForgetsWaitersLate:
             surroundings.later { [self] in self.state.withLock { $0.load = nil } }
+        case .failuresServeOneWaiter where waiters.count > 1:
+            return Answer([state.load?.waiters.removeFirst()].compactMap(\.self), result)
         case .cancelledLoadStays where error is CancellationError:
             return Answer([], result)
         default:
