@@ -1,7 +1,6 @@
 import AccessTokenAdapters
 import AccessTokenContract
 import AccessTokenOAuth
-import Dispatch
 import Foundation
 import Testing
 
@@ -29,39 +28,16 @@ struct ArticleTests {
         #expect(throws: CancellationError.self) { try result?.get() }
     }
 
-    @Test func `a cancelled task is answered at once`() async {
-        let screen = AsyncCode.screen(of: AsyncAccessTokenService(loader: ControlledLoader()))
-        await #expect(throws: CancellationError.self) { try await screen.value }
-    }
-
-    @Test func `sessions end`() async throws {
-        let service = AsyncAccessTokenService(loader: ControlledLoader())
-        await AsyncCode.session(of: service, from: AccessToken(value: "first"))
-        await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
-
-        let callbackService = AccessTokenService(loader: ControlledLoader())
-        await withCheckedContinuation { forgotten in
-            CallbackCode.session(of: callbackService, from: AccessToken(value: "first")) { forgotten.resume() }
-        }
-        await #expect(throws: AccessTokenError.signedOut) { try await callbackService.token() }
-    }
-
     @Test func `both worlds share one load, of the actor or of the queue`() async throws {
         let loader = TokenLoader(endpoint: endpoint, keychain: keychain)
         let tokens = Tokens(loader: loader)
         let queue = BothWorlds.QueueForBoth(service: AccessTokenService(loader: loader))
-        let (results, answer) = AsyncStream.makeStream(of: Result<AccessToken, any Error>.self)
-        // Outside of async code, where the compiler would advise to use `token()`.
-        let callFromLegacyCode = { @Sendable in
-            _ = tokens.legacyService.retrieveToken { answer.yield($0) }
-            queue.legacyScreen { answer.yield($0) }
+        async let legacy = AsyncServiceAdapter(of: tokens.legacyService).token()
+        async let legacyScreen = withCheckedThrowingContinuation { shown in
+            queue.legacyScreen { shown.resume(with: $0) }
         }
-        callFromLegacyCode()
-        let values = try await [tokens.service.token(), queue.newScreen()].map(\.value)
-        #expect(Set(values) == ["token 1", "token 2"])
-        var answers = results.makeAsyncIterator()
-        let shown = try [await answers.next()?.get().value, await answers.next()?.get().value]
-        #expect(Set(shown) == ["token 1", "token 2"])
+        #expect(try await tokens.service.token() == legacy)
+        #expect(try await queue.newScreen() == legacyScreen)
         #expect(endpoint.requests == 2)
     }
 
@@ -91,13 +67,6 @@ struct ArticleTests {
         #expect(model.tokens.currentToken?.value == "token 2")
     }
 
-    @Test func `an actor on a legacy queue is entered by code on that queue`() {
-        let queue = DispatchQueue(label: "legacy")
-        let profile = BothWorlds.Profile(on: queue)
-        queue.sync { profile.assumeIsolated { $0.rename(to: "a name") } }
-        #expect(queue.sync { profile.assumeIsolated { $0.name } } == "a name")
-    }
-
     @Test func `a loader with a refresh token stores its successor, unless the user signed out`() async throws {
         let loader = TokenLoader(endpoint: endpoint, keychain: keychain)
         let service = AccessTokenService(loader: loader)
@@ -111,12 +80,6 @@ struct ArticleTests {
         #expect(try await asyncService.token().value == "token 2")
         await asyncService.signOut()
         await #expect(throws: AccessTokenError.signedOut) { try await actor.load(replacing: nil) }
-    }
-
-    @Test func `a loader on the main actor is asked there`() async throws {
-        let model = AsyncCode.LoginModel()
-        #expect(try await AsyncAccessTokenService(loader: model).token().value == "token 1")
-        #expect(await !model.isRefreshing)
     }
 
     @Test func `an app that starts again finds its session, and shows the sign-in screen after a sign-out`()
@@ -157,16 +120,4 @@ struct ArticleTests {
             #expect(try await session.tokens.token() == token)
         }
     }
-
-    @Test func `a request asks the service for its token`() async throws {
-        let url = try #require(URL(string: "https://api.example"))
-        let friends = FriendsAPI(url: url, tokens: AsyncAccessTokenService(loader: NoTokens()))
-        await #expect(throws: NoTokens.NoNetwork.self) { try await friends.friends() }
-    }
-}
-
-private struct NoTokens: AsyncAccessTokenLoader {
-    struct NoNetwork: Error {}
-
-    func load(replacing old: AccessToken?) async throws -> AccessToken { throw NoNetwork() }
 }

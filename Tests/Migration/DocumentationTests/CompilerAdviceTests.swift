@@ -79,6 +79,7 @@ private struct Compiler {
         try compiler.run()
         let text = try output.fileHandleForReading.readToEnd() ?? Data()
         compiler.waitUntilExit()
+        try #require(compiler.terminationReason == .exit, "swiftc was killed, and may have said nothing")
         return String(decoding: text, as: UTF8.self)
     }
 }

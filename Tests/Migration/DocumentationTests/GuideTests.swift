@@ -1,11 +1,10 @@
 import Testing
 
-@Suite("What the guide says of other things")
+@Suite("What the documents say of other things")
 struct GuideTests {
-    static let guide = ["Migration.md", "Sources/Documentation.docc/MigrationReference.md"]
-
-    @Test func `each exhibit that it names is in the gallery`() throws {
-        let text = try Self.guide.map(Repository.text).joined()
+    @Test func `each exhibit that the guide names is in the gallery`() throws {
+        let guide = ["Migration.md", "Sources/Documentation.docc/MigrationReference.md"]
+        let text = try guide.map(Repository.text).joined()
         let named = Set(text.matches(of: /race-gallery ([a-z-]+)/).map { String($0.1) })
         #expect(!named.isEmpty)
         let exhibits = try Repository.swiftFiles(in: "Sources/Exploring/RaceGallery").map(Repository.text).joined()
@@ -13,30 +12,24 @@ struct GuideTests {
         #expect(strangers == [], "the guide names what `race-gallery --list` does not know")
     }
 
-    @Test func `an article links to the files of other articles, which GitHub and the site both show`() throws {
-        for article in try Repository.articles() {
-            let text = try Repository.text(of: article)
-            let isForGitHub = !text.contains("doc:")
-            #expect(isForGitHub, "GitHub shows no doc link of \(article): write [Title](Page.md)")
-            for link in text.matches(of: /(?:^|[^!])\[[^\]]*\]\(([^):#]+)[)#]/) {
-                let target = article.split(separator: "/").dropLast().joined(separator: "/") + "/\(link.1)"
-                #expect(link.1.hasSuffix(".md"), "docc lets the link to \(link.1) in \(article) go nowhere")
-                #expect(Repository.exists(target), "\(article) links to \(link.1), which is not there")
-            }
-        }
-    }
-
-    @Test func `each link inside the documents leads to a heading or a file`() throws {
-        for document in CompiledExampleTests.documents {
-            for link in try Repository.text(of: document).matches(of: /\]\(([^)#:]*)(#[^)]*)?\)/) {
-                let target = link.1.isEmpty ? document : String(link.1)
-                guard let anchor = link.2 else {
-                    #expect(
-                        Repository.exists(target),
-                        "\(document) links to \(target), which is not there: mend the link"
-                    )
+    @Test func `each link leads to a file and a heading, which GitHub and the site both show`() throws {
+        let articles = try Repository.articles()
+        for document in CompiledExampleTests.documents + articles {
+            let text = try Repository.text(of: document)
+            let hasDocLink = text.contains("doc:")
+            #expect(!hasDocLink, "GitHub shows no doc link of \(document): write [Title](Page.md)")
+            for link in text.matches(of: /(?:^|[^!])\[[^\]]*\]\(([^):#]*)(#[^)]*)?\)/) {
+                let folder = document.split(separator: "/").dropLast().map { "\($0)/" }.joined()
+                let target = link.1.isEmpty ? document : folder + link.1
+                guard Repository.exists(target) else {
+                    Issue.record("\(document) links to \(target), which is not there: mend the link")
                     continue
                 }
+                #expect(
+                    target.hasSuffix(".md") || !articles.contains(document),
+                    "docc lets the link to \(target) in \(document) go nowhere"
+                )
+                guard let anchor = link.2 else { continue }
                 let headings = try Repository.text(of: target).lines.filter { $0.hasPrefix("#") }.map(\.anchor)
                 #expect(
                     headings.contains(String(anchor)),

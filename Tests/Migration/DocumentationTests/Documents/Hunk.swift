@@ -1,15 +1,14 @@
 import Testing
 
-/// A change to one file, as a `diff` block of the guide shows it: below `@@ File.swift @@`.
+/// A change from one file to another, as a `diff` block shows it: below `@@ Before → After @@`, or, in the section of the
+/// guide on a stage, below `@@ File.swift @@`.
 struct Hunk: Sendable, CustomTestStringConvertible {
-    let file: String
-    /// The stage that the change leads to.
-    let stage: Int
-    let lines: [String]
-    /// Where it stands, for messages.
-    let place: String
-
-    var testDescription: String { "\(place), \(file)" }
+    /// Where the change stands, for messages.
+    let testDescription: String
+    /// The stage that the change leads to, in the guide.
+    let stage: Int?
+    let (old, new): (String, String)
+    private var lines: [String] = []
 
     /// What the change finds, and what it leaves behind.
     var before: [String] { side("-") }
@@ -19,53 +18,49 @@ struct Hunk: Sendable, CustomTestStringConvertible {
         lines.filter { $0.isEmpty || $0.hasPrefix(" ") || $0.first == mark }.map { String($0.dropFirst()) }
     }
 
-    /// All changes that `Migration.md` shows, in their order.
-    static let all = Result { try sections().flatMap { try hunks(of: $0) } }
+    private init(_ place: String, stage: Int?, from old: String, to new: String) {
+        testDescription = "\(place), \(new)"
+        self.stage = stage
+        (self.old, self.new) = (old, new)
+    }
 
-    /// The text of the section on a stage.
+    static let all = Result { try ["Migration.md", "Sources/Documentation.docc/Growth.md"].flatMap(all) }
+
+    private static func all(in document: String) throws -> [Hunk] {
+        let stages = try stages(in: document)
+        return try CodeBlock.all(in: document).filter { $0.language == "diff" }.flatMap { block in
+            try block.lines.reduce(into: []) { hunks, line in
+                guard let header = line.wholeMatch(of: /@@ (?:(.+) → )?(.+) @@/) else {
+                    try #require(!hunks.isEmpty, "\(block.place): begin with the name of the file, @@ App.swift @@")
+                    return hunks[hunks.count - 1].lines.append(line)
+                }
+                let (stage, name) = (stages[block.line - 1], String(header.2))
+                let sides =
+                    header.1.map { (String($0), name) }
+                    ?? stage.map { ("Stage\($0 - 1)/\(name)", "Stage\($0)/\(name)") }
+                let (old, new) = try #require(sides, "\(block.place): outside of the stages, say @@ Before → After @@")
+                hunks.append(Hunk(block.place, stage: stage, from: old, to: new))
+            }
+        }
+    }
+
+    /// The text of the guide's section on a stage.
     static func section(on stage: Int) throws -> String {
-        try sections().filter { $0.stage == stage }.flatMap(\.lines).joined(separator: "\n")
+        zip(try Repository.text(of: guide).lines, try stages(in: guide)).filter { $1 == stage }.map(\.0)
+            .joined(separator: "\n")
     }
 
-    /// Shows a call site of stage 3 before everything else.
-    private static let summary = "## In one minute"
+    private static let guide = "Migration.md"
 
-    private struct Section {
-        let stage: Int
-        /// The lines of the document before the section.
-        let offset: Int
-        var lines: [String] = []
-    }
-
-    private static func sections() throws -> [Section] {
-        var sections: [Section] = []
-        var isInside = false
-        for (offset, line) in try Repository.text(of: "Migration.md").lines.enumerated() {
+    /// For each line of a document, the stage that its section is on.
+    private static func stages(in document: String) throws -> [Int?] {
+        var stage: Int?
+        return try Repository.text(of: document).lines.map { line in
             if line.hasPrefix("## ") {
-                let stage = line == summary ? 3 : line.prefixMatch(of: /## Stage (\d):/).flatMap { Int($0.1) }
-                isInside = stage != nil
-                if let stage { sections.append(Section(stage: stage, offset: offset)) }
+                // The summary shows a call site of stage 3 before everything else.
+                stage = line == "## In one minute" ? 3 : line.prefixMatch(of: /## Stage (\d):/).flatMap { Int($0.1) }
             }
-            if isInside { sections[sections.count - 1].lines.append(line) }
+            return stage
         }
-        return sections
-    }
-
-    private static func hunks(of section: Section) throws -> [Hunk] {
-        var hunks: [Hunk] = []
-        var isInside = false
-        for (index, line) in section.lines.enumerated() {
-            let place = "Migration.md:\(section.offset + index + 1)"
-            if line.hasPrefix("```") {
-                isInside = line == "```diff"
-            } else if isInside, let header = line.wholeMatch(of: /@@ (.+) @@/) {
-                hunks.append(Hunk(file: String(header.1), stage: section.stage, lines: [], place: place))
-            } else if isInside {
-                let open = hunks.popLast()
-                let last = try #require(open, "\(place): a change without the name of its file")
-                hunks.append(Hunk(file: last.file, stage: last.stage, lines: last.lines + [line], place: last.place))
-            }
-        }
-        return hunks
     }
 }

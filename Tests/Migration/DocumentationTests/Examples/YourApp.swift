@@ -13,21 +13,14 @@ nonisolated final class YourEndpoint: Sendable {
 
     var requests: Int { count.withLock { $0 } }
 
-    func requestToken(then handler: @escaping @Sendable (Result<Token, any Error>) -> Void) {
-        let token = nextToken()
-        Task { handler(.success(token)) }
-    }
-
     func requestToken() async throws -> Token {
         await Task.yield()
         return nextToken()
     }
 
-    func exchange(
-        _ refreshToken: String,
-        then handler: @escaping @Sendable (Result<Token, any Error>) -> Void
-    ) {
-        requestToken(then: handler)
+    func exchange(_ refreshToken: String, then handler: @escaping @Sendable (Result<Token, any Error>) -> Void) {
+        let token = nextToken()
+        Task { handler(.success(token)) }
     }
 
     func exchange(_ refreshToken: String) async throws -> Token {

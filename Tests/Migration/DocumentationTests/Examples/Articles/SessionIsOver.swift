@@ -31,9 +31,4 @@ final class Screens {
             message = (error as? OAuthError)?.isTransient == true ? "Try again in a moment." : "This does not work now."
         }
     }
-
-    func signIn(_ credential: Credential, to session: AppSession) async throws {
-        try await session.signIn(credential)
-        screen = .content
-    }
 }

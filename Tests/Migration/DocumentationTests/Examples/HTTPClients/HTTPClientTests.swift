@@ -108,11 +108,8 @@ struct HTTPClientTests {
             baseURL: url,
             operationID: "friends"
         ) { [sent] request, _, _ in
-            (
-                OpenAPIExample.HTTPResponse(
-                    status: sent.accepts(request.headerFields[.authorization]) ? .ok : .unauthorized
-                ), nil
-            )
+            let isAccepted = sent.accepts(request.headerFields[.authorization])
+            return (OpenAPIExample.HTTPResponse(status: isAccepted ? .ok : .unauthorized), nil)
         }
         #expect(response.status == (body == .single ? .unauthorized : .ok))
         #expect(sent.all == (body == .single ? ["Bearer A1"] : ["Bearer A1", "Bearer A2"]))

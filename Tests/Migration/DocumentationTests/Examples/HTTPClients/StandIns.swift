@@ -33,6 +33,10 @@ nonisolated extension AlamofireExample {
     }
 }
 
+nonisolated enum HTTPStatus: Sendable {
+    case ok, unauthorized
+}
+
 /// Stand for what the example uses of AsyncHTTPClient 1.x and NIOHTTP1.
 nonisolated extension AsyncHTTPClientExample {
     struct HTTPClientRequest: Sendable {
@@ -48,11 +52,7 @@ nonisolated extension AsyncHTTPClientExample {
     }
 
     struct HTTPClientResponse: Sendable {
-        enum Status: Sendable {
-            case ok, unauthorized
-        }
-
-        let status: Status
+        let status: HTTPStatus
     }
 
     struct TimeAmount: Sendable {
@@ -60,7 +60,7 @@ nonisolated extension AsyncHTTPClientExample {
     }
 
     struct HTTPClient: Sendable {
-        let answer: @Sendable (HTTPClientRequest) -> HTTPClientResponse.Status
+        let answer: @Sendable (HTTPClientRequest) -> HTTPStatus
 
         func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
             HTTPClientResponse(status: answer(request))
@@ -79,11 +79,7 @@ nonisolated extension OpenAPIExample {
     }
 
     struct HTTPResponse: Sendable {
-        enum Status: Sendable {
-            case ok, unauthorized
-        }
-
-        let status: Status
+        let status: HTTPStatus
     }
 
     struct HTTPBody: Sendable {

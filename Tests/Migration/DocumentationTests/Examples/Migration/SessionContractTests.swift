@@ -1,10 +1,42 @@
 import AccessTokenContract
+import Foundation
 import Testing
+
+@testable import SampleStage0
+
+let legacySubject = ContractSubject("our session", features: [.callbackLoader, .signIn, .signOut]) { fixture in
+    let session = LegacySession { handler in
+        fixture.loader.load(replacing: nil) { result in
+            handler(result.map { LegacyToken(value: $0.value, expiresAt: .distantFuture) })
+        }
+    }
+    return .retrieving { handler in
+        session.retrieveToken { result in
+            handler(result.map { AccessToken(value: $0.value) })
+        }
+    } signIn: { token in
+        session.signIn(LegacyToken(value: token.value, expiresAt: .distantFuture))
+    } signOut: {
+        session.signOut()
+    }
+}
 
 @Suite("What our session keeps of the contract")
 struct SessionContractTests {
     @Test func `breaks what it always broke, and nothing else`() async {
         let report = await ServiceContract.verify(legacySubject)
         #expect(report.brokenIDs == ["O1", "O2", "O3", "O4", "D6", "D7"], "\(report)")
+    }
+}
+
+@Suite("The critical clauses, with a longer time limit")
+struct CriticalClausesTests {
+    @Test func `are verified alone`() async {
+        let report = await ServiceContract.verify(
+            legacySubject,
+            clauses: ServiceContract.clauses.filter { $0.severity == .critical },
+            timeLimit: 2
+        )
+        #expect(report.brokenIDs == ["O1", "O2", "O3", "D6", "D7"], "\(report)")
     }
 }
