@@ -1,9 +1,16 @@
 import AccessTokenAsync
 import AccessTokenGCD
+import AccessTokenOAuth
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// Gets a token, requests the resource, and tries once more after a 401.
 protocol Caller: Sendable {
-    func call(then handler: @escaping @Sendable (CallEnd) -> Void)
+    /// - Parameter handler: called once, with the status of the resource's answer.
+    func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void)
 }
 
 /// A caller with callbacks.
@@ -11,29 +18,11 @@ struct CallbackCaller: Caller {
     let service: any AccessTokenProviding
     let resource: ResourceClient
 
-    func call(then handler: @escaping @Sendable (CallEnd) -> Void) {
-        attempt(isSecond: false, then: handler)
-    }
-
-    private func attempt(isSecond: Bool, then handler: @escaping @Sendable (CallEnd) -> Void) {
-        service.retrieveToken { result in
-            switch result {
-            case .success(let token): use(token, isSecond: isSecond, then: handler)
-            case .failure(let error): handler(.unserved("no token: \(error)"))
-            }
-        }
-    }
-
-    private func use(_ token: AccessToken, isSecond: Bool, then handler: @escaping @Sendable (CallEnd) -> Void) {
-        resource.request(with: token) { result in
-            switch result {
-            case .success(401) where !isSecond:
-                // The token that was sent: by now the service may have a newer one.
-                service.invalidate(token)
-                attempt(isSecond: true, then: handler)
-            case .success(let status): handler(CallEnd(status: status))
-            case .failure(let error): handler(.unserved("\(error)"))
-            }
+    func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) {
+        service.withToken(isRejected: { $0 == 401 }) { token, reply in
+            resource.request(with: token, then: reply)
+        } then: { status in
+            handler(status)
         }
     }
 }
@@ -43,30 +32,34 @@ struct AsyncCaller: Caller {
     let service: any AsyncAccessTokenProviding
     let resource: ResourceClient
 
-    func call(then handler: @escaping @Sendable (CallEnd) -> Void) {
-        Task { handler(await call()) }
-    }
-
-    private func call() async -> CallEnd {
-        do {
-            let token = try await service.token()
-            let status = try await resource.request(with: token)
-            guard status == 401 else { return CallEnd(status: status) }
-            await service.invalidate(token)
-            return CallEnd(status: try await resource.request(with: try await service.token()))
-        } catch {
-            return .unserved("\(error)")
+    func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) {
+        Task {
+            do {
+                let status = try await service.withToken(isRejected: { $0 == 401 }) { token in
+                    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in
+                        resource.request(with: token) { continuation.resume(with: $0) }
+                    }
+                }
+                handler(.success(status))
+            } catch {
+                handler(.failure(error))
+            }
         }
     }
 }
 
-/// How a call ended.
-enum CallEnd: Sendable {
-    case served
-    /// With the reason, in the same words for all callers that it applies to.
-    case unserved(String)
+/// Requests the resource with an access token (RFC 6750, section 2.1), and tells the status.
+struct ResourceClient: Sendable {
+    /// Seconds without a byte after which a request fails.
+    private static let idleLimit = 30.0
 
-    init(status: Int) {
-        self = (200..<300).contains(status) ? .served : .unserved("the resource answered \(status)")
+    let resource: URL
+
+    func request(with token: AccessToken, then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) {
+        var request = URLRequest(url: resource)
+        request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
+        EndpointTransport().send(request, idleLimit: Self.idleLimit) { reply in
+            handler(reply.map(\.status).mapError { $0 })
+        }
     }
 }

@@ -1,4 +1,5 @@
 import ConsoleSupport
+import Foundation
 
 /// What the arguments ask for.
 struct Options: Sendable {
@@ -10,12 +11,19 @@ struct Options: Sendable {
 
     var rounds = 5
     var callers = 100
-    var setUps = SetUp.allCases
+    var setUps: [any TourSetUp] = SetUp.allCases
     /// `nil` runs the set-ups of one process.
     var processes: Int?
     /// The connection string of a database.
     var postgres: String?
     var isHelp = false
+
+    // What tests replace.
+
+    /// Seconds that a token request takes at least, as with a server that signs tokens and stores them.
+    var latency = 0.02
+    /// The tour itself, for its other processes.
+    var program = Bundle.main.executableURL
 
     /// - Parameter arguments: those after the program's name.
     init(_ arguments: [String]) throws(UsageError) {
@@ -44,6 +52,7 @@ struct Options: Sendable {
         if let processes {
             guard chosen.isEmpty else { throw Self.setUpOfOneProcess }
             guard callers >= processes else { throw .notInRange("--callers", processes...Self.callerLimits.upperBound) }
+            setUps = ProcessSetUp.all(withPostgres: postgres != nil)
         }
         if !chosen.isEmpty { setUps = SetUp.allCases.filter(chosen.contains) }
     }
@@ -86,10 +95,10 @@ struct Options: Sendable {
           --help         print this text
 
         set-ups:
-        \(lines(SetUp.allCases.map { ($0.rawValue, $0.summary) }))
+        \(lines(SetUp.allCases))
 
         set-ups of --processes:
-        \(lines(ProcessSetUp.allCases.map { ($0.rawValue, $0.summary) }))
+        \(lines(ProcessSetUp.allCases))
 
         First comes what the server saw in the last round of the first naive set-up and of the last
         other one. Equal events are one line. A1 is the first access token of a session, R1 its first
@@ -106,8 +115,8 @@ struct Options: Sendable {
         """
     }
 
-    private static func lines(_ setUps: [(name: String, summary: String)]) -> String {
-        setUps.map { "  \($0.name.padded(to: 16))\($0.summary)" }.joined(separator: "\n")
+    private static func lines(_ setUps: [any TourSetUp]) -> String {
+        setUps.map { "  \($0.rawValue.padded(to: 16))\($0.summary)" }.joined(separator: "\n")
     }
 
     private static func limits(_ range: ClosedRange<Int>) -> String {

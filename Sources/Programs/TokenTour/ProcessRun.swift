@@ -2,42 +2,35 @@ import AccessTokenOAuth
 import Foundation
 import LoopbackAuthorizationServer
 
-/// Runs the rounds of a set-up of several processes.
-struct ProcessRun: Sendable {
-    let setUp: ProcessSetUp
-    let rounds: Int
-    let processes: Int
-    /// In all processes together.
-    let callers: Int
-    /// The connection string of a database, for the set-up that needs one.
-    var postgres: String?
-    /// The tour itself, for its other processes.
-    var program = Bundle.main.executableURL
-
-    /// - Throws: `SocketError` if the server gets no socket, `CredentialStoreError`.
-    func run(onRound: (Int) -> Void) async throws -> SetUpResult {
+extension ProcessSetUp {
+    func run(_ options: Options, onRound: (Int) -> Void) async throws -> SetUpResult {
         // To write to a process that has ended must not end this one.
         signal(SIGPIPE, SIG_IGN)
-        let server = try TourServer()
+        let server = try TourServer(latency: options.latency)
         defer { server.stop() }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("token-tour-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let place = CredentialPlace(folder: folder, postgres: postgres)
-        let store = setUp.store(at: place)
+        let store = store(in: folder, options.postgres)
+        let processes = options.processes ?? 1
         let crowd = try (0..<processes).map { number in
             // The first ones have one caller more if the callers cannot be shared out evenly.
-            let share = callers / processes + (number < callers % processes ? 1 : 0)
-            return try TourProcess(TourWorker(setUp: setUp, place: place, server: server, callers: share), program)
+            let share = options.callers / processes + (number < options.callers % processes ? 1 : 0)
+            let worker = TourWorker(
+                setUp: self,
+                folder: folder,
+                postgres: options.postgres,
+                tokenEndpoint: server.endpoint.url,
+                resource: server.resource,
+                callers: share
+            )
+            return try TourProcess(worker, options.program)
         }
         defer { for process in crowd { process.end() } }
 
-        let signIn = { (_: AccessToken, credential: Credential) in
-            _ = try await store.update { _ in .replace(credential) }
-        }
-        return try await SetUpResult(setUp, rounds, on: server, onRound: onRound, signIn: signIn) {
+        return try await SetUpResult(self, options.rounds, on: server, store, onRound: onRound) {
             for process in crowd { process.begin() }
-            var outcome = RollCall.Outcome()
+            var outcome = RoundOutcome()
             for process in crowd { outcome += await process.outcome() }
             return outcome
         }
@@ -49,31 +42,15 @@ final class TourProcess: Sendable {
     private let process = Process()
     private let input = Pipe()
     private let callers: Int
-    private let lines: AsyncStream<String>
+    private let output = Pipe()
 
     init(_ worker: TourWorker, _ program: URL?) throws {
         callers = worker.callers
-        let output = Pipe()
         process.executableURL = program
-        process.arguments = worker.arguments
-        process.environment = worker.place.environment
+        process.environment = try worker.environment
         process.standardInput = input
         process.standardOutput = output
         try process.run()
-        // A thread, since reading blocks.
-        let (lines, yield) = AsyncStream.makeStream(of: String.self)
-        self.lines = lines
-        Thread.detachNewThread {
-            var text = Data()
-            while case let part = output.fileHandleForReading.availableData, !part.isEmpty {
-                text += part
-                while let end = text.firstIndex(of: UInt8(ascii: "\n")) {
-                    yield.yield(String(decoding: text[..<end], as: UTF8.self))
-                    text = Data(text[text.index(after: end)...])
-                }
-            }
-            yield.finish()
-        }
     }
 
     /// Lets its callers call.
@@ -82,11 +59,21 @@ final class TourProcess: Sendable {
     }
 
     /// How the round went for its callers; waits until they are answered.
-    func outcome() async -> RollCall.Outcome {
-        guard let line = await lines.first(where: { _ in true }),
-            let outcome = try? JSONDecoder().decode(RollCall.Outcome.self, from: Data(line.utf8))
-        else { return RollCall.Outcome(reasons: ["the process has ended": callers]) }
-        return outcome
+    func outcome() async -> RoundOutcome {
+        let line = await withCheckedContinuation { hasRead in
+            // A thread, since reading blocks.
+            Thread.detachNewThread { [output] in
+                var line = Data()
+                while line.last != UInt8(ascii: "\n"), case let part = output.fileHandleForReading.availableData,
+                    !part.isEmpty
+                {
+                    line += part
+                }
+                hasRead.resume(returning: line)
+            }
+        }
+        let outcome = try? JSONDecoder().decode(RoundOutcome.self, from: line)
+        return outcome ?? RoundOutcome(reasons: ["the process has ended": callers])
     }
 
     /// Lets it end, and waits for that.

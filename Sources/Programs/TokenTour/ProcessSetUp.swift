@@ -7,7 +7,7 @@ import AccessTokenPostgres
 #endif
 
 /// The set-ups of several processes, in the order in which they run.
-enum ProcessSetUp: String, CaseIterable, TourSetUp {
+enum ProcessSetUp: String, CaseIterable, Codable, TourSetUp {
     case naiveFile = "naive-file"
     case folder
     #if Postgres
@@ -25,7 +25,6 @@ enum ProcessSetUp: String, CaseIterable, TourSetUp {
 
     var isOurs: Bool { self != .naiveFile }
 
-    /// A line for the help text.
     var summary: String {
         switch self {
         case .naiveFile: "AsyncAccessTokenService in each process; one plain file, without a lock"
@@ -38,13 +37,15 @@ enum ProcessSetUp: String, CaseIterable, TourSetUp {
 
     /// Opens the store of this set-up.
     ///
-    /// - Parameter place: where the processes of one run keep their credential.
-    func store(at place: CredentialPlace) -> any CredentialStore {
+    /// - Parameters:
+    ///   - folder: one for all processes of a run.
+    ///   - postgres: the connection string of a database.
+    func store(in folder: URL, _ postgres: String?) -> any CredentialStore {
         switch self {
-        case .naiveFile: NaiveFileStore(file: place.folder.appendingPathComponent("credential.json"))
-        case .folder: FileCredentialStore(folder: place.folder.appendingPathComponent("session"))
+        case .naiveFile: NaiveFileStore(file: folder.appendingPathComponent("credential.json"))
+        case .folder: FileCredentialStore(folder: folder.appendingPathComponent("session"))
         #if Postgres
-        case .postgres: PostgresCredentialStore(place.postgres ?? "", name: place.folder.lastPathComponent)
+        case .postgres: PostgresCredentialStore(postgres ?? "", name: folder.lastPathComponent)
         #endif
         }
     }
@@ -56,31 +57,6 @@ enum ProcessSetUp: String, CaseIterable, TourSetUp {
                 ? ThrottlingLoader(RetryingLoader(OAuthLoader(endpoint: endpoint, store: store)))
                 : NaiveTokenLoader(endpoint: endpoint, store: store)
         )
-    }
-}
-
-/// Where the processes of one run keep their credential.
-struct CredentialPlace: Sendable {
-    /// The variable that tells other processes of the tour the connection, which may have a password in it.
-    private static let variable = "TOKEN_TOUR_POSTGRES"
-
-    let folder: URL
-    /// The connection string of a database.
-    let postgres: String?
-
-    init(folder: URL, postgres: String?) {
-        self.folder = folder
-        self.postgres = postgres
-    }
-
-    /// In a process that was started with ``environment``.
-    init(folder: URL) {
-        self.init(folder: folder, postgres: ProcessInfo.processInfo.environment[Self.variable])
-    }
-
-    /// For a process that is to use this place.
-    var environment: [String: String] {
-        ProcessInfo.processInfo.environment.merging(postgres.map { [Self.variable: $0] } ?? [:]) { $1 }
     }
 }
 

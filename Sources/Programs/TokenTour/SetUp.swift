@@ -13,7 +13,6 @@ enum SetUp: String, CaseIterable, TourSetUp {
 
     var isOurs: Bool { self != .naiveCallback && self != .naiveActor }
 
-    /// A line for the help text.
     var summary: String {
         switch self {
         case .naiveCallback: "a queue protects the memory, nothing protects the load; callbacks"
@@ -24,57 +23,44 @@ enum SetUp: String, CaseIterable, TourSetUp {
         }
     }
 
-    /// Builds the set-up for this server, with a store of its own.
-    func subject(on server: TourServer) -> Subject {
+    func run(_ options: Options, onRound: (Int) -> Void) async throws -> SetUpResult {
+        let server = try TourServer(latency: options.latency)
+        defer { server.stop() }
         let store = MemoryCredentialStore()
-        guard isOurs else { return naiveSubject(NaiveTokenLoader(endpoint: server.endpoint, store: store)) }
-        let oauthLoader = OAuthLoader(endpoint: server.endpoint, store: store)
-        let loader = ThrottlingLoader(RetryingLoader(oauthLoader))
-        guard self != .queue else {
+        let (kinds, signIn) = callers(of: server, store)
+        let callers = (0..<options.callers).map { kinds[$0 % kinds.count] }
+        return try await SetUpResult(self, options.rounds, on: server, store, signIn, onRound: onRound) {
+            await RoundOutcome(of: callers)
+        }
+    }
+
+    /// Builds the set-up for this server.
+    ///
+    /// - Returns: A caller of each kind that the set-up has, and what gives the service the first token of a session.
+    private func callers(
+        of server: TourServer,
+        _ store: MemoryCredentialStore
+    ) -> (kinds: [any Caller], signIn: @Sendable (AccessToken) async -> Void) {
+        let resource = ResourceClient(resource: server.resource)
+        let naiveLoader = NaiveTokenLoader(endpoint: server.endpoint, store: store)
+        let loader = ThrottlingLoader(RetryingLoader(OAuthLoader(endpoint: server.endpoint, store: store)))
+        switch self {
+        case .naiveCallback:
+            let service = NaiveCallbackService(loader: CallbackLoaderAdapter(of: naiveLoader))
+            return ([CallbackCaller(service: service, resource: resource)], { service.signIn($0) })
+        case .naiveActor:
+            let service = NaiveActorService(loader: naiveLoader)
+            return ([AsyncCaller(service: service, resource: resource)], { await service.signIn($0) })
+        case .queue:
             let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
-            return Subject(callbackSide: service) { token, credential in
-                try await oauthLoader.signIn(credential)
-                service.signIn(token)
-            }
+            return ([CallbackCaller(service: service, resource: resource)], { service.signIn($0) })
+        case .actor, .both:
+            let service = AsyncAccessTokenService(loader: loader)
+            var kinds: [any Caller] = [AsyncCaller(service: service, resource: resource)]
+            // In the middle of a migration the actor loads and keeps the token, and callback code uses an adapter of it.
+            let adapter = CallbackServiceAdapter(of: service)
+            if self == .both { kinds.append(CallbackCaller(service: adapter, resource: resource)) }
+            return (kinds, { await service.signIn($0) })
         }
-        let service = AsyncAccessTokenService(loader: loader)
-        // In the middle of a migration the actor loads and keeps the token, and callback code uses an adapter of it.
-        return Subject(callbackSide: self == .both ? CallbackServiceAdapter(of: service) : nil, asyncSide: service) {
-            try await oauthLoader.signIn($1)
-            await service.signIn($0)
-        }
-    }
-
-    private func naiveSubject(_ loader: NaiveTokenLoader) -> Subject {
-        guard self == .naiveActor else {
-            let service = NaiveCallbackService(loader: CallbackLoaderAdapter(of: loader))
-            return Subject(callbackSide: service) { token, credential in
-                try await loader.store.update { _ in .replace(credential) }
-                service.signIn(token)
-            }
-        }
-        let service = NaiveActorService(loader: loader)
-        return Subject(asyncSide: service) { token, credential in
-            try await loader.store.update { _ in .replace(credential) }
-            await service.signIn(token)
-        }
-    }
-}
-
-/// A set-up that is ready to be called.
-struct Subject: Sendable {
-    /// The service for callers with callbacks; `nil` if the set-up has none.
-    var callbackSide: (any AccessTokenProviding)?
-    /// The service for callers that are tasks; `nil` if the set-up has none.
-    var asyncSide: (any AsyncAccessTokenProviding)?
-    /// Begins a session with this credential.
-    let signIn: @Sendable (AccessToken, Credential) async throws -> Void
-
-    /// So many callers, by turns callbacks and tasks if the set-up has both.
-    func callers(_ count: Int, _ resource: ResourceClient) -> [any Caller] {
-        let kinds: [any Caller] =
-            (callbackSide.map { [CallbackCaller(service: $0, resource: resource)] } ?? [])
-            + (asyncSide.map { [AsyncCaller(service: $0, resource: resource)] } ?? [])
-        return (0..<count).map { kinds[$0 % kinds.count] }
     }
 }

@@ -18,7 +18,7 @@ enum TokenTour {
 
     static func main() async {
         keepFromProxy()
-        if let worker = TourWorker(Array(CommandLine.arguments.dropFirst())) { return await worker.run() }
+        if let worker = TourWorker.ofThisProcess { return await worker.run() }
         let status = await console.run {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             guard !options.isHelp else {
@@ -48,29 +48,14 @@ enum TokenTour {
     private static func results(of options: Options) async throws -> [SetUpResult] {
         defer { console.endProgress() }
         var results: [SetUpResult] = []
-        if let processes = options.processes {
-            for setUp in ProcessSetUp.all(withPostgres: options.postgres != nil) {
-                let run = ProcessRun(
-                    setUp: setUp,
-                    rounds: options.rounds,
-                    processes: processes,
-                    callers: options.callers,
-                    postgres: options.postgres
-                )
-                results.append(try await run.run { showProgress(of: setUp, $0, options) })
-            }
-            return results
-        }
         for setUp in options.setUps {
-            let run = SetUpRun(setUp: setUp, rounds: options.rounds, callers: options.callers)
-            results.append(try await run.run { showProgress(of: setUp, $0, options) })
+            let result = try await setUp.run(options) { round in
+                let progress = "\(setUp.rawValue): round \(round) of \(options.rounds)"
+                console.showProgress(progress, orLine: round == 1 ? setUp.rawValue : nil)
+            }
+            results.append(result)
         }
         return results
-    }
-
-    private static func showProgress(of setUp: any TourSetUp, _ round: Int, _ options: Options) {
-        let progress = "\(setUp.rawValue): round \(round) of \(options.rounds)"
-        console.showProgress(progress, orLine: round == 1 ? setUp.rawValue : nil)
     }
 
     /// Keeps requests to this machine away from a proxy.

@@ -7,9 +7,6 @@ import LoopbackAuthorizationServer
 ///
 /// After a lost session the user signs in again.
 final class TourServer: Sendable {
-    /// Seconds that a token request takes at least, as with a server that signs tokens and stores them.
-    static let latency = 0.02
-
     let endpoint: TokenEndpoint
     let resource: URL
     private let server: RotatingAuthorizationServer
@@ -17,7 +14,7 @@ final class TourServer: Sendable {
     private let log = EventLog()
 
     /// - Throws: `SocketError` if the system refuses a socket.
-    init(latency: TimeInterval = TourServer.latency) throws {
+    init(latency: TimeInterval) throws {
         server = try RotatingAuthorizationServer(latency: latency, onEvent: log.append)
         endpoint = TokenEndpoint(
             server.tokenEndpoint,
@@ -30,15 +27,19 @@ final class TourServer: Sendable {
     ///
     /// Signs the user in first if there is no session.
     ///
-    /// - Parameter signIn: stores the credential where the set-up keeps it.
-    func beginRound(_ signIn: (AccessToken, Credential) async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - store: where the set-up keeps its credential.
+    ///   - signIn: gives the set-up the first token of a session.
+    func beginRound(_ store: any CredentialStore, _ signIn: (AccessToken) async -> Void) async throws {
         if family.withLock({ $0 }).map(server.isRevoked) ?? true {
             let pair = server.signIn()
             let token = AccessToken(
                 value: pair.accessToken,
                 expiration: Date(timeIntervalSinceNow: TimeInterval(pair.lifetime))
             )
-            try await signIn(token, Credential(accessToken: token, refreshToken: pair.refreshToken))
+            let credential = Credential(accessToken: token, refreshToken: pair.refreshToken)
+            try await store.update { _ in .replace(credential) }
+            await signIn(token)
             family.withLock { $0 = pair.accessName.family }
         }
         server.expireAccessTokens()

@@ -3,42 +3,29 @@ import Foundation
 import LoopbackAuthorizationServer
 
 /// One process of the tour: a service, and callers that call it once for each line on standard input.
-struct TourWorker: Sendable {
-    /// The first argument of such a process; the help does not mention it, since only the tour starts one.
-    private static let mark = "tour-worker"
+struct TourWorker: Codable, Sendable {
+    /// The environment variable of such a process: arguments would show a password of the database to everyone.
+    private static let variable = "TOKEN_TOUR_WORKER"
 
     let setUp: ProcessSetUp
-    let place: CredentialPlace
+    let folder: URL
+    let postgres: String?
     let tokenEndpoint: URL
     let resource: URL
     let callers: Int
 
-    init(setUp: ProcessSetUp, place: CredentialPlace, server: TourServer, callers: Int) {
-        self.setUp = setUp
-        self.place = place
-        tokenEndpoint = server.endpoint.url
-        resource = server.resource
-        self.callers = callers
+    /// What the tour started this process as; `nil` in the tour itself.
+    static var ofThisProcess: TourWorker? {
+        ProcessInfo.processInfo.environment[variable]
+            .flatMap { try? JSONDecoder().decode(TourWorker.self, from: Data($0.utf8)) }
     }
 
-    /// - Parameter arguments: those after the program's name; `nil` if they are not those of a worker.
-    init?(_ arguments: [String]) {
-        guard arguments.count == 6, arguments[0] == Self.mark, let setUp = ProcessSetUp(rawValue: arguments[1]),
-            let tokenEndpoint = URL(string: arguments[3]), let resource = URL(string: arguments[4]),
-            let callers = Int(arguments[5])
-        else { return nil }
-        self.setUp = setUp
-        place = CredentialPlace(folder: URL(fileURLWithPath: arguments[2]))
-        self.tokenEndpoint = tokenEndpoint
-        self.resource = resource
-        self.callers = callers
-    }
-
-    var arguments: [String] {
-        [
-            Self.mark, setUp.rawValue, place.folder.path, tokenEndpoint.absoluteString, resource.absoluteString,
-            "\(callers)",
-        ]
+    /// For the process that is to be this worker.
+    var environment: [String: String] {
+        get throws {
+            let worker = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+            return ProcessInfo.processInfo.environment.merging([Self.variable: worker]) { $1 }
+        }
     }
 
     /// Answers each line with how the round went; ends with standard input.
@@ -47,10 +34,10 @@ struct TourWorker: Sendable {
             tokenEndpoint,
             authentication: .none(clientID: RotatingAuthorizationServer.clientID)
         )
-        let service = setUp.service(endpoint, setUp.store(at: place))
+        let service = setUp.service(endpoint, setUp.store(in: folder, postgres))
         let caller = AsyncCaller(service: service, resource: ResourceClient(resource: resource))
         while readLine() != nil {
-            let outcome = await RollCall.outcome(of: Array(repeating: caller, count: callers))
+            let outcome = await RoundOutcome(of: Array(repeating: caller, count: callers))
             guard let line = try? JSONEncoder().encode(outcome),
                 (try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))) != nil
             else { return }

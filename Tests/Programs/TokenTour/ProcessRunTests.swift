@@ -17,14 +17,15 @@ import Testing
 )
 struct ProcessRunTests {
     private func result(of setUp: ProcessSetUp) async throws -> SetUpResult {
-        let program = try program(named: "token-tour")
-        return try await ProcessRun(setUp: setUp, rounds: 2, processes: 4, callers: 10, program: program).run { _ in }
+        var options = try Options(["--rounds", "2", "--processes", "4", "--callers", "10"])
+        options.program = try program(named: "token-tour")
+        return try await setUp.run(options) { _ in }
     }
 
     @Test("Ours keep the session with one load per round, for callers that cannot be shared out evenly")
     func ours() async throws {
         let result = try await result(of: .folder)
-        #expect(result.callers == RollCall.Outcome(served: 20))
+        #expect(result.callers == RoundOutcome(served: 20))
         #expect(result.loads == 2)
         #expect(result.isGood)
     }
@@ -39,8 +40,9 @@ struct ProcessRunTests {
 
     @Test("A process that ends leaves its callers unserved, and the run goes on")
     func dead() async throws {
-        let run = ProcessRun(setUp: .folder, rounds: 2, processes: 2, callers: 6, program: URL(filePath: "/bin/true"))
-        let result = try await run.run { _ in }
+        var options = try Options(["--rounds", "2", "--processes", "2", "--callers", "6"])
+        options.program = URL(filePath: "/bin/true")
+        let result = try await ProcessSetUp.folder.run(options) { _ in }
         #expect(result.callers.reasons == ["the process has ended": 12])
     }
 }

@@ -1,5 +1,4 @@
 import AccessTokenGCD
-import Foundation
 import LoopbackAuthorizationServer
 import TestSupport
 import Testing
@@ -10,8 +9,8 @@ import Testing
 struct SetUpRunTests {
     @Test("Ours keep the session with one load per round", arguments: SetUp.allCases.filter(\.isOurs))
     func ours(_ setUp: SetUp) async throws {
-        let result = try await SetUpRun(setUp: setUp, rounds: 3, callers: 20).run { _ in }
-        #expect(result.callers == RollCall.Outcome(served: 60))
+        let result = try await setUp.run(Options(["--rounds", "3", "--callers", "20"])) { _ in }
+        #expect(result.callers == RoundOutcome(served: 60))
         #expect(result.loads == 3)
         #expect(result.reuses == 0)
         #expect(result.isGood)
@@ -22,7 +21,9 @@ struct SetUpRunTests {
     /// While the load of a naive set-up takes its time, the other callers come, also on a busy machine.
     @Test("The naive ones lose it in every round", arguments: SetUp.allCases.filter { !$0.isOurs })
     func naive(_ setUp: SetUp) async throws {
-        let result = try await SetUpRun(setUp: setUp, rounds: 3, callers: 20, latency: 0.5).run { _ in }
+        var options = try Options(["--rounds", "3", "--callers", "20"])
+        options.latency = 0.5
+        let result = try await setUp.run(options) { _ in }
         #expect(result.loads > 3)
         #expect(result.reuses >= 3)
         #expect(result.sessionsLost == 3)
@@ -31,39 +32,30 @@ struct SetUpRunTests {
 
     @Test("The naive ones are right as long as there is one caller", arguments: SetUp.allCases.filter { !$0.isOurs })
     func alone(_ setUp: SetUp) async throws {
-        let result = try await SetUpRun(setUp: setUp, rounds: 3, callers: 1).run { _ in }
+        let result = try await setUp.run(Options(["--rounds", "3", "--callers", "1"])) { _ in }
         #expect(result.loads == 3)
         #expect(result.isGood)
     }
 
     @Test("A round ends although a service loses its callbacks")
     func silentService() async throws {
-        let resource = ResourceClient(resource: try #require(URL(string: "http://127.0.0.1:1")))
-        let caller = CallbackCaller(service: SilentService(), resource: resource)
-        #expect(await RollCall.outcome(of: [caller, caller], within: 0) == RollCall.Outcome(unanswered: 2))
+        struct Silent: Caller {
+            func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) {}
+        }
+        #expect(await RoundOutcome(of: [Silent(), Silent()], within: 0) == RoundOutcome(unanswered: 2))
     }
 
-    @Test("A round ends with the last answer, or when it is closed, and later answers do not count")
-    func rollCall() {
-        let outcomes = Locked<[RollCall.Outcome]>([])
-        let complete = RollCall(of: 2) { outcome in outcomes.withLock { $0.append(outcome) } }
-        complete.answer(.served)
-        #expect(outcomes.withLock { $0.isEmpty })
-        complete.answer(.unserved("no reason"))
-        complete.close()
-        let closed = RollCall(of: 2) { outcome in outcomes.withLock { $0.append(outcome) } }
-        closed.answer(.served)
-        closed.close()
-        closed.answer(.served)
-        #expect(
-            outcomes.withLock { $0 } == [.init(served: 1, reasons: ["no reason": 1]), .init(served: 1, unanswered: 1)]
+    @Test("A caller that the resource refuses twice, or that gets no token, is unserved for a reason")
+    func reasons() async {
+        struct Refused: Caller {
+            let answer: Result<Int, any Error>
+            func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) { handler(answer) }
+        }
+        let callers = [.success(401), .success(204), .failure(AccessTokenError.signedOut)].map(Refused.init)
+        let expected = RoundOutcome(
+            served: 1,
+            reasons: ["the resource answered 401": 1, "\(AccessTokenError.signedOut)": 1]
         )
+        #expect(await RoundOutcome(of: callers) == expected)
     }
-}
-
-/// Takes every handler and calls none.
-private final class SilentService: AccessTokenProviding {
-    func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval { .answered }
-    func invalidate(_ rejected: AccessToken) {}
-    func signOut(then done: @escaping @Sendable () -> Void) { done() }
 }

@@ -7,25 +7,13 @@ protocol TourSetUp: Sendable {
     var rawValue: String { get }
     /// Whether it is a service of this package, which must not lose a session.
     var isOurs: Bool { get }
-}
+    /// A line for the help text.
+    var summary: String { get }
 
-/// Runs the rounds of one set-up in this process.
-struct SetUpRun: Sendable {
-    let setUp: SetUp
-    let rounds: Int
-    let callers: Int
-    var latency = TourServer.latency
-
-    /// - Throws: `SocketError` if the server gets no socket.
-    func run(onRound: (Int) -> Void) async throws -> SetUpResult {
-        let server = try TourServer(latency: latency)
-        defer { server.stop() }
-        let subject = setUp.subject(on: server)
-        let callers = subject.callers(callers, ResourceClient(resource: server.resource))
-        return try await SetUpResult(setUp, rounds, on: server, onRound: onRound, signIn: subject.signIn) {
-            await RollCall.outcome(of: callers)
-        }
-    }
+    /// Runs its rounds.
+    ///
+    /// - Throws: `SocketError` if the server gets no socket, `CredentialStoreError`.
+    func run(_ options: Options, onRound: (Int) -> Void) async throws -> SetUpResult
 }
 
 /// The outcome of all rounds of a set-up.
@@ -38,7 +26,7 @@ struct SetUpResult: Sendable {
     let reuses: Int
     let sessionsLost: Int
     /// The callers of all rounds together.
-    let callers: RollCall.Outcome
+    let callers: RoundOutcome
     let seconds: Double
     /// What the server saw in the last round.
     var lastRound: [AuthorizationServerEvent] = []
@@ -53,21 +41,23 @@ extension SetUpResult {
     /// Runs the rounds.
     ///
     /// - Parameters:
-    ///   - signIn: stores a new session's credential where the set-up keeps it.
+    ///   - store: where the set-up keeps its credential.
+    ///   - signIn: gives the set-up the first token of a session.
     ///   - call: lets the callers of a round call.
     init(
         _ setUp: any TourSetUp,
         _ rounds: Int,
         on server: TourServer,
+        _ store: any CredentialStore,
+        _ signIn: (AccessToken) async -> Void = { _ in },
         onRound: (Int) -> Void,
-        signIn: (AccessToken, Credential) async throws -> Void,
-        call: () async -> RollCall.Outcome
+        call: () async -> RoundOutcome
     ) async throws {
-        var callers = RollCall.Outcome()
+        var callers = RoundOutcome()
         var seconds = 0.0
         for round in 1...rounds {
             onRound(round)
-            try await server.beginRound(signIn)
+            try await server.beginRound(store, signIn)
             let start = DispatchTime.now().uptimeNanoseconds
             callers += await call()
             seconds += Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
