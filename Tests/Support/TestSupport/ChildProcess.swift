@@ -2,6 +2,19 @@
 import AccessTokenCore
 package import Foundation
 
+/// A program of this package, which was built together with the tests that run.
+package func program(named name: String) throws -> URL {
+    #if os(macOS)
+    let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+    #else
+    let tests: URL? = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    #endif
+    guard let program = tests?.deletingLastPathComponent().appending(path: name),
+        FileManager.default.isExecutableFile(atPath: program.path)
+    else { throw ChildProcess.Failure(call: "no \(name) beside the tests", code: ENOENT) }
+    return program
+}
+
 /// Another process, which this one started, can write to, and can kill.
 ///
 /// `Process` on Linux may crash a program that has many open sockets when it starts another one, as the tests have.

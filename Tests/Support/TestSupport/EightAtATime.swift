@@ -1,4 +1,5 @@
 import AccessTokenCore
+import Dispatch
 package import Testing
 
 /// Eight tests of the suites that have this trait run at a time.
@@ -31,6 +32,14 @@ package struct EightAtATime: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == EightAtATime {
     package static var eightAtATime: EightAtATime { EightAtATime() }
+}
+
+/// Runs what blocks or computes for long on a thread of its own: no other test waits for a thread of the pool then.
+package func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        // A serial queue has a thread of its own; the global ones share theirs with the pool.
+        DispatchQueue(label: "test").async { continuation.resume(returning: body()) }
+    }
 }
 
 /// Some turns, given to those who ask in the order in which they ask.

@@ -36,11 +36,6 @@ package final class Event: Sendable {
     }
 }
 
-/// Waits for a minute, as a loader does that never answers.
-package func staySilent() async {
-    _ = await Event().happens()
-}
-
 /// Lets other tasks run until `condition` holds, for a state that gives no event.
 ///
 /// An issue of the present test if it does not within a minute.
