@@ -19,6 +19,26 @@ final class Shared<State: Sendable>: @unchecked Sendable {  // The state is touc
     }
 }
 
+extension Shared<Int> {
+    /// Counts, from 1.
+    func next() -> Int {
+        withLock { number in
+            number += 1
+            return number
+        }
+    }
+}
+
+extension Shared<Bool> {
+    /// Whether it is set, the first time that it is asked.
+    func take() -> Bool {
+        withLock { isSet in
+            defer { isSet = false }
+            return isSet
+        }
+    }
+}
+
 /// Values in the order in which they came, for closures that must be sendable.
 final class Journal: Sendable {
     private let entries = Shared<[String]>([])
@@ -42,22 +62,43 @@ func elsewhere(_ body: @escaping @Sendable () -> Void) {
     done.wait()
 }
 
+/// Never ends, and no code can resume it.
+nonisolated(nonsending) func silence() async {
+    await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+}
+
+extension Explorer {
+    /// The same explorer with another setting.
+    func with<Value>(_ setting: WritableKeyPath<Explorer, Value>, _ value: Value) -> Explorer {
+        var explorer = self
+        explorer[keyPath: setting] = value
+        return explorer
+    }
+}
+
+/// Explores a scenario that is needed only once.
+func explore(
+    _ name: String,
+    by explorer: Explorer = Explorer(),
+    _ setUp: @escaping @Sendable (ScenarioRun) throws -> Void
+) async -> ExplorationReport {
+    await explorer.explore(Scenario(name, setUp: setUp))
+}
+
 /// What comes of a scenario: each run says so in the end, in the closure that its setup returns.
 func outcomes(
     by explorer: Explorer = Explorer(.exhaustive),
     _ setUp: @escaping @Sendable (ScenarioRun) -> @Sendable () async -> String
 ) async -> (seen: Set<String>, report: ExplorationReport) {
     let seen = Shared<Set<String>>([])
-    let report = await explorer.explore(
-        Scenario("outcomes") { run in
-            let outcome = setUp(run)
-            run.invariant("is collected") {
-                let outcome = await outcome()
-                seen.withLock { _ = $0.insert(outcome) }
-                return true
-            }
+    let report = await explore("outcomes", by: explorer) { run in
+        let outcome = setUp(run)
+        run.invariant("is collected") {
+            let outcome = await outcome()
+            seen.withLock { _ = $0.insert(outcome) }
+            return true
         }
-    )
+    }
     return (seen.withLock { $0 }, report)
 }
 

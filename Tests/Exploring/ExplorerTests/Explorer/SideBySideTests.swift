@@ -13,20 +13,26 @@ import Testing
     .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)
 )
 struct SideBySideTests {
-    /// Two withdrawals, in which plain tasks and a dispatch queue take part; each run meets others in its middle.
-    private func withdrawals(of name: String, meeting others: Meeting?, journal: Journal) -> Scenario {
-        Scenario("withdrawals") { run in
+    /// Two withdrawals, in which plain tasks and a dispatch queue take part; its first run meets another one in its middle.
+    private func explored(_ name: String, meeting other: Meeting? = nil) async -> (report: String, effects: Set<String>)
+    {
+        var explorer = Explorer(.exhaustive)
+        explorer.preempts = false
+        explorer.maximumSchedules = 60
+        explorer.stopsAtFirstFailure = false
+        let journal = Journal()
+        let isFirstRun = Shared(true)
+        let report = await explore("withdrawals", by: explorer) { run in
             let account = Account(balance: 100)
             let queue = DispatchQueue(label: "subject")
             run.control(queue)
             run.operation("first") {
                 let approval = Task { ScenarioRun.current?.effect("\(name) approves") }
-                others?.meet()
+                if isFirstRun.take() { other?.meet() }
                 await account.withdraw(80) { await approval.value }
             }
             run.operation("second") { await account.withdraw(80) { await Task.yield() } }
             queue.async {
-                others?.meet()
                 ScenarioRun.current?.effect("\(name) audits")
                 Task { ScenarioRun.current?.effect("\(name) files") }
             }
@@ -35,23 +41,11 @@ struct SideBySideTests {
                 return await account.balance >= 0
             }
         }
-    }
-
-    private func explored(_ name: String, meeting others: Meeting? = nil) async -> (
-        report: String, effects: Set<String>
-    ) {
-        var explorer = Explorer(.exhaustive)
-        explorer.preempts = false
-        explorer.maximumSchedules = 60
-        explorer.stopsAtFirstFailure = false
-        let journal = Journal()
-        let report = await explorer.explore(withdrawals(of: name, meeting: others, journal: journal))
-        others?.leave()
         #expect(report.failures > 0 && report.failures < report.schedules, "\(report)")
         return ("\(report.schedules), \(report.longestSchedule): \(report)", Set(journal.all))
     }
 
-    @Test("that meet in the middle of their runs find what each of them finds alone")
+    @Test("that meet in the middle of a run find what each of them finds alone")
     func sideBySide() async {
         let (left, right) = (await explored("left"), await explored("right"))
         #expect(left.effects.contains("left audits, left approves, left files"), "\(left.effects.prefix(10))")
@@ -68,8 +62,7 @@ struct SideBySideTests {
         arguments: [false, true]
     )
     func escapes(isPlain: Bool) async {
-        var explorer = Explorer()
-        explorer.patience = .seconds(10)
+        let explorer = Explorer().with(\.patience, .seconds(10))
         let answer = Shared<(@Sendable () -> Void)?>(nil)
         let isSuspended = DispatchSemaphore(value: 0)
         let waiting = Scenario("waits") { run in
@@ -89,16 +82,14 @@ struct SideBySideTests {
         }
         async let escaped = explorer.explore(waiting)
         let isFirstRun = Shared(true)
-        let report = await explorer.explore(
-            Scenario("answers") { run in
-                run.operation("server") {
-                    guard isFirstRun.take() else { return }
-                    isSuspended.wait()
-                    answer.withLock { $0 }?()
-                }
-                run.operation("other") {}
+        let report = await explore("answers", by: explorer) { run in
+            run.operation("server") {
+                guard isFirstRun.take() else { return }
+                isSuspended.wait()
+                answer.withLock { $0 }?()
             }
-        )
+            run.operation("other") {}
+        }
         #expect(report.holds && report.isComplete, "\(report)")
         let failure = await escaped.failure
         #expect(failure?.kind == .escape)
@@ -123,19 +114,17 @@ struct SideBySideTests {
                 }
             }
         )
-        let report = await Explorer().explore(
-            Scenario("visits") { run in
-                // The last of them has a number that the other run has not.
-                for number in 1...9 {
-                    run.operation("visitor \(number)") {
-                        guard number == 9, isFirstRun.1.take() else { return }
-                        isInside.wait()
-                        Task(executorPreference: executor.withLock { $0 }) {}
-                        isStarted.signal()
-                    }
+        let report = await explore("visits") { run in
+            // The last of them has a number that the other run has not.
+            for number in 1...9 {
+                run.operation("visitor \(number)") {
+                    guard number == 9, isFirstRun.1.take() else { return }
+                    isInside.wait()
+                    Task(executorPreference: executor.withLock { $0 }) {}
+                    isStarted.signal()
                 }
             }
-        )
+        }
         #expect(report.holds, "\(report)")
         let failure = await visited.failure
         #expect(failure?.kind == .escape)
@@ -151,15 +140,13 @@ struct SideBySideTests {
             for number in 1...4 * processors {
                 let isFirstRun = Shared(true)
                 group.addTask {
-                    await Explorer().explore(
-                        Scenario("exploration \(number)") { run in
-                            run.operation("only") {}
-                            guard isFirstRun.take() else { return }
-                            inside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-                            meeting.meet()
-                            inside.withLock { $0.now -= 1 }
-                        }
-                    ).holds
+                    await explore("exploration \(number)") { run in
+                        run.operation("only") {}
+                        guard isFirstRun.take() else { return }
+                        inside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                        meeting.meet()
+                        inside.withLock { $0.now -= 1 }
+                    }.holds
                 }
             }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
@@ -176,51 +163,22 @@ private actor Host {
     }
 }
 
-extension Shared<Bool> {
-    /// Whether it is set, the first time that it is asked.
-    fileprivate func take() -> Bool {
-        withLock { isSet in
-            defer { isSet = false }
-            return isSet
-        }
-    }
-}
-
-/// Where explorations wait for each other in the middle of their runs.
-private final class Meeting: @unchecked Sendable {  // The state is touched under the condition's lock only.
-    private let condition = NSCondition()
-    private var guests: Int
-    private var present = 0
-    private var round = 0
+/// Where so many threads wait for each other, once.
+private final class Meeting: Sendable {
+    private let missing: Shared<Int>
+    private let isComplete = DispatchSemaphore(value: 0)
 
     init(of guests: Int) {
-        self.guests = guests
+        missing = Shared(guests)
     }
 
-    /// Waits until all are there who have not left.
     func meet() {
-        condition.withLock {
-            present += 1
-            let now = round
-            goOn()
-            while round == now {
-                condition.wait()
-            }
+        let isLast = missing.withLock { missing in
+            missing -= 1
+            return missing == 0
         }
-    }
-
-    /// Does not come again.
-    func leave() {
-        condition.withLock {
-            guests -= 1
-            goOn()
-        }
-    }
-
-    private func goOn() {
-        guard present >= guests else { return }
-        present = 0
-        round += 1
-        condition.broadcast()
+        if !isLast { isComplete.wait() }
+        // Each lets the next one go.
+        isComplete.signal()
     }
 }

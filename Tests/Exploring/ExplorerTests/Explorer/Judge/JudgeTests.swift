@@ -7,181 +7,134 @@ private let environment = ProcessInfo.processInfo.environment
 /// How many programs are judged; `.ci/deep judge` sets it.
 private let programsOfStep = environment["EXPLORER_PROGRAMS"].flatMap { Int($0) }
 private let programs = programsOfStep ?? 20
-/// Which half of them this process judges, zero or one; `nil` if all of them.
-private let half = environment["EXPLORER_HALF"].flatMap { Int($0) }
 /// The programs are drawn from the seeds that follow this one.
-private let seedBefore = (environment["EXPLORER_SEED"].flatMap { UInt64($0) } ?? 0) + UInt64(half ?? 0) * 1_000_000
+private let seedBefore = environment["EXPLORER_SEED"].flatMap { UInt64($0) } ?? 0
 
-/// The explorer is not believed: a model that shares no code with it says which outcomes a program has.
-@Suite(
-    "Judged by an independent model, the explorer",
-    .eightAtATime,
-    .serialized,
-    .timeLimit(.minutes(programs > 1000 ? 60 : 10))
-)
-struct JudgeTests {
-    static let count = half == nil ? programs : programs / 2
+/// What came of judging some programs, and what there is to object to.
+private struct Judgement {
+    var exhausted = 0
+    var cut = 0
+    var runs = 0
+    var objections: [String] = []
 
-    /// These take many schedules.
-    static let countWithoutReductions = max(3, count / 100)
-
-    /// The most states that a program may have in the model: most programs can be exhausted.
+    /// Judges one more program, unless it has too many states for the model.
     ///
     /// A search that was cut claims nothing.
-    static let states = count > 1000 ? 300 : 150
-    static let limit = count > 1000 ? 800 : 400
-
-    struct Verdict: Sendable {
-        let missing: Set<String>
-        let excess: Set<String>
-        let runs: Int
-        let isComplete: Bool
-    }
-
-    static func verdict(on program: Program, reduces: Bool = true, atMost limit: Int) async -> Verdict? {
-        // On a thread of its own, since the model computes for long.
+    mutating func add(_ program: Program, _ name: String, reduces: Bool = true, atMost limit: Int) async {
+        // Most programs with so few states can be exhausted. On a thread of its own, since the model computes for long.
+        let states = programs > 1000 ? 300 : 150
         let model = await onThreadOfItsOwn { ReferenceModel.outcomes(of: program, atMost: states) }
-        guard let expected = model else { return nil }
-        var explorer = Explorer(.exhaustive)
-        explorer.reduces = reduces
-        explorer.maximumSchedules = limit
+        guard let expected = model else { return }
+        let explorer = Explorer(.exhaustive).with(\.reduces, reduces).with(\.maximumSchedules, limit)
         let (found, report) = await outcomes(by: explorer) { run in
             let runner = ProgramRunner(program, run)
             runner.begin()
             return { await runner.outcome }
         }
-        return Verdict(
-            missing: expected.subtracting(found),
-            excess: found.subtracting(expected),
-            runs: report.schedules + report.redundantRuns,
-            isComplete: report.isComplete
-        )
+        runs += report.schedules + report.redundantRuns
+        if report.isComplete { exhausted += 1 } else { cut += 1 }
+        let missing = report.isComplete ? expected.subtracting(found).sorted() : []
+        let excess = found.subtracting(expected).sorted()
+        guard !missing.isEmpty || !excess.isEmpty else { return }
+        objections.append("\(name)\n\(program)\nmissing \(missing.prefix(3))\nin excess \(excess.prefix(3))")
     }
 
-    /// What came of judging some programs, and what there is to object to.
-    struct Judgement: Sendable {
-        var exhausted = 0
-        var cut = 0
-        var runs = 0
-        var objections: [String] = []
-
-        mutating func add(_ verdict: Verdict, on program: Program, named name: String) {
-            runs += verdict.runs
-            if verdict.isComplete { exhausted += 1 } else { cut += 1 }
-            let missing = verdict.isComplete ? verdict.missing : []
-            guard !missing.isEmpty || !verdict.excess.isEmpty else { return }
-            let (fewMissing, fewInExcess) = (Array(missing.prefix(3)), Array(verdict.excess.prefix(3)))
-            objections.append("\(name)\n\(program)\nmissing \(fewMissing)\nin excess \(fewInExcess)")
-        }
+    func close(_ name: String) {
+        print("judged \(name): \(exhausted) exhausted, \(cut) cut, \(runs) runs")
+        for objection in objections { Issue.record("\(objection)") }
     }
+}
 
-    @Test("finds exactly the outcomes of programs drawn at random")
-    func randomPrograms() async {
+/// The explorer is not believed: a model that shares no code with it says which outcomes a program has.
+///
+/// A search takes one core: each half of the programs has a test of its own, and both run at the same time.
+@Suite(
+    "Judged by an independent model, the explorer",
+    .eightAtATime,
+    .timeLimit(.minutes(programs > 1000 ? 60 : 10))
+)
+struct JudgeTests {
+    static let limit = programs > 1000 ? 800 : 400
+
+    @Test("finds exactly the outcomes of programs drawn at random", arguments: [0, 1])
+    func randomPrograms(half: Int) async {
         var judgement = Judgement()
-        var seed = seedBefore
-        while judgement.exhausted < Self.count, judgement.cut < Self.count / 2 {
+        var seed = seedBefore + UInt64(half) * 1_000_000
+        while judgement.exhausted < programs / 2, judgement.cut < programs / 2 {
             seed += 1
-            let program = Program(seed: seed)
-            guard let verdict = await Self.verdict(on: program, atMost: Self.limit) else { continue }
-            judgement.add(verdict, on: program, named: "seed \(seed)")
+            await judgement.add(Program(seed: seed), "seed \(seed)", atMost: Self.limit)
         }
-        print("judged: \(judgement.exhausted) exhausted, \(judgement.cut) cut, \(judgement.runs) runs")
-        #expect(judgement.exhausted == Self.count, "too many were cut to say anything")
-        for objection in judgement.objections { Issue.record("\(objection)") }
+        judgement.close("random ones")
+        #expect(judgement.exhausted == programs / 2, "too many were cut to say anything")
     }
 
-    @Test("finds exactly the outcomes of small programs")
-    func smallPrograms() async {
+    @Test("finds exactly the outcomes of small programs", arguments: [0, 1])
+    func smallPrograms(half: Int) async {
         var judgement = Judgement()
-        let step = (programsOfStep == nil ? Program.smallCount / programs : 1) * (half == nil ? 1 : 2)
-        for index in stride(from: half ?? 0, to: Program.smallCount, by: step) {
-            let program = Program.small(index)
-            guard let verdict = await Self.verdict(on: program, atMost: Self.limit / 2) else { continue }
-            judgement.add(verdict, on: program, named: "small program \(index)")
+        let step = programsOfStep == nil ? Program.smallCount / programs : 1
+        for index in stride(from: half * step, to: Program.smallCount, by: 2 * step) {
+            await judgement.add(Program.small(index), "small program \(index)", atMost: Self.limit / 2)
         }
-        print("judged small ones: \(judgement.exhausted) exhausted, \(judgement.cut) cut, \(judgement.runs) runs")
+        judgement.close("small ones")
         #expect(judgement.exhausted > judgement.cut, "too many were cut to say anything")
-        for objection in judgement.objections { Issue.record("\(objection)") }
     }
 
     /// Programs whose search was once called complete, and was not.
-    static let missedPrograms: [(why: String, program: Program)] = [
+    static let missedPrograms: [(why: String, operations: [[Program.Statement]])] = [
         (
             "sleep sets held two marks for independent that the races told apart",
-            Program(
-                operations: [
-                    [.mark(1), .spawn(2, kind: .detached, [.mark(3)]), .await(spawn: 2)],
-                    [.yield, .spawn(4, kind: .plain, [.mark(5)]), .yield],
-                ],
-                numbers: 5,
-                cancelsFirst: false
-            )
+            [
+                [.mark(1), .spawn(2, kind: .detached, [.mark(3)]), .await(spawn: 2)],
+                [.yield, .spawn(4, kind: .plain, [.mark(5)]), .yield],
+            ]
         ),
         (
             "both tasks are in an actor, and each then asks for the other's: that takes a request before its entry",
-            Program(
-                operations: [[.pass(1, from: 0, to: 1)], [.pass(2, from: 1, to: 0)]],
-                numbers: 2,
-                cancelsFirst: false
-            )
+            [[.pass(1, from: 0, to: 1)], [.pass(2, from: 1, to: 0)]]
         ),
         (
             "a task looks whether it is cancelled, is cancelled, and then enters an actor",
-            Program(
-                operations: [
-                    [
-                        .spawn(1, kind: .detached, [.lookAndAdd(2, actor: 0)]), .cancelInside(3, spawn: 1, actor: 0),
-                        .await(spawn: 1),
-                    ]
-                ],
-                numbers: 3,
-                cancelsFirst: false
-            )
+            [
+                [
+                    .spawn(1, kind: .detached, [.lookAndAdd(2, actor: 0)]), .cancelInside(3, spawn: 1, actor: 0),
+                    .await(spawn: 1),
+                ]
+            ]
         ),
         (
             "a task that awaits one that has ended leaves no trace of that",
-            Program(
-                operations: [
-                    [.mark(1), .spawn(2, kind: .preferred, []), .await(spawn: 2)],
-                    [.yield, .mark(3)],
-                ],
-                numbers: 3,
-                cancelsFirst: false
-            )
+            [[.mark(1), .spawn(2, kind: .preferred, []), .await(spawn: 2)], [.yield, .mark(3)]]
         ),
         (
             "a child that has ended leaves no trace where the end of its scope would have cancelled it",
-            Program(
-                operations: [[.childLeft(1, [.look(2)], actor: 0)], [.add(3, actor: 0)]],
-                numbers: 3,
-                cancelsFirst: false
-            )
+            [[.childLeft(1, [.look(2)], actor: 0)], [.add(3, actor: 0)]]
         ),
     ]
 
     @Test("finds what it once missed", arguments: missedPrograms.indices)
     func onceMissed(_ index: Int) async {
-        let program = Self.missedPrograms[index].program
-        let verdict = await Self.verdict(on: program, atMost: Self.limit)
-        #expect(verdict?.isComplete == true)
-        #expect(verdict?.missing == [])
-        #expect(verdict?.excess == [])
+        let (why, operations) = Self.missedPrograms[index]
+        var judgement = Judgement()
+        await judgement.add(Program(operations: operations), why, atMost: Self.limit)
+        judgement.close(why)
+        #expect(judgement.exhausted == 1)
     }
 
+    /// These take many schedules.
     @Test(
         "finds exactly the same without its reductions, where that can be exhausted",
         .enabled(if: programsOfStep != nil, "it takes long: .ci/deep judge")
     )
     func withoutReductions() async {
+        let count = max(3, programs / 100)
         var judgement = Judgement()
-        for seed in (seedBefore + 1)...(seedBefore + 10_000) where judgement.exhausted < Self.countWithoutReductions {
-            let program = Program(seed: seed)
-            guard let reduced = await Self.verdict(on: program, atMost: 10), reduced.isComplete,
-                let verdict = await Self.verdict(on: program, reduces: false, atMost: 500)
-            else { continue }
-            judgement.add(verdict, on: program, named: "seed \(seed)")
+        for seed in (seedBefore + 1)...(seedBefore + 10_000) where judgement.exhausted < count {
+            var reduced = Judgement()
+            await reduced.add(Program(seed: seed), "seed \(seed)", atMost: 10)
+            guard reduced.exhausted == 1 else { continue }
+            await judgement.add(Program(seed: seed), "seed \(seed)", reduces: false, atMost: 500)
         }
-        #expect(judgement.exhausted == Self.countWithoutReductions, "too many were cut to say anything")
-        for objection in judgement.objections { Issue.record("\(objection)") }
+        judgement.close("without reductions")
+        #expect(judgement.exhausted == count, "too many were cut to say anything")
     }
 }

@@ -10,8 +10,6 @@ struct Program: Sendable, CustomStringConvertible {
         case addTwice(Int, actor: Int)
         /// Appends on one actor, from there on another one, and again on the first.
         case pass(Int, from: Int, to: Int)
-        /// Calls an actor so many times in a loop.
-        case loop(Int, actor: Int, times: Int)
         /// A marked stretch that appends to a history that all can see, and observes it.
         case mark(Int)
         /// Starts an unstructured task.
@@ -25,11 +23,11 @@ struct Program: Sendable, CustomStringConvertible {
         /// A group of two children; observes which one ended first.
         case group(Int, [Statement], [Statement])
         /// Waits on a continuation that another task resumes, unless the gate is open already.
-        case wait(gate: Int)
-        case open(gate: Int)
+        case wait
+        case open
         /// The same from inside of an actor, which appends before and after.
-        case waitInside(Int, actor: Int, gate: Int)
-        case openInside(Int, actor: Int, gate: Int)
+        case waitInside(Int, actor: Int)
+        case openInside(Int, actor: Int)
         /// Cancels the task of that spawn, marked.
         case cancel(spawn: Int)
         /// Cancels the task of that spawn inside of an actor, not marked.
@@ -46,11 +44,15 @@ struct Program: Sendable, CustomStringConvertible {
     }
 
     let operations: [[Statement]]
-    /// The greatest number of a statement.
-    let numbers: Int
-    let cancelsFirst: Bool
+    var cancelsFirst = false
 
-    static let (actors, gates) = (2, 1)
+    static let actors = 2
+
+    /// What a run comes to, to be compared: the logs of the actors, the marks, and what each statement has seen.
+    static func outcome(logs: [[Int]], history: [Int], seen: [Int: [Int]]) -> String {
+        let seen = seen.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+        return "logs \(logs) history \(history) seen \(seen)"
+    }
 
     var description: String {
         operations.map { "\($0)" }.joined(separator: "\n") + (cancelsFirst ? "\ncancelling the first" : "")
@@ -64,12 +66,11 @@ extension Program {
         let isLarge = generator.next(4) == 0
         operations = (0..<(isLarge ? 3 : 2)).map { _ in generator.statements(atMost: isLarge ? 2 : 3, depth: 0) }
         cancelsFirst = generator.next(6) == 0
-        numbers = generator.number
     }
 
     private struct Generator {
         private var state: UInt64
-        private(set) var number = 0
+        private var number = 0
         /// There is one gate, which has one task that waits at it, and one that opens it.
         private var isWaitAllowed = true
 
@@ -111,7 +112,7 @@ extension Program {
                 default: break
                 }
             }
-            switch next(isDeep ? 9 : 15) {
+            switch next(isDeep ? 8 : 14) {
             case 2 where isDeep: return .lookAndAdd(newNumber(), actor: next(Program.actors))
             case 0, 1, 2: return .add(newNumber(), actor: next(Program.actors))
             case 3: return .addTwice(newNumber(), actor: next(Program.actors))
@@ -121,40 +122,76 @@ extension Program {
             case 5: return .mark(newNumber())
             case 6: return .look(newNumber())
             case 7: return .yield
-            case 8: return .loop(newNumber(), actor: 0, times: 2)
-            case 9, 10, 11:
+            case 8, 9, 10:
                 let kind: TaskKind = [.preferred, .plain, .detached][next(3)]
                 return .spawn(newNumber(), kind: kind, statements(atMost: 1, depth: depth + 1))
-            case 12 where next(3) == 0:
+            case 11 where next(3) == 0:
                 return .childLeft(
                     newNumber(),
                     statements(atMost: 1, depth: depth + 1),
                     actor: next(Program.actors)
                 )
-            case 12:
+            case 11:
                 return .child(
                     newNumber(),
                     statements(atMost: 1, depth: depth + 1),
                     meanwhile: statements(atMost: 1, depth: depth + 1)
                 )
-            case 13:
+            case 12:
                 return .group(
                     newNumber(),
                     statements(atMost: 1, depth: depth + 1),
                     statements(atMost: 1, depth: depth + 1)
                 )
             default:
-                if isWaitAllowed {
-                    isWaitAllowed = false
-                    let number = newNumber()
-                    let opener: Statement =
-                        next(2) == 0 ? .open(gate: 0) : .openInside(newNumber(), actor: next(Program.actors), gate: 0)
-                    let waiter: Statement =
-                        next(2) == 0 ? .wait(gate: 0) : .waitInside(newNumber(), actor: next(Program.actors), gate: 0)
-                    return .child(number, [opener], meanwhile: [waiter])
-                }
-                return .add(newNumber(), actor: next(Program.actors))
+                guard isWaitAllowed else { return .add(newNumber(), actor: next(Program.actors)) }
+                isWaitAllowed = false
+                let number = newNumber()
+                let opener: Statement = next(2) == 0 ? .open : .openInside(newNumber(), actor: next(Program.actors))
+                let waiter: Statement = next(2) == 0 ? .wait : .waitInside(newNumber(), actor: next(Program.actors))
+                return .child(number, [opener], meanwhile: [waiter])
             }
         }
+    }
+}
+
+/// Every program of two tasks with two phrases and one: a drawn program is seldom as small as the one that shows a bug.
+extension Program {
+    /// What a task may do, in a few statements whose numbers begin with the given one.
+    static let phrases: [@Sendable (Int) -> [Statement]] = [
+        { number in [.mark(number)] },
+        { number in [.yield, .mark(number)] },
+        { number in [.add(number, actor: 0)] },
+        { number in [.add(number, actor: 1)] },
+        { number in [.addTwice(number, actor: 0)] },
+        { number in [.pass(number, from: 0, to: 1)] },
+        { number in [.pass(number, from: 1, to: 0)] },
+        { number in [.look(number)] },
+        { number in [.lookAndAdd(number, actor: 1)] },
+        { number in [.spawn(number, kind: .preferred, []), .await(spawn: number)] },
+        { number in [.spawn(number, kind: .preferred, [.mark(number + 1)]), .await(spawn: number)] },
+        { number in [.spawn(number, kind: .detached, [.add(number + 1, actor: 0)])] },
+        { number in [.spawn(number, kind: .plain, [.yield]), .cancel(spawn: number)] },
+        { number in
+            [.spawn(number, kind: .plain, [.look(number + 1)]), .cancelInside(number + 2, spawn: number, actor: 0)]
+        },
+        { number in [.child(number, [.add(number + 1, actor: 0)], meanwhile: [])] },
+        { number in [.child(number, [.mark(number + 1)], meanwhile: [.yield])] },
+        { number in [.childLeft(number, [.look(number + 1)], actor: 0)] },
+        { number in [.group(number, [], [.add(number + 1, actor: 0)])] },
+        { number in [.group(number, [.mark(number + 1)], [.yield])] },
+        { _ in [.yield] },
+    ]
+
+    static let smallCount = phrases.count * phrases.count * phrases.count
+
+    /// The small program of this index.
+    static func small(_ index: Int) -> Program {
+        var rest = index
+        let chosen = (0..<3).map { position in
+            defer { rest /= phrases.count }
+            return phrases[rest % phrases.count](1 + 3 * position)
+        }
+        return Program(operations: [chosen[0] + chosen[1], chosen[2]])
     }
 }

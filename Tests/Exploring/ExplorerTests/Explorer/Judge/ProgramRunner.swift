@@ -79,9 +79,8 @@ final class ProgramRunner: Sendable {
         get async {
             var logs: [[Int]] = []
             for log in self.logs { logs.append(await log.entries) }
-            let (history, all) = state.withLock { ($0.history, $0.seen) }
-            let seen = all.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
-            return "logs \(logs) history \(history) seen \(seen)"
+            let (history, seen) = state.withLock { ($0.history, $0.seen) }
+            return Program.outcome(logs: logs, history: history, seen: seen)
         }
     }
 
@@ -99,8 +98,6 @@ final class ProgramRunner: Sendable {
         case .addTwice(let number, let actor): observe(number, await logs[actor].addTwice(number))
         case .pass(let number, let first, let second):
             observe(number, await logs[first].pass(number, to: logs[second]))
-        case .loop(let number, let actor, let times):
-            for _ in 0..<times { observe(number, await logs[actor].add(number)) }
         case .mark(let number):
             run.effect("\(number)") {
                 state.withLock { state in
@@ -139,8 +136,8 @@ final class ProgramRunner: Sendable {
             }
         case .wait: await wait()
         case .open: open()
-        case .waitInside(let number, let actor, _): observe(number, await logs[actor].wait(number, in: self))
-        case .openInside(let number, let actor, _): observe(number, await logs[actor].open(number, in: self))
+        case .waitInside(let number, let actor): observe(number, await logs[actor].wait(number, in: self))
+        case .openInside(let number, let actor): observe(number, await logs[actor].open(number, in: self))
         case .cancel(let number):
             let task = state.withLock { $0.tasks[number] }
             run.effect("cancel \(number)") { task?.cancel() }

@@ -6,29 +6,26 @@
 struct ReferenceModel {
     /// What all runs of the program can come to; `nil` if there are too many states.
     static func outcomes(of program: Program, atMost limit: Int) -> Set<String>? {
-        var model = ReferenceModel(program)
-        return model.enumerate(atMost: limit) ? model.outcomes : nil
+        ReferenceModel(program).outcomes(atMost: limit)
     }
 
     private enum Instruction {
         /// Asks for an actor: enters the line before it.
         case ask(Int)
-        /// Is let in, does everything, and leaves: no other code can tell when inside what happened.
+        /// Is let in, and does everything: no other code can tell when inside what happened.
         case visit(Int, [Inside], then: Leaving)
-        /// Is let in, does everything, and stays.
-        case enter(Int, [Inside])
         case mark(Int)
         case start(Int, isChild: Bool)
         case join(Int)
         case collect(Int, children: [Int], count: Int)
-        case register(Int)
-        case resumed(Int)
+        case register
+        case resumed
         /// Leaves the actor, unless it was resumed before.
-        case suspend(Int, gate: Int)
+        case suspend(Int)
         /// Asks for the actor again when it is resumed, if it has left.
-        case askAgain(Int, gate: Int)
-        case open(Int)
-        case resume(Int)
+        case askAgain(Int)
+        case open
+        case resume
         case cancel(Int)
         case look(Int)
         /// Nothing comes between the look and asking for the actor.
@@ -43,6 +40,7 @@ struct ReferenceModel {
 
     private enum Leaving {
         case leave
+        case stay
         case ask(Int)
     }
 
@@ -53,23 +51,27 @@ struct ReferenceModel {
         var isOver = false
     }
 
+    private struct Gate: Hashable {
+        var isOpen = false
+        /// Whether a task waits at it, was taken from it, and was resumed.
+        var isRegistered = false
+        var isTaken = false
+        var isResumed = false
+        /// Whether the one that waits has left its actor.
+        var hasLeft = false
+    }
+
     private struct State: Hashable {
         var tasks: [TaskState]
-        var owners: [Int?]
-        var queues: [[Int]]
-        var logs: [[Int]]
+        var owners: [Int?] = Array(repeating: nil, count: Program.actors)
+        var queues: [[Int]] = Array(repeating: [], count: Program.actors)
+        var logs: [[Int]] = Array(repeating: [], count: Program.actors)
+        var gate = Gate()
         var history: [Int] = []
         /// By the number of the statement.
-        var seen: [[Int]]
+        var seen: [Int: [Int]] = [:]
         /// The children of a group that have ended, in that order, by the number of the group.
-        var ended: [[Int]]
-        var isOpen: [Bool]
-        /// Whether a task waits at a gate, was taken from it, and was resumed.
-        var isRegistered: [Bool]
-        var isTaken: [Bool]
-        var isResumed: [Bool]
-        /// Whether the one that waits has left its actor.
-        var hasLeft: [Bool]
+        var ended: [Int: [Int]] = [:]
     }
 
     private var code: [[Instruction]] = []
@@ -77,121 +79,115 @@ struct ReferenceModel {
     private var parents: [Int?] = []
     private var groups: [Int?] = []
     private var indexOfSpawn: [Int: Int] = [:]
-    private var outcomes: Set<String> = []
     private let operations: Int
-    private let numbers: Int
     private let cancelsFirst: Bool
 
     private init(_ program: Program) {
         operations = program.operations.count
         cancelsFirst = program.cancelsFirst
-        numbers = program.numbers
-        for _ in program.operations { _ = newTask(parent: nil, group: nil) }
+        for _ in program.operations { _ = newTask() }
         for (index, statements) in program.operations.enumerated() { compile(statements, into: index) }
-        if cancelsFirst {
-            let canceller = newTask(parent: nil, group: nil)
-            code[canceller] = [.cancel(0)]
-        }
+        if cancelsFirst { code[newTask()] = [.cancel(0)] }
     }
 
     // MARK: From statements to instructions
 
-    private mutating func newTask(parent: Int?, group: Int?) -> Int {
+    private mutating func newTask(parent: Int? = nil, group: Int? = nil) -> Int {
         code.append([])
         parents.append(parent)
         groups.append(group)
         return code.count - 1
     }
 
+    /// A task that begins when `task` comes to this place.
+    private mutating func start(_ body: [Program.Statement], from task: Int, isChild: Bool, group: Int? = nil) -> Int {
+        let started = newTask(parent: isChild ? task : nil, group: group)
+        compile(body, into: started)
+        code[task].append(.start(started, isChild: isChild))
+        return started
+    }
+
     private mutating func compile(_ statements: [Program.Statement], into task: Int) {
         for statement in statements {
-            switch statement {
-            case .add(let number, let actor):
-                code[task] += [.ask(actor), .visit(actor, [.append(number), .observe(number)], then: .leave)]
-            case .addTwice(let number, let actor):
-                code[task] += [.ask(actor), .visit(actor, [.append(number)], then: .leave)]
-                code[task] += [.ask(actor), .visit(actor, [.append(number), .observe(number)], then: .leave)]
-            case .pass(let number, let first, let second):
-                code[task] += [.ask(first), .visit(first, [.append(number)], then: .ask(second))]
-                code[task].append(.visit(second, [.append(number), .observe(number)], then: .ask(first)))
-                code[task].append(.visit(first, [.append(number), .observe(number)], then: .leave))
-            case .loop(let number, let actor, let times):
-                for _ in 0..<times {
-                    code[task] += [.ask(actor), .visit(actor, [.append(number), .observe(number)], then: .leave)]
-                }
-            case .mark(let number): code[task].append(.mark(number))
-            case .spawn(let number, _, let body):
-                let started = newTask(parent: nil, group: nil)
-                indexOfSpawn[number] = started
-                compile(body, into: started)
-                code[task].append(.start(started, isChild: false))
-            case .await(let number): code[task].append(.join(indexOfSpawn[number] ?? 0))
-            case .child(_, let body, let meanwhile):
-                let child = newTask(parent: task, group: nil)
-                compile(body, into: child)
-                code[task].append(.start(child, isChild: true))
-                compile(meanwhile, into: task)
-                code[task].append(.join(child))
-            case .childLeft(let number, let body, let actor):
-                let child = newTask(parent: task, group: nil)
-                compile(body, into: child)
-                code[task].append(.start(child, isChild: true))
-                code[task] += [.ask(actor), .visit(actor, [.append(number), .observe(number)], then: .leave)]
-                code[task] += [.cancel(child), .join(child)]
-            case .group(let number, let first, let second):
-                let children = [newTask(parent: task, group: number), newTask(parent: task, group: number)]
-                compile(first, into: children[0])
-                compile(second, into: children[1])
-                code[task] += children.map { .start($0, isChild: true) }
-                code[task] += [1, 2].map { .collect(number, children: children, count: $0) }
-            case .wait(let gate): code[task] += [.register(gate), .resumed(gate)]
-            case .open(let gate): code[task] += [.open(gate), .resume(gate)]
-            case .waitInside(let number, let actor, let gate):
-                code[task] += [.ask(actor), .enter(actor, [.append(number)]), .register(gate)]
-                code[task] += [.suspend(actor, gate: gate), .askAgain(actor, gate: gate)]
-                code[task] += [.visit(actor, [.append(number), .observe(number)], then: .leave)]
-            case .openInside(let number, let actor, let gate):
-                code[task] += [.ask(actor), .enter(actor, [.append(number)]), .open(gate), .resume(gate)]
-                code[task] += [.visit(actor, [.append(number), .observe(number)], then: .leave)]
-            case .cancel(let number): code[task].append(.cancel(indexOfSpawn[number] ?? 0))
-            case .cancelInside(let number, let spawn, let actor):
-                let cancelled = indexOfSpawn[spawn] ?? 0
-                code[task].append(.ask(actor))
-                code[task].append(
-                    .visit(actor, [.append(number), .cancel(cancelled), .observe(number)], then: .leave)
-                )
-            case .look(let number): code[task].append(.look(number))
-            case .lookAndAdd(let number, let actor):
-                code[task].append(.lookAndAsk(number, actor: actor))
-                code[task].append(.visit(actor, [.append(number), .observe(number)], then: .leave))
-            case .yield: break
-            }
+            let instructions = instructions(for: statement, of: task)
+            code[task] += instructions
         }
+    }
+
+    private mutating func instructions(for statement: Program.Statement, of task: Int) -> [Instruction] {
+        switch statement {
+        case .add(let number, let actor):
+            return call(actor, [.append(number), .observe(number)])
+        case .addTwice(let number, let actor):
+            return call(actor, [.append(number)]) + call(actor, [.append(number), .observe(number)])
+        case .pass(let number, let first, let second):
+            return [
+                .ask(first), .visit(first, [.append(number)], then: .ask(second)),
+                .visit(second, [.append(number), .observe(number)], then: .ask(first)),
+                .visit(first, [.append(number), .observe(number)], then: .leave),
+            ]
+        case .mark(let number):
+            return [.mark(number)]
+        case .spawn(let number, _, let body):
+            indexOfSpawn[number] = start(body, from: task, isChild: false)
+            return []
+        case .await(let number):
+            return [.join(indexOfSpawn[number] ?? 0)]
+        case .child(_, let body, let meanwhile):
+            let child = start(body, from: task, isChild: true)
+            compile(meanwhile, into: task)
+            return [.join(child)]
+        case .childLeft(let number, let body, let actor):
+            let child = start(body, from: task, isChild: true)
+            return call(actor, [.append(number), .observe(number)]) + [.cancel(child), .join(child)]
+        case .group(let number, let first, let second):
+            let children = [first, second].map { start($0, from: task, isChild: true, group: number) }
+            return [1, 2].map { .collect(number, children: children, count: $0) }
+        case .wait:
+            return [.register, .resumed]
+        case .open:
+            return [.open, .resume]
+        case .waitInside(let number, let actor):
+            return [
+                .ask(actor), .visit(actor, [.append(number)], then: .stay), .register, .suspend(actor),
+                .askAgain(actor), .visit(actor, [.append(number), .observe(number)], then: .leave),
+            ]
+        case .openInside(let number, let actor):
+            return [
+                .ask(actor), .visit(actor, [.append(number)], then: .stay), .open, .resume,
+                .visit(actor, [.append(number), .observe(number)], then: .leave),
+            ]
+        case .cancel(let number):
+            return [.cancel(indexOfSpawn[number] ?? 0)]
+        case .cancelInside(let number, let spawn, let actor):
+            return call(actor, [.append(number), .cancel(indexOfSpawn[spawn] ?? 0), .observe(number)])
+        case .look(let number):
+            return [.look(number)]
+        case .lookAndAdd(let number, let actor):
+            return [
+                .lookAndAsk(number, actor: actor), .visit(actor, [.append(number), .observe(number)], then: .leave),
+            ]
+        case .yield:
+            return []
+        }
+    }
+
+    private func call(_ actor: Int, _ inside: [Inside]) -> [Instruction] {
+        [.ask(actor), .visit(actor, inside, then: .leave)]
     }
 
     // MARK: All orders
 
-    private mutating func enumerate(atMost limit: Int) -> Bool {
-        var start = State(
-            tasks: code.map { _ in TaskState() },
-            owners: Array(repeating: nil, count: Program.actors),
-            queues: Array(repeating: [], count: Program.actors),
-            logs: Array(repeating: [], count: Program.actors),
-            seen: Array(repeating: [], count: numbers + 1),
-            ended: Array(repeating: [], count: numbers + 1),
-            isOpen: Array(repeating: false, count: Program.gates),
-            isRegistered: Array(repeating: false, count: Program.gates),
-            isTaken: Array(repeating: false, count: Program.gates),
-            isResumed: Array(repeating: false, count: Program.gates),
-            hasLeft: Array(repeating: false, count: Program.gates)
-        )
+    private func outcomes(atMost limit: Int) -> Set<String>? {
+        var start = State(tasks: code.map { _ in TaskState() })
         for index in 0..<operations { start.tasks[index].hasStarted = true }
         if cancelsFirst { start.tasks[start.tasks.count - 1].hasStarted = true }
         advance(&start)
+        var outcomes: Set<String> = []
         var visited: Set<State> = [start]
         var pending = [start]
         while let state = pending.popLast() {
-            guard visited.count <= limit else { return false }
+            guard visited.count <= limit else { return nil }
             var isEnd = true
             for task in state.tasks.indices {
                 guard var next = step(of: task, in: state) else { continue }
@@ -201,7 +197,7 @@ struct ReferenceModel {
             }
             if isEnd { outcomes.insert(outcome(of: state)) }
         }
-        return true
+        return outcomes
     }
 
     /// Does at once what has no visible moment: the end of a task, and the way past one that has ended.
@@ -229,7 +225,7 @@ struct ReferenceModel {
         var state = state
         guard task.next < code[index].count else {
             state.tasks[index].isOver = true
-            if let group = groups[index] { state.ended[group].append(index) }
+            if let group = groups[index] { state.ended[group, default: []].append(index) }
             return state
         }
         state.tasks[index].next += 1
@@ -239,17 +235,15 @@ struct ReferenceModel {
             guard state.owners[actor] == index else { return nil }
             act(inside, in: actor, &state)
             if case .ask(let next) = leaving { ask(next, by: index, &state) }
+            if case .stay = leaving { break }
             leave(actor, &state)
-        case .enter(let actor, let inside):
-            guard state.owners[actor] == index else { return nil }
-            act(inside, in: actor, &state)
-        case .suspend(let actor, let gate):
-            guard state.isRegistered[gate], !state.isResumed[gate] else { break }
-            state.hasLeft[gate] = true
+        case .suspend(let actor):
+            guard state.gate.isRegistered, !state.gate.isResumed else { break }
+            state.gate.hasLeft = true
             leave(actor, &state)
-        case .askAgain(let actor, let gate):
-            guard state.hasLeft[gate] else { break }
-            guard state.isResumed[gate] else { return nil }
+        case .askAgain(let actor):
+            guard state.gate.hasLeft else { break }
+            guard state.gate.isResumed else { return nil }
             ask(actor, by: index, &state)
         case .mark(let number):
             state.history.append(number)
@@ -260,16 +254,15 @@ struct ReferenceModel {
         case .join(let other):
             guard state.tasks[other].isOver else { return nil }
         case .collect(let number, let children, let count):
-            let ended = state.ended[number]
-            guard ended.count >= count else { return nil }
-            state.seen[number].append(children.firstIndex(of: ended[count - 1]) ?? -1)
-        case .register(let gate): state.isRegistered[gate] = !state.isOpen[gate]
-        case .resumed(let gate):
-            guard !state.isRegistered[gate] || state.isResumed[gate] else { return nil }
-        case .open(let gate):
-            state.isOpen[gate] = true
-            state.isTaken[gate] = state.isRegistered[gate]
-        case .resume(let gate): state.isResumed[gate] = state.isTaken[gate]
+            guard let ended = state.ended[number], ended.count >= count else { return nil }
+            state.seen[number, default: []].append(children.firstIndex(of: ended[count - 1]) ?? -1)
+        case .register: state.gate.isRegistered = !state.gate.isOpen
+        case .resumed:
+            guard !state.gate.isRegistered || state.gate.isResumed else { return nil }
+        case .open:
+            state.gate.isOpen = true
+            state.gate.isTaken = state.gate.isRegistered
+        case .resume: state.gate.isResumed = state.gate.isTaken
         case .cancel(let other): cancel(other, &state)
         case .look(let number): state.seen[number] = [task.isCancelled ? 1 : 0]
         case .lookAndAsk(let number, let actor):
@@ -284,7 +277,7 @@ struct ReferenceModel {
             switch action {
             case .append(let number): state.logs[actor].append(number)
             case .cancel(let task): cancel(task, &state)
-            case .observe(let number): state.seen[number] += [-1] + state.logs[actor]
+            case .observe(let number): state.seen[number, default: []] += [-1] + state.logs[actor]
             }
         }
     }
@@ -309,9 +302,7 @@ struct ReferenceModel {
     }
 
     private func outcome(of state: State) -> String {
-        let seen = state.seen.enumerated().filter { !$0.element.isEmpty }.map { "\($0.offset): \($0.element)" }
-            .joined(separator: ", ")
         let unfinished = state.tasks.prefix(operations).contains { !$0.isOver } ? " stuck" : ""
-        return "logs \(state.logs) history \(state.history) seen \(seen)\(unfinished)"
+        return Program.outcome(logs: state.logs, history: state.history, seen: state.seen) + unfinished
     }
 }
