@@ -273,7 +273,7 @@ struct Exploration {
         var chooser: any Chooser = PrefixChooser(digits: schedule.digits)
         let execution = run.execute(scenario, by: &chooser)
         let (steps, ended) = run.state.withLock { ($0.recording?.steps ?? [], $0.failure) }
-        var failure = ended
+        var failure: RunState.Failure? = escapes.first.map { (.escape, $0) } ?? ended
         if chooser.isIncomplete, failure?.kind != .escape, failure?.kind != .divergedReplay {
             // Whatever came of it, it is not what the schedule was written down for.
             let end = failure.map { "\($0.kind) (\($0.message))" } ?? "its end"

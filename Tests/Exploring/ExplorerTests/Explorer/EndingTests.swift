@@ -23,38 +23,29 @@ struct EndingTests {
         }
     }
 
-    @Test("ends objects that call the run then, where a timer that is cancelled had held them")
-    func cancelledTimer() async {
-        let report = await Explorer().explore(
-            Scenario("an object that calls the run at its end") { run in
-                run.operation("cancels") {
-                    func start() -> VirtualTimer {
-                        let object = Farewell(run)
-                        return run.clock.schedule(after: .seconds(1)) { withExtendedLifetime(object) {} }
-                    }
-                    start().cancel()
-                }
-            }
-        )
-        #expect(report.holds, "\(report)")
-    }
-
-    @Test("ends objects that call the run then, where a timer that never ends had held them")
-    func endlessTimer() async {
-        var explorer = Explorer()
-        explorer.maximumSchedules = 10
-        let report = await explorer.explore(
-            Scenario("a timer that sets itself again") { run in
-                run.operation("starts it") {
+    @Test("ends objects that call the run then, where a timer had held them that is cancelled, or never ends")
+    func timers() async {
+        let report = await explore("objects that call the run at their end") { run in
+            run.operation("cancels") {
+                func start() -> VirtualTimer {
                     let object = Farewell(run)
-                    @Sendable func tick() {
-                        run.clock.schedule(after: .seconds(1)) { withExtendedLifetime(object) { tick() } }
-                    }
-                    tick()
+                    return run.clock.schedule(after: .seconds(1)) { withExtendedLifetime(object) {} }
                 }
+                start().cancel()
             }
-        )
-        #expect(report.failure == nil, "\(report)")
+        }
+        #expect(report.holds, "\(report)")
+        let endless = await explore("a timer that sets itself again", by: Explorer().with(\.maximumSchedules, 10)) {
+            run in
+            run.operation("starts it") {
+                let object = Farewell(run)
+                @Sendable func tick() {
+                    run.clock.schedule(after: .seconds(1)) { withExtendedLifetime(object) { tick() } }
+                }
+                tick()
+            }
+        }
+        #expect(endless.holds, "\(endless)")
     }
 
     @Test("that is the last of all is watched as well, also where tasks may wait, and the search was not complete then")
@@ -64,10 +55,7 @@ struct EndingTests {
             run.permitUnfinishedTasks()
             run.operation("caller") {}
             run.invariant("comes last") {
-                let number = runs.withLock { runs in
-                    runs += 1
-                    return runs
-                }
+                let number = runs.next()
                 // The only schedule, and then the same one until there are 32.
                 if number == 32 {
                     elsewhere { run.effect("elsewhere") }
@@ -84,16 +72,14 @@ struct EndingTests {
     @Test("does not end the watch: what acts for it afterwards is an escape of the next one")
     func lateEffect() async {
         let former = Shared<ScenarioRun?>(nil)
-        let report = await Explorer().explore(
-            Scenario("after its end") { run in
-                let last = former.withLock { former in
-                    defer { former = run }
-                    return former
-                }
-                elsewhere { last?.effect("too late") }
-                run.operation("caller") {}
+        let report = await explore("after its end") { run in
+            let last = former.withLock { former in
+                defer { former = run }
+                return former
             }
-        )
+            elsewhere { last?.effect("too late") }
+            run.operation("caller") {}
+        }
         #expect(report.failure?.kind == .escape, "\(report)")
         #expect(report.failure?.message.contains("too late") == true)
         former.withLock { $0 = nil }
@@ -103,25 +89,23 @@ struct EndingTests {
     func abandoned() async {
         let former = Shared<(run: ScenarioRun, answer: @Sendable () -> Void)?>(nil)
         let hasEnded = DispatchSemaphore(value: 0)
-        let report = await Explorer().explore(
-            Scenario("what is left") { run in
-                if let last = former.withLock({ $0 }) {
-                    elsewhere {
-                        last.run.effect("too late")
-                        last.answer()
-                    }
-                    // The task goes its way, elsewhere.
-                    hasEnded.wait()
+        let report = await explore("what is left") { run in
+            if let last = former.withLock({ $0 }) {
+                elsewhere {
+                    last.run.effect("too late")
+                    last.answer()
                 }
-                run.operation("caller") {
-                    await unsafe withUnsafeContinuation { continuation in
-                        former.withLock { $0 = (run, { unsafe continuation.resume() }) }
-                    }
-                    hasEnded.signal()
-                }
-                run.always("is broken") { former.withLock { $0?.run !== run } }
+                // The task goes its way, elsewhere.
+                hasEnded.wait()
             }
-        )
+            run.operation("caller") {
+                await unsafe withUnsafeContinuation { continuation in
+                    former.withLock { $0 = (run, { unsafe continuation.resume() }) }
+                }
+                hasEnded.signal()
+            }
+            run.always("is broken") { former.withLock { $0?.run !== run } }
+        }
         #expect(report.failure?.kind == .brokenInvariant, "\(report)")
         former.withLock { $0?.answer() }
         former.withLock { $0 = nil }
@@ -138,116 +122,18 @@ struct EndingTests {
             deinit { count.withLock { $0 -= 1 } }
         }
         let count = Shared(0)
-        let report = await Explorer().explore(
-            Scenario("counted") { run in
-                let counted = Counted(count)
-                run.operation("first") {
-                    run.effect("first")
-                    withExtendedLifetime(counted) {}
-                }
-                run.operation("second") { run.effect("second") }
-                // The run has the condition, and the condition the run.
-                run.invariant("is there") { run.effects.count == 2 && counted.count.withLock { $0 } == 1 }
+        let report = await explore("counted") { run in
+            let counted = Counted(count)
+            run.operation("first") {
+                run.effect("first")
+                withExtendedLifetime(counted) {}
             }
-        )
+            run.operation("second") { run.effect("second") }
+            // The run has the condition, and the condition the run.
+            run.invariant("is there") { run.effects.count == 2 && counted.count.withLock { $0 } == 1 }
+        }
         #expect(report.holds && report.schedules == 2, "\(report)")
         #expect(count.withLock { $0 } == 0)
-    }
-
-    @Test("is an escape before it is anything else that follows from it, under the search and in a replay")
-    func precedence() async {
-        let broken = Scenario("broken by an escape") { run in
-            run.operation("first") { elsewhere { run.effect("elsewhere") } }
-            run.invariant("is broken") { false }
-        }
-        #expect(await Explorer().explore(broken).failure?.kind == .escape)
-        #expect(await Explorer().replay("0", of: broken).failure?.kind == .escape)
-        let atOnce = Scenario("broken in the same step") { run in
-            let isTouched = Shared(false)
-            run.operation("first") {
-                elsewhere { run.effect("elsewhere") }
-                isTouched.withLock { $0 = true }
-            }
-            run.always("is broken") { !isTouched.withLock { $0 } }
-        }
-        #expect(await Explorer().explore(atOnce).failure?.kind == .escape)
-        let late = Scenario("an escape of a check") { run in
-            run.operation("first") {}
-            run.invariant("comes last") {
-                elsewhere { run.effect("elsewhere") }
-                return true
-            }
-        }
-        #expect(await Explorer().replay("0", of: late).failure?.kind == .escape)
-    }
-
-    @Test("is a check that must not throw, and must come to an end")
-    func checks() async {
-        struct Objection: Error {}
-        let thrown = await Explorer().explore(
-            Scenario("an objection") { run in
-                run.operation("first") {}
-                run.invariant("is sound") { throw Objection() }
-            }
-        )
-        #expect(thrown.failure?.kind == .brokenInvariant)
-        #expect(thrown.failure?.message.contains("is sound") == true)
-        #expect(thrown.failure?.message.contains("Objection") == true)
-        var explorer = Explorer()
-        explorer.patience = .milliseconds(1)
-        let silent = await explorer.explore(
-            Scenario("a silent check") { run in
-                run.operation("first") {}
-                run.invariant("is silent") {
-                    await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-                    return true
-                }
-            }
-        )
-        #expect(silent.failure?.kind == .lostWaiter, "\(silent)")
-        #expect(silent.failure?.message.contains("is silent") == true)
-        explorer.patience = .seconds(30)
-        let foreign = await explorer.explore(
-            Scenario("a check that waits for another thread") { run in
-                run.operation("first") {}
-                run.invariant("is elsewhere") {
-                    try await Task.sleep(for: .milliseconds(500))
-                    return true
-                }
-            }
-        )
-        #expect(foreign.failure?.kind == .escape, "\(foreign)")
-    }
-
-    @Test("does not come where a preparation waits for ever")
-    func preparation() async {
-        var explorer = Explorer()
-        explorer.patience = .milliseconds(1)
-        let report = await explorer.explore(
-            Scenario("a silent preparation") { run in
-                try run.prepare {
-                    await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-                }
-                run.operation("first") {}
-            }
-        )
-        #expect(report.failure?.kind == .lostWaiter, "\(report)")
-    }
-
-    @Test("keeps the first failure of a step")
-    func firstFailure() async {
-        struct Refusal: Error {}
-        let report = await Explorer().explore(
-            Scenario("refused and broken") { run in
-                let isAsked = Shared(false)
-                run.operation("first") {
-                    isAsked.withLock { $0 = true }
-                    throw Refusal()
-                }
-                run.always("is not asked") { isAsked.withLock { !$0 } }
-            }
-        )
-        #expect(report.failure?.kind == .unexpectedError, "\(report)")
     }
 
     @Test("is a livelock one step later than permitted, and not before")
@@ -262,43 +148,69 @@ struct EndingTests {
         #expect(await explorer.explore(scenario).failure?.kind == .livelock)
     }
 
-    @Test("of an operation that throws CancellationError is expected only if the scenario has cancelled it")
-    func cancellationError() async {
-        let report = await Explorer().explore(
-            Scenario("cancelled by nobody") { run in
-                run.operation("first") { throw CancellationError() }
-            }
-        )
-        #expect(report.failure?.kind == .unexpectedError, "\(report)")
-    }
-
-    @Test("of a cancelled operation with another error is not expected")
-    func otherError() async {
-        struct Refusal: Error {}
-        let report = await Explorer().explore(
-            Scenario("refused, not cancelled") { run in
-                let first = run.operation("first") {
-                    if Task.isCancelled { throw Refusal() }
+    @Test("is an escape if all have gone on without the one who was away", arguments: [false, true])
+    func lateResumption(isPlain: Bool) async {
+        for round in 1...5 {
+            let report = await explore("a load that nobody waits for", by: Explorer().with(\.patience, .seconds(10))) {
+                run in
+                let answer = Shared<(@Sendable () -> Void)?>(nil)
+                let load: @Sendable () async -> Void = {
+                    await unsafe withUnsafeContinuation { continuation in
+                        answer.withLock { $0 = { unsafe continuation.resume() } }
+                    }
                 }
-                run.step(cancelling: first)
-            }
-        )
-        #expect(report.failure?.kind == .unexpectedError, "\(report)")
-        #expect(report.failure?.schedule.delays == 1, "it is cancelled before it begins")
-    }
-
-    @Test("of one operation is not that of another one of the same name")
-    func sameName() async {
-        var explorer = Explorer()
-        explorer.patience = .milliseconds(1)
-        let report = await explorer.explore(
-            Scenario("namesakes") { run in
-                run.operation("caller") {}
                 run.operation("caller") {
-                    await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                    if isPlain {
+                        Task { await load() }
+                    } else {
+                        Task(executorPreference: run.executor) { await load() }
+                    }
+                }
+                run.invariant("comes last") {
+                    DispatchQueue.global().async { answer.withLock { $0 }?() }
+                    return true
                 }
             }
-        )
-        #expect(report.failure?.kind == .lostWaiter, "\(report)")
+            #expect(report.failure?.kind == .escape, "round \(round): \(report)")
+            #expect(report.failure?.message.contains("caller/1") == true, "\(report)")
+        }
     }
+
+    @Test("is no escape of tasks that have ended, or that wait for a timer of the run")
+    func endedTasks() async {
+        let report = await explore("ended tasks", by: Explorer().with(\.maximumSchedules, 200)) { run in
+            run.operation("caller") {
+                Task(executorPreference: run.executor) { try await run.clock.sleep(for: .seconds(10)) }
+                async let child: Void = run.pause("child")
+                let task = Task { await Task.yield() }
+                await task.value
+                await child
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await Task.yield() }
+                }
+            }
+        }
+        #expect(report.holds, "\(report)")
+    }
+
+    #if os(macOS) || os(Linux)
+    @Test("is watched also after the report, which is wrong then: standard error tells it")
+    func lateComplaint() async throws {
+        let result = try await #require(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent]
+        ) {
+            let last = Shared<ScenarioRun?>(nil)
+            let report = await explore("it is over") { run in
+                last.withLock { $0 = run }
+                run.operation("caller") {}
+            }
+            precondition(report.holds)
+            last.withLock { $0 }?.effect("too late")
+        }
+        let complaint = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(complaint.contains("it is over"))
+        #expect(complaint.contains("too late"))
+    }
+    #endif
 }

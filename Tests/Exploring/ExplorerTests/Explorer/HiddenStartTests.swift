@@ -19,17 +19,15 @@ struct HiddenStartTests {
         thenAwaiting isAwaited: Bool,
         pausing pauses: Bool = false
     ) async -> ExplorationReport {
-        await Explorer().explore(
-            Scenario("an actor and its task") { run in
-                let starter = Starter(executor: run.executor) { if pauses { await run.pause("work") } }
-                run.operation("start") {
-                    let task = await starter.start(start)
-                    if isAwaited { await task.value }
-                }
-                run.operation("other") { await starter.add("other") }
-                run.permitUnfinishedTasks()
+        await explore("an actor and its task") { run in
+            let starter = Starter(executor: run.executor) { if pauses { await run.pause("work") } }
+            run.operation("start") {
+                let task = await starter.start(start)
+                if isAwaited { await task.value }
             }
-        )
+            run.operation("other") { await starter.add("other") }
+            run.permitUnfinishedTasks()
+        }
     }
 
     @Test("is not complete, unless each task's start is a choice", arguments: Start.allCases, [false, true])
@@ -55,37 +53,27 @@ struct HiddenStartTests {
         }
     }
 
-    private func scenario(_ shape: Shape, others: Int, after check: @escaping @Sendable (String) -> Void) -> Scenario {
-        Scenario("an actor and its task") { run in
-            let starter = Starter(executor: nil) {}
-            run.operation("start") {
-                await starter.start(shape)
-            }
-            for number in 1...others {
-                run.operation("other \(number)") { await starter.add("other") }
-            }
-            run.permitUnfinishedTasks()
-            run.invariant("is collected") {
-                check(await starter.log.joined(separator: " "))
-                return true
-            }
-        }
+    @Sendable private static func begin(_ shape: Shape, others: Int, in run: ScenarioRun)
+        -> @Sendable () async -> String
+    {
+        let starter = Starter(executor: nil) {}
+        run.operation("start") { await starter.start(shape) }
+        for number in 1...others { run.operation("other \(number)") { await starter.add("other") } }
+        run.permitUnfinishedTasks()
+        return { await starter.log.joined(separator: " ") }
     }
 
     @Test("tries the orders in which others are in line before the task", arguments: Shape.allCases)
     func triesOrders(_ shape: Shape) async {
-        let logs = Shared<Set<String>>([])
-        let scenario = scenario(shape, others: 1) { log in logs.withLock { _ = $0.insert(log) } }
-        let report = await Explorer().explore(scenario)
+        let (orders, report) = await outcomes(by: Explorer()) { Self.begin(shape, others: 1, in: $0) }
         #expect(report.holds, "\(report)")
-        #expect(logs.withLock { $0 } == shape.orders)
+        #expect(orders == shape.orders)
     }
 
     @Test("tries no more schedules than it may")
     func isLimited() async {
-        var explorer = Explorer()
-        explorer.maximumSchedules = 60
-        let report = await explorer.explore(scenario(.awaited, others: 3) { _ in })
+        let explorer = Explorer().with(\.maximumSchedules, 60)
+        let (_, report) = await outcomes(by: explorer) { Self.begin(.awaited, others: 3, in: $0) }
         #expect(report.schedules + report.redundantRuns == 60)
         #expect(report.omission != nil)
     }
@@ -102,14 +90,20 @@ struct HiddenStartTests {
 
     @Test("is complete on an actor with a queue that the run controls")
     func controlledQueue() async {
-        let report = await Explorer().explore(
-            Scenario("an actor on a queue, and its task") { run in
-                let starter = QueueStarter(run.queue("starter"))
-                run.operation("start") { await starter.start() }
-                run.operation("other") { await starter.add("other") }
-                run.permitUnfinishedTasks()
-            }
-        )
+        actor QueueStarter {
+            nonisolated let queue: ControlledQueue
+            var log = ""
+            nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
+            init(_ queue: ControlledQueue) { self.queue = queue }
+            func add(_ entry: String) { log += entry }
+            func start() { Task { add("task") } }
+        }
+        let report = await explore("an actor on a queue, and its task") { run in
+            let starter = QueueStarter(run.queue("starter"))
+            run.operation("start") { await starter.start() }
+            run.operation("other") { await starter.add("other") }
+            run.permitUnfinishedTasks()
+        }
         #expect(report.holds && report.isComplete, "\(report)")
     }
 
@@ -117,28 +111,23 @@ struct HiddenStartTests {
     func noise() async {
         let runs = Shared(0)
         let noise = Starter(executor: nil) {}
-        let report = await Explorer().explore(
-            Scenario("three tasks") { run in
-                let number = runs.withLock { runs in
-                    runs += 1
-                    return runs
-                }
-                if number == 1 {
-                    Thread.detachNewThread {
-                        // One after the other: no crowd of tasks is left for other tests to wait behind.
-                        let isDone = DispatchSemaphore(value: 0)
-                        while runs.withLock({ $0 < 4 }) {
-                            Task {
-                                await noise.start(.plain).value
-                                isDone.signal()
-                            }
-                            isDone.wait()
+        let report = await explore("three tasks") { run in
+            let number = runs.next()
+            if number == 1 {
+                Thread.detachNewThread {
+                    // One after the other: no crowd of tasks is left for other tests to wait behind.
+                    let isDone = DispatchSemaphore(value: 0)
+                    while runs.withLock({ $0 < 4 }) {
+                        Task {
+                            await noise.start(.plain).value
+                            isDone.signal()
                         }
+                        isDone.wait()
                     }
                 }
-                for name in ["a", "b", "c"] { run.operation(name) { run.effect(name) } }
             }
-        )
+            for name in ["a", "b", "c"] { run.operation(name) { run.effect(name) } }
+        }
         #expect(report.holds && report.isComplete, "\(report)")
     }
 }
@@ -179,24 +168,5 @@ private actor Starter {
         log.append("task")
         await work()
         log.append("task")
-    }
-}
-
-private actor QueueStarter {
-    private var log: [String] = []
-    private let queue: ControlledQueue
-
-    init(_ queue: ControlledQueue) {
-        self.queue = queue
-    }
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
-
-    func add(_ entry: String) {
-        log.append(entry)
-    }
-
-    func start() {
-        Task { add("task") }
     }
 }

@@ -15,9 +15,8 @@ struct HonestyTests {
 
     @Test("that a search was cut, and does not pass it unless that is allowed")
     func incomplete() async throws {
-        var explorer = Explorer()
-        explorer.maximumSchedules = 3
-        let cut = await explorer.explore(effects(["a", "b", "c"]))
+        let cut = await Explorer().with(\.maximumSchedules, 3).explore(effects(["a", "b", "c"]))
+        #expect(cut.schedules == 3 && !cut.isComplete)
         let failure = #expect(throws: ScenarioFailure.self) { try cut.verify() }
         #expect(failure?.kind == .incompleteSearch)
         #expect(failure?.message.contains("maximumSchedules") == true)
@@ -27,31 +26,17 @@ struct HonestyTests {
         #expect(throws: ScenarioFailure.self) { try drawn.verify() }
     }
 
-    @Test("that a task went to the main actor, also where nobody waits for it")
-    func mainActor() async {
-        let report = await Explorer().explore(
-            Scenario("fire and forget") { run in
-                run.operation("caller") { Task { @MainActor in } }
-            }
-        )
-        #expect(report.failure?.kind == .escape, "\(report)")
-        #expect(report.failure?.message.contains("main actor") == true)
-    }
-
     @Test("which step does not end, and under which schedule")
     func stuckStep() async {
         let door = DispatchSemaphore(value: 0)
-        var explorer = Explorer()
-        explorer.stepLimit = .milliseconds(300)
-        let report = await explorer.explore(
-            Scenario("a lock across a suspension") { run in
-                run.operation("first") { run.effect("first") }
-                run.operation("second") {
-                    run.effect("second")
-                    if run.effects.first == "second" { _ = door.wait(timeout: .now() + 20) }
-                }
+        let explorer = Explorer().with(\.stepLimit, .milliseconds(300))
+        let report = await explore("a lock across a suspension", by: explorer) { run in
+            run.operation("first") { run.effect("first") }
+            run.operation("second") {
+                run.effect("second")
+                if run.effects.first == "second" { _ = door.wait(timeout: .now() + 20) }
             }
-        )
+        }
         #expect(report.failure?.kind == .stuckStep, "\(report)")
         #expect(report.failure?.message.contains("second") == true)
         #expect(report.failure?.schedule == "1")
@@ -62,15 +47,12 @@ struct HonestyTests {
     func loops() async {
         let isEnough = Shared(false)
         defer { isEnough.withLock { $0 = true } }
-        var explorer = Explorer()
-        explorer.stepLimit = .milliseconds(300)
+        let explorer = Explorer().with(\.stepLimit, .milliseconds(300))
         // Depending on the optimizer, the loop leaves the actor each time, or stays there in one step.
-        let report = await explorer.explore(
-            Scenario("an endless loop over an actor") { run in
-                let counter = Counter()
-                run.operation("first") { while !isEnough.withLock({ $0 }) { await counter.increment() } }
-            }
-        )
+        let report = await explore("an endless loop over an actor", by: explorer) { run in
+            let counter = Counter()
+            run.operation("first") { while !isEnough.withLock({ $0 }) { await counter.increment() } }
+        }
         #expect(report.failure.map { [.livelock, .stuckStep].contains($0.kind) } == true, "\(report)")
     }
 
@@ -80,11 +62,9 @@ struct HonestyTests {
     func takenHook() async throws {
         await #expect(processExitsWith: .success) {
             takeHook()
-            let report = await Explorer().explore(
-                Scenario("a plain task") { run in
-                    run.operation("caller") { await Task {}.value }
-                }
-            )
+            let report = await explore("a plain task") { run in
+                run.operation("caller") { await Task {}.value }
+            }
             #expect(report.failure?.kind == .escape, "\(report)")
             #expect(report.failure?.message.contains("another library has taken the hook") == true)
             #expect(!report.isComplete)

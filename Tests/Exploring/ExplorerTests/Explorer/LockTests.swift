@@ -88,8 +88,7 @@ struct LockTests {
 
     @Test("leaves nothing out where nothing follows that others can notice", arguments: [true, false])
     func nothingFollows(reduces: Bool) async {
-        var explorer = Explorer()
-        explorer.reduces = reduces
+        let explorer = Explorer().with(\.reduces, reduces)
         #expect(await allOutcomes(by: explorer) { Self.gate($0, opensOnly: true) } == ["lv", "vl"])
     }
 
@@ -106,17 +105,15 @@ struct LockTests {
                 isTaken.store(false, ordering: .releasing)
             }
         }
-        let report = await Explorer().explore(
-            Scenario("a spin lock") { run in
-                let (lock, cell) = (SpinLock(), Cell())
-                for name in ["first", "second"] {
-                    run.operation(name) {
-                        lock.withLock { _ = Task { _ = await cell.add("t") } }
-                        _ = await cell.add("o")
-                    }
+        let report = await explore("a spin lock") { run in
+            let (lock, cell) = (SpinLock(), Cell())
+            for name in ["first", "second"] {
+                run.operation(name) {
+                    lock.withLock { _ = Task { _ = await cell.add("t") } }
+                    _ = await cell.add("o")
                 }
             }
-        )
+        }
         #expect(report.holds && !report.isComplete, "\(report)")
         #expect(report.omission?.contains("lock") == true, "\(report)")
     }
@@ -127,7 +124,7 @@ struct LockTests {
 
     @Test("is not taken for one because another step once slept while it was held")
     func nap() async {
-        let hasSlept = Shared(false)
+        let mustSleep = Shared(true)
         let (orders, report) = await outcomes { run in
             let cell = Cell()
             let hasGoneOn = Shared(false)
@@ -135,11 +132,7 @@ struct LockTests {
             run.operation("parent") {
                 let child = Task {
                     // In the first schedule in which the parent is held, until it is let go.
-                    let sleeps = hasSlept.withLock { hasSlept in
-                        defer { hasSlept = hasSlept || !hasGoneOn.withLock { $0 } }
-                        return !hasSlept && !hasGoneOn.withLock { $0 }
-                    }
-                    if sleeps { block(on: goesOn) }
+                    if !hasGoneOn.withLock({ $0 }), mustSleep.take() { block(on: goesOn) }
                     _ = await cell.add("c")
                 }
                 hasGoneOn.withLock { $0 = true }
@@ -152,7 +145,7 @@ struct LockTests {
         #expect(report.holds && report.isComplete, "\(report)")
         #expect(report.remarks == [], "the judgement was taken back")
         #expect(orders == ["cp", "pc"])
-        #expect(hasSlept.withLock { $0 })
+        #expect(mustSleep.withLock { !$0 })
     }
 }
 
@@ -168,30 +161,27 @@ extension LockTests {
 
     @Test("is found to deadlock with another one, if locking and unlocking are marked each", arguments: [true, false])
     func twoLocks(areMarkedEach: Bool) async {
-        var explorer = Explorer(.exhaustive)
-        explorer.stepLimit = .seconds(3)
-        let report = await explorer.explore(
-            Scenario("two locks in two orders") { run in
-                let (left, right) = (TimedLock(), TimedLock())
-                for (name, first, second) in [("moves", left, right), ("moves back", right, left)] {
-                    run.operation(name) {
-                        if areMarkedEach {
-                            run.effect("locks") { first.lock() }
-                            run.effect("locks the other") { second.lock() }
-                            run.effect("unlocks the other") { second.unlock() }
-                            run.effect("unlocks") { first.unlock() }
-                        } else {
-                            run.effect(name) {
-                                first.lock()
-                                second.lock()
-                                second.unlock()
-                                first.unlock()
-                            }
+        let explorer = Explorer(.exhaustive).with(\.stepLimit, .seconds(3))
+        let report = await explore("two locks in two orders", by: explorer) { run in
+            let (left, right) = (TimedLock(), TimedLock())
+            for (name, first, second) in [("moves", left, right), ("moves back", right, left)] {
+                run.operation(name) {
+                    if areMarkedEach {
+                        run.effect("locks") { first.lock() }
+                        run.effect("locks the other") { second.lock() }
+                        run.effect("unlocks the other") { second.unlock() }
+                        run.effect("unlocks") { first.unlock() }
+                    } else {
+                        run.effect(name) {
+                            first.lock()
+                            second.lock()
+                            second.unlock()
+                            first.unlock()
                         }
                     }
                 }
             }
-        )
+        }
         // One mark around both locks makes one segment of them, and they never meet: real threads do.
         #expect(report.failure?.kind == (areMarkedEach ? .stuckStep : nil), "\(report)")
         #expect(report.isComplete == !areMarkedEach, "\(report)")
@@ -199,49 +189,33 @@ extension LockTests {
 
     @Test("leaves orders out, and says so, where all that is marked stands on one line")
     func oneLine() async {
-        let report = await Explorer().explore(
-            Scenario("one line") { run in
-                let lock = TimedLock()
-                for name in ["first", "second"] {
-                    run.operation(name) {
-                        for step in [lock.lock, lock.unlock, lock.lock, lock.unlock] { run.effect(name, step) }
-                    }
+        let report = await explore("one line") { run in
+            let lock = TimedLock()
+            for name in ["first", "second"] {
+                run.operation(name) {
+                    for step in [lock.lock, lock.unlock, lock.lock, lock.unlock] { run.effect(name, step) }
                 }
             }
-        )
+        }
         #expect(report.holds && !report.isComplete, "\(report)")
         #expect(report.omission?.contains("where locks nest") == true, "\(report)")
     }
 
-    @Test("hides a race between two of its uses, unless they are marked; to leave nothing out does not help")
-    func checkThenAct() async {
-        func report(isMarked: Bool, reduces: Bool) async -> ExplorationReport {
-            var explorer = Explorer()
-            explorer.reduces = reduces
-            return await explorer.explore(
-                Scenario("two loads") { run in
-                    let loads = Shared(0)
-                    let use: @Sendable (@Sendable (inout Int) -> Bool) -> Bool = { body in
-                        isMarked ? run.effect("lock") { loads.withLock(body) } : loads.withLock(body)
-                    }
-                    for name in ["first", "second"] {
-                        run.operation(name) {
-                            guard use({ $0 == 0 }) else { return }
-                            _ = use { loads in
-                                loads += 1
-                                return true
-                            }
-                        }
-                    }
-                    run.invariant("one load") { loads.withLock { $0 } == 1 }
-                }
-            )
+    @Test(
+        "hides a race between two of its uses, unless they are marked; to leave nothing out does not help",
+        arguments: [(true, true), (false, true), (false, false)]
+    )
+    func checkThenAct(isMarked: Bool, reduces: Bool) async {
+        let report = await explore("two loads", by: Explorer().with(\.reduces, reduces)) { run in
+            let loads = Shared(0)
+            let use: @Sendable (@Sendable () -> Int) -> Int = { body in isMarked ? run.effect("lock", body) : body() }
+            for name in ["first", "second"] {
+                run.operation(name) { if use({ loads.withLock { $0 } }) == 0 { _ = use { loads.next() } } }
+            }
+            run.invariant("one load") { loads.withLock { $0 } == 1 }
         }
-        #expect(await report(isMarked: true, reduces: true).failure?.kind == .brokenInvariant)
-        let reduced = await report(isMarked: false, reduces: true)
-        #expect(reduced.isComplete && reduced.schedules == 1)
-        #expect(reduced.description.contains("is state behind a lock"), "\(reduced)")
-        let unreduced = await report(isMarked: false, reduces: false)
-        #expect(unreduced.holds && unreduced.isComplete && unreduced.schedules == 2, "\(unreduced)")
+        #expect(report.failure?.kind == (isMarked ? .brokenInvariant : nil), "\(report)")
+        #expect(isMarked || report.isComplete && report.schedules == (reduces ? 1 : 2), "\(report)")
+        #expect(report.description.contains("is state behind a lock") == (!isMarked && reduces), "\(report)")
     }
 }

@@ -5,63 +5,30 @@ import Testing
 /// Orders that real threads show, and that a search from suspension to suspension never would; the judge shows many more.
 @Suite("A step that is held in its middle", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct PreemptionTests {
-    /// All orders in which names come to the actor of a scenario with one operation.
-    private func orders(
-        preempts: Bool = true,
-        _ body: @escaping @Sendable (ScenarioRun, @escaping @Sendable (String) async -> Void) async -> Void
-    ) async -> Set<String> {
-        var explorer = Explorer()
-        explorer.preempts = preempts
-        return await allOutcomes(by: explorer) { run in
-            let cell = Cell()
-            run.operation("parent") { await body(run) { _ = await cell.add($0) } }
-            return { await cell.text }
-        }
-    }
-
     @Test("lets a task that was just started enter an actor first", arguments: [true, false])
     func startedTask(preempts: Bool) async {
-        let orders = await orders(preempts: preempts) { _, add in
-            let task = Task { await add("c") }
-            await add("p")
-            await task.value
+        let orders = await allOutcomes(by: Explorer(.exhaustive).with(\.preempts, preempts)) { run in
+            let cell = Cell()
+            run.operation("parent") {
+                let task = Task { await cell.add("c") }
+                _ = await cell.add("p")
+                _ = await task.value
+            }
+            return { await cell.text }
         }
         #expect(orders == (preempts ? ["cp", "pc"] : ["pc"]))
     }
 
-    @Test("lets a task that was just resumed go first")
-    func resumedTask() async {
-        let orders = await orders { run, add in
-            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-            let waiter = Task(executorPreference: run.executor) {
-                for await _ in stream.prefix(1) {}
-                await add("w")
-            }
-            await run.pause("until the waiter waits")
-            run.effect("yield") { _ = continuation.yield() }
-            await add("p")
-            await waiter.value
-        }
-        #expect(orders == ["wp", "pw"])
-    }
-
-    @Test("shows the order of a mark and what comes behind it; nothing comes inside of a mark")
-    func marks() async {
+    @Test("keeps the order in which values come to somebody who waits for them")
+    func streams() async {
         let orders = await allOutcomes { run in
-            let (ticket, cell) = (Shared(0), Cell())
-            for _ in 1...2 {
-                run.operation("customer") {
-                    let number = run.effect("takes a ticket") {
-                        let number = ticket.withLock { $0 }
-                        ticket.withLock { $0 = number + 1 }
-                        return number
-                    }
-                    _ = await cell.add("\(number)")
-                }
-            }
-            return { await cell.text }
+            let journal = Journal()
+            let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+            run.operation("reader") { for await name in stream.prefix(2) { journal.add(name) } }
+            for name in ["a", "b"] { run.operation(name) { continuation.yield(name) } }
+            return { journal.all.joined() }
         }
-        #expect(orders == ["01", "10"])
+        #expect(orders == ["ab", "ba"])
     }
 
     /// Has a reference until it is told to let it go.
@@ -104,9 +71,7 @@ struct PreemptionTests {
 
     @Test("is tried against what raises its priority where the search leaves nothing out")
     func escalation() async {
-        var explorer = Explorer(.exhaustive)
-        explorer.reduces = false
-        let orders = await allOutcomes(by: explorer) { run in
+        let orders = await allOutcomes(by: Explorer(.exhaustive).with(\.reduces, false)) { run in
             let cell = Cell()
             run.operation("raises") {
                 let low = Task(priority: .background) {
@@ -128,28 +93,26 @@ struct PreemptionTests {
 
     @Test("keeps nothing alive that another step had", arguments: ["step", "block"])
     func lastReference(kind: String) async {
-        let report = await Explorer().explore(
-            Scenario("an answer that has the last reference") { run in
-                let (isAnswered, isGone) = (Shared(false), Shared(false))
-                run.operation("asks") {
-                    let object = Farewell(isGone)
-                    let answer = { @Sendable in
-                        withExtendedLifetime(object) { isAnswered.withLock { $0 = true } }
-                    }
-                    if kind == "step" {
-                        run.step("the answer comes", answer)
-                    } else {
-                        run.queue("queue").async("the answer comes", execute: answer)
-                    }
+        let report = await explore("an answer that has the last reference") { run in
+            let (isAnswered, isGone) = (Shared(false), Shared(false))
+            run.operation("asks") {
+                let object = Farewell(isGone)
+                let answer = { @Sendable in
+                    withExtendedLifetime(object) { isAnswered.withLock { $0 = true } }
                 }
-                run.step("something else") {
-                    for _ in 0..<2 { run.effect("another") }
-                }
-                run.always("what has been answered is gone at the end of its step") {
-                    isAnswered.withLock { $0 } == isGone.withLock { $0 }
+                if kind == "step" {
+                    run.step("the answer comes", answer)
+                } else {
+                    run.queue("queue").async("the answer comes", execute: answer)
                 }
             }
-        )
+            run.step("something else") {
+                for _ in 0..<2 { run.effect("another") }
+            }
+            run.always("what has been answered is gone at the end of its step") {
+                isAnswered.withLock { $0 } == isGone.withLock { $0 }
+            }
+        }
         #expect(report.holds && report.isComplete, "\(report)")
         #expect(report.schedules > 1, "the other step is held meanwhile")
     }

@@ -5,18 +5,24 @@ import Testing
 @Suite("The search", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct SearchTests {
     /// Operations that do nothing but a number of effects each: their interleavings can be counted by hand.
-    private func effects(_ counts: [Int]) -> Scenario {
+    private func effects(_ counts: [Int], neverAll order: String? = nil) -> Scenario {
         Scenario("independent effects") { run in
             for (index, count) in counts.enumerated() {
                 run.operation("operation \(index)") {
                     for number in 1...count {
-                        run.effect("\(index).\(number)")
-                        if number < count {
-                            await run.pause("next")
-                        }
+                        run.effect("\(index)")
+                        if number < count { await run.pause("next") }
                     }
                 }
             }
+            run.invariant("not in this order") { run.effects.joined() != order }
+        }
+    }
+
+    private func order(of names: [String], _ check: @escaping @Sendable ([String]) -> Bool) -> Scenario {
+        Scenario("out of order") { run in
+            for name in names { run.operation(name) { run.effect(name) } }
+            run.invariant("this order does not come") { check(run.effects) }
         }
     }
 
@@ -32,100 +38,76 @@ struct SearchTests {
 
     @Test("needs hundreds of schedules, not thousands, for an actor with three callers")
     func reduced() async {
-        let report = await Explorer().explore(loading(.loadClears, callers: 3))
+        let report = await Explorer().explore(loading(callers: 3))
         #expect(report.holds && report.isComplete, "\(report)")
         #expect((50...1000).contains(report.schedules), "\(report.schedules)")
         var counts: [Int] = []
         for reduces in [true, false] {
-            var explorer = Explorer()
-            explorer.preempts = false
-            explorer.reduces = reduces
-            counts.append(await explorer.explore(loading(.loadClears, callers: 2)).schedules)
+            let explorer = Explorer().with(\.preempts, false).with(\.reduces, reduces)
+            counts.append(await explorer.explore(loading(callers: 2)).schedules)
         }
         #expect(counts[0] < counts[1], "\(counts)")
-        print("three callers: \(report.schedules) schedules")
+    }
+
+    @Test(
+        "tries steps that do nothing in one order only, and hints at it, or in every order",
+        arguments: [true, false]
+    )
+    func nothingShared(reduces: Bool) async {
+        let report = await explore("silence", by: Explorer().with(\.reduces, reduces)) { run in
+            for name in ["a", "b", "c"] { run.operation(name) {} }
+        }
+        #expect(report.holds && report.isComplete)
+        #expect(report.schedules == (reduces ? 1 : 6))
+        #expect(report.remarks.contains { $0.hasPrefix("Nothing shared was seen") } == reduces, "\(report)")
     }
 
     @Test("reports a failure with the fewest delays")
     func fewestDelays() async {
-        let scenario = Scenario("out of order") { run in
-            for name in ["first", "second", "third"] {
-                run.operation(name) { run.effect(name) }
-            }
-            run.invariant("the first is not last") { run.effects != ["second", "third", "first"] }
-            run.invariant("the third is not first") { run.effects != ["third", "first", "second"] }
-        }
-        let report = await Explorer().explore(scenario)
+        let report = await Explorer().explore(
+            order(of: ["a", "b", "c"]) { $0 != ["b", "c", "a"] && $0 != ["c", "a", "b"] }
+        )
         #expect(report.failure?.schedule.delays == 1)
         #expect(report.failure?.schedule.description == "2")
     }
 
     @Test("counts all failures if it does not stop at the first")
     func allFailures() async {
-        var explorer = Explorer()
-        explorer.stopsAtFirstFailure = false
-        let scenario = Scenario("three at once") { run in
-            for name in ["first", "second", "third"] {
-                run.operation(name) { run.effect(name) }
-            }
-            run.invariant("the third never goes first") { run.effects.first != "third" }
-        }
-        let report = await explorer.explore(scenario)
+        let explorer = Explorer().with(\.stopsAtFirstFailure, false)
+        let report = await explorer.explore(order(of: ["a", "b", "c"]) { $0.first != "c" })
         #expect(report.schedules == 6)
         #expect(report.failures == 2)
         #expect(report.isComplete)
         #expect(throws: ScenarioFailure.self) { try report.verify() }
     }
 
-    @Test("says that it is not complete when it ends early")
-    func limit() async {
-        var explorer = Explorer()
-        explorer.maximumSchedules = 7
-        let report = await explorer.explore(effects([3, 3]))
-        #expect(report.schedules == 7)
-        #expect(!report.isComplete)
-    }
-
     @Test("is not complete where more could run than a digit can tell apart", arguments: [(36, true), (37, false)])
     func width(operations: Int, isComplete: Bool) async {
-        let report = await Explorer().explore(
-            Scenario("a crowd") { run in
-                for number in 1...operations {
-                    run.operation("\(number)") {}
-                }
-            }
-        )
+        let report = await explore("a crowd") { run in
+            for number in 1...operations { run.operation("\(number)") {} }
+        }
         #expect(report.holds && report.schedules == 1)
         #expect(report.isComplete == isComplete)
     }
 
-    @Test("finds by random priorities, and finds the same again from the same seed")
-    func random() async throws {
-        let scenario = Scenario("out of order") { run in
-            for name in ["first", "second", "third"] {
-                run.operation(name) {
-                    run.effect(name)
-                    await run.pause("next")
-                    run.effect(name)
-                }
-            }
-            run.invariant("the third is not ahead") { Array(run.effects.prefix(2)) != ["third", "third"] }
+    @Test("goes on at random if there are many schedules, and finds the same each time, with the fewest delays")
+    func automatic() async throws {
+        let scenario = effects([3, 3, 3, 3], neverAll: "333222111000")
+        let reports = [await Explorer().explore(scenario), await Explorer().explore(scenario)]
+        for report in reports {
+            #expect(report.failure?.schedule == reports[0].failure?.schedule)
+            #expect((1_001...3_000).contains(report.schedules + report.redundantRuns), "\(report)")
+            #expect(report.description.contains("random schedules came next (seed 0), which failed"), "\(report)")
         }
-        let first = await Explorer(.random(seed: 7, schedules: 1000)).explore(scenario)
-        let second = await Explorer(.random(seed: 7, schedules: 1000)).explore(scenario)
-        #expect(first.failure?.schedule.delays == 2, "no more than it needs")
-        #expect(first.failure?.schedule == second.failure?.schedule)
-        #expect(first.schedules == second.schedules)
-        #expect(first.description.contains("seed 7"))
-        #expect(!first.isComplete)
-        let seeds = await withTaskGroup(of: Int.self) { group in
-            for seed in 1...5 {
-                group.addTask {
-                    await Explorer(.random(seed: UInt64(seed), schedules: 1000)).explore(scenario).schedules
-                }
-            }
-            return await group.reduce(into: Set<Int>()) { $0.insert($1) }
-        }
-        #expect(seeds.count > 1, "another seed, other schedules")
+        let failure = try #require(reports[0].failure)
+        #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
+    }
+
+    @Test("is not called complete where it went on at random, and the report says how")
+    func automaticWithoutFailure() async {
+        let report = await Explorer().with(\.maximumSchedules, 3_100).explore(effects([2, 2, 2, 2]))
+        #expect(report.holds && !report.isComplete, "\(report)")
+        #expect(report.schedules + report.redundantRuns == 3_100)
+        #expect(report.description.contains("2000 random schedules came next (seed 0); then the search went on"))
     }
 }

@@ -28,49 +28,24 @@ actor Counter {
     }
 }
 
-/// One shared load for many callers, or a load for each.
+/// One shared load for many callers.
 actor Loads {
-    enum Style: Sendable {
-        /// The load is shared, and clears itself: right.
-        case loadClears
-        /// Every caller that finds no token loads: wrong.
-        case unguarded
-    }
-
     private(set) var started = 0
     private var cached: Int?
     private var flight: Task<Int, Never>?
-    private let style: Style
-    private let executor: (any TaskExecutor)?
+    private let executor: any TaskExecutor
     private let server: @Sendable () async -> Void
 
-    init(_ style: Style, executor: (any TaskExecutor)?, server: @escaping @Sendable () async -> Void) {
-        self.style = style
+    init(executor: any TaskExecutor, server: @escaping @Sendable () async -> Void) {
         self.executor = executor
         self.server = server
     }
 
     func token() async -> Int {
-        if let cached {
-            return cached
-        }
-        switch style {
-        case .unguarded:
-            return await load()
-        case .loadClears:
-            return await (flight ?? startFlight()).value
-        }
-    }
-
-    private func startFlight() -> Task<Int, Never> {
-        let task =
-            if let executor {
-                Task(executorPreference: executor) { await self.load() }
-            } else {
-                Task.detached { await self.load() }
-            }
+        if let cached { return cached }
+        let task = flight ?? Task(executorPreference: executor) { await self.load() }
         flight = task
-        return task
+        return await task.value
     }
 
     private func load() async -> Int {
@@ -83,31 +58,14 @@ actor Loads {
     }
 }
 
-/// A gate that forgets to look whether it is open already when a task begins to wait.
-actor Gate {
-    private var isOpen = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-    private let looksAgain: Bool
-
-    init(looksAgain: Bool) {
-        self.looksAgain = looksAgain
-    }
-
-    func wait() async {
-        guard !isOpen else { return }
-        await Task.yield()
-        if looksAgain, isOpen {
-            return
+/// Callers that come at once to a subject that must load once.
+func loading(callers: Int) -> Scenario {
+    Scenario("\(callers) callers") { run in
+        let loads = Loads(executor: run.executor) { await run.pause("answer") }
+        for number in 1...callers {
+            run.operation("caller \(number)") { await loads.token() }
         }
-        await withCheckedContinuation { waiters.append($0) }
-    }
-
-    func open() {
-        isOpen = true
-        for waiter in waiters {
-            waiter.resume()
-        }
-        waiters = []
+        run.invariant("one load") { await loads.started == 1 }
     }
 }
 

@@ -4,27 +4,18 @@ import Testing
 
 @Suite("A trace", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct TraceTests {
-    private var scenario: Scenario {
-        Scenario("a shared load") { run in
-            let loads = Loads(.loadClears, executor: run.executor) {
+    @Test("tells by name what ran, who woke whom, and what was not in order")
+    func text() async {
+        let scenario = Scenario("a shared load") { run in
+            let loads = Loads(executor: run.executor) {
                 run.note("asks; the #1 server")
                 await run.pause("server answers")
             }
             run.operation("first") { await loads.token() }
             run.operation("second") { await loads.token() }
         }
-    }
-
-    /// Steps that run from one suspension to the next make the shortest traces.
-    private var explorer: Explorer {
-        var explorer = Explorer()
-        explorer.preempts = false
-        return explorer
-    }
-
-    @Test("tells by name what ran, who woke whom, and what was not in order")
-    func text() async {
-        let trace = await explorer.replay("01", of: scenario).trace
+        // Steps that run from one suspension to the next make the shortest traces.
+        let trace = await Explorer().with(\.preempts, false).replay("01", of: scenario).trace
         #expect(
             trace.description == """
                  1  first     starts; Loads runs; starts first/1
@@ -112,5 +103,25 @@ struct TraceTests {
         #expect(trace.effects == ["begins", "ends"])
         #expect(trace.participants == ["first", "clock"])
         #expect(trace.steps.map(\.time) == [.zero, .zero, .seconds(2)])
+    }
+
+    @Test(
+        "of a failure says how to tell the methods of an actor apart, where the trace does not",
+        arguments: [false, true]
+    )
+    func advice(notes: Bool) async throws {
+        let report = await explore("many calls") { run in
+            let counter = Counter()
+            run.operation("first") {
+                for number in 1...11 {
+                    if notes { run.note("call \(number)") }
+                    await counter.increment()
+                }
+            }
+            run.invariant("no call is made") { await counter.value == 0 }
+        }
+        let failure = try #require(report.failure, "\(report)")
+        let advice = "To see which method of Counter runs, begin each with: ScenarioRun.current?.note("
+        #expect("\(failure)".contains(advice) == !notes, "\(failure)")
     }
 }

@@ -27,11 +27,6 @@ struct SoundnessTests {
         let full = await outcomes(name, on: subject, reductions: isSmall ? [] : .entersActorsAtOnce)
         #expect(reduced.seen == full.seen)
         #expect(reduced.schedules <= full.schedules)
-        print(
-            """
-            outcomes: \(subject) | \(name) | \(full.seen.count) in \(reduced.schedules) and in \(full.schedules) schedules
-            """
-        )
     }
 
     @Test(arguments: scenarios)
@@ -39,12 +34,6 @@ struct SoundnessTests {
         let controlled = await outcomes(name, on: .queue, reductions: .all)
         let suspended = await outcomes(name, on: .queueOfDispatch, reductions: .all)
         #expect(suspended.seen.isSubset(of: controlled.seen))
-        print(
-            """
-            outcomes: Dispatch | \(name) | \(controlled.seen.count) in \(controlled.schedules), \
-            \(suspended.seen.count) in \(suspended.schedules) schedules
-            """
-        )
     }
 
     private func outcomes(
