@@ -66,7 +66,7 @@ package final class BuggyService: AccessTokenProviding {
         var token: AccessToken?
         /// The load that brought the token.
         var tokenLoad = 0
-        /// The token that handlers are being called with, which one bug hands out meanwhile.
+        /// The token that handlers are being called with, which one bug hands out until the last of them is called.
         var delivered: AccessToken?
         var leeway = 0.0
         var rejected: AccessToken?
@@ -239,9 +239,14 @@ package final class BuggyService: AccessTokenProviding {
             let handlers = answer.waiters.map(\.handler)
             surroundings.handlerQueue.enqueue { [self] in
                 if bug == .changesNeedTheHandlersLock { wrongLock.lock() }
-                for handler in handlers { handler(answer.result) }
+                for (index, handler) in handlers.enumerated() {
+                    // The load is over for the last of them.
+                    if bug == .endedLoadAnswersOn, index == handlers.count - 1 {
+                        self.state.withLock { $0.delivered = nil }
+                    }
+                    handler(answer.result)
+                }
                 if bug == .changesNeedTheHandlersLock { wrongLock.unlock() }
-                if bug == .endedLoadAnswersOn { self.state.withLock { $0.delivered = nil } }
             }
             return nil
         }
