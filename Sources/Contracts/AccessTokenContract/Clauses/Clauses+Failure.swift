@@ -10,19 +10,11 @@ extension ServiceContract {
             remedy: "answer all waiters on every path out of a load",
             resembles: "Salesforce iOS #2395 and AppAuth-Android #695: callbacks are lost after an error",
             setting: ahead,
-            rounds: { 1 + loadsAhead($0).count }
+            rounds: { ClauseRun.awaitedLoads($0).count }
         ) { run in
-            let callers: [Caller]
-            let load: ControlledLoad
-            if run.round == 0 {
-                callers = try await run.calls(4)
-                load = try await run.firstLoad()
-            } else {
-                let ahead = try await run.loadAhead(ofATokenThatEndsBy: loadsAhead(run.features)[run.round - 1])
-                load = ahead.load
-                callers = try await run.calls(4)
-                try await run.expectNobody(of: callers, gets: ahead.ended)
-            }
+            let (waiters, load, ended) = try await run.awaitedLoad()
+            let callers = waiters + (try await run.calls(4))
+            try await run.expectNobody(of: callers, gets: ended)
             try await run.given("L1") { try await run.answer(load, .failure(ContractLoadError(number: 1))) }
             // A caller that has a load of its own is answered by that one.
             try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: callers)

@@ -29,21 +29,12 @@ extension ServiceContract {
             intent: "the second of two calls is as dangerous a few milliseconds later as at the same moment",
             remedy: "keep the running load, or its task, where the next caller finds it",
             setting: ahead,
-            rounds: { 1 + loadsAhead($0).count }
+            rounds: { ClauseRun.awaitedLoads($0).count }
         ) { run in
             let token = run.token("T2")
-            let load: ControlledLoad
-            let joiner: Caller
-            if run.round == 0 {
-                try await run.call("leader")
-                load = try await run.firstLoad()
-                joiner = try await run.call("joiner")
-            } else {
-                let ahead = try await run.loadAhead(ofATokenThatEndsBy: loadsAhead(run.features)[run.round - 1])
-                load = ahead.load
-                joiner = try await run.call("joiner")
-                try await run.expectNobody(of: [joiner], gets: ahead.ended)
-            }
+            let (_, load, ended) = try await run.awaitedLoad()
+            let joiner = try await run.call("joiner")
+            try await run.expectNobody(of: [joiner], gets: ended)
             await run.settle()
             try run.expectOneLoadAtOnce()
             try run.expectWaiting(joiner)
@@ -135,11 +126,6 @@ extension ServiceContract {
         try await run.call("joiner")
         await run.settle()
         try run.expectLoads(newer.number)
-    }
-
-    /// How the token of a load that runs ahead can be made useless meanwhile: callers must wait for that load.
-    static func loadsAhead(_ features: ContractFeatures) -> [ClauseRun.TokenEnd] {
-        ClauseRun.LoadKind.all(features).contains(.ahead) ? ClauseRun.TokenEnd.all(features) : []
     }
 
     /// How a new session comes to load: its token becomes useless, or a caller wants another one (`nil`).

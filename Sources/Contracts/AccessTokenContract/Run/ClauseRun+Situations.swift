@@ -99,23 +99,32 @@ extension ClauseRun {
         }
     }
 
-    /// A load that was started ahead, and the token that it replaces, which is useless by now.
-    func loadAhead(
-        ofATokenThatEndsBy end: TokenEnd
-    ) async throws -> (load: ControlledLoad, ended: (token: AccessToken, by: TokenEnd)) {
+    /// For which loads callers have to wait: the first (`nil`), and one ahead of a token that has ended since.
+    static func awaitedLoads(_ features: ContractFeatures) -> [TokenEnd?] {
+        [nil] + (LoadKind.all(features).contains(.ahead) ? TokenEnd.all(features) : [])
+    }
+
+    /// The load of this round for which callers have to wait, those who do, and the token that has ended.
+    func awaitedLoad() async throws -> (waiters: [Caller], load: ControlledLoad, ended: EndedToken?) {
+        guard let end = Self.awaitedLoads(features)[round] else {
+            let (waiters, load, _) = try await runningLoad(.first)
+            return (waiters, load, nil)
+        }
         if conditions.broken.contains(end.judge) { throw RoundSkipped() }
         let (_, load, cached) = try await runningLoad(.ahead)
         guard let cached else { preconditionFailure("a load ahead has a cached token") }
         try await self.end(cached, by: end)
-        return (load, (cached, end))
+        return ([], load, (cached, end))
     }
 
+    typealias EndedToken = (token: AccessToken, by: TokenEnd)
+
     /// Leaves it to the clause about the token's end that a caller gets the token after it.
-    func expectNobody(of callers: [Caller], gets ended: (token: AccessToken, by: TokenEnd)) async throws {
+    func expectNobody(of callers: [Caller], gets ended: EndedToken?) async throws {
+        guard let ended else { return }
         await settle()
         try await given(ended.by.judge) {
-            for caller in callers {
-                guard caller.answers.first?.token?.value == ended.token.value else { continue }
+            for caller in callers where caller.answers.first?.token?.value == ended.token.value {
                 throw violation("\(caller.name) not to get \(log.name(ended.token))", "the caller gets it")
             }
         }
