@@ -15,8 +15,6 @@ final class ControlledExecutor: TaskExecutor {
         /// The runs whose tasks had not ended with them.
         var former: [UInt64: Weak] = [:]
         var preference: TaskStatus.Preference?
-        var probed: UnownedJob?
-        var isProbing = false
     }
 
     private let state = Protected(State())
@@ -41,44 +39,28 @@ final class ControlledExecutor: TaskExecutor {
         state.withLock { $0.preference }
     }
 
-    /// Finds out how a plain task can be made to prefer this executor.
+    /// Finds out how a plain task can be made to prefer this executor, before there is a run.
     func findPreference() {
-        guard TaskStatus.isKnown else { return }
-        state.withLock { $0.isProbing = true }
-        let task = Task(executorPreference: self) {}
-        let job = state.withLock { state in
-            state.isProbing = false
-            defer { state.probed = nil }
-            return state.probed
-        }
-        guard let job else { return }
-        let address = unsafe UInt(bitPattern: unsafeBitCast(job, to: UnsafeRawPointer.self))
-        let preference = TaskStatus.Preference(ofTaskAt: address, for: self)
-        state.withLock { $0.preference = preference }
-        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-        withExtendedLifetime(task) {}
+        Task(executorPreference: self) {}
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let task = JobLayout.taskID(of: job)
-        let run = state.withLock { state -> ScenarioRun? in
-            if state.isProbing {
-                state.probed = job
-                return nil
-            }
-            return state.former.isEmpty ? state.served.run : state.former[task]?.run ?? state.served.run
-        }
+        let run = state.withLock { $0.former[task]?.run ?? $0.served.run }
         if let run {
             return run.accept(job, from: .executor)
         }
         TaskCensus.note(task)
-        if state.withLock({ $0.probed == nil }) {
-            release(job)
+        if TaskStatus.isKnown, preference == nil, JobLayout.kind(of: job) == .task {
+            let address = unsafe UInt(bitPattern: unsafeBitCast(job, to: UnsafeRawPointer.self))
+            let preference = TaskStatus.Preference(ofTaskAt: address, for: self)
+            state.withLock { $0.preference = preference }
         }
+        release(job)
     }
 
-    /// Lets a job of a run that is over go its way: its task can end.
+    /// Lets a job go its way that is no run's, or that of a run that is over: its task can end.
     func release(_ job: UnownedJob) {
         DispatchQueue.global().async {
             unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())

@@ -53,7 +53,7 @@ struct Candidates: Sendable {
         madeReady.count == 1 && madeReady[0].follows(asker) ? madeReady.removeFirst() : nil
     }
 
-    /// How many can be taken: when all operations have ended, a timer that fires tells nothing new.
+    /// How many can be taken.
     func count(withTimers: Bool) -> Int {
         ready.count + (withTimers ? dueTimers.count : 0)
     }
@@ -76,8 +76,9 @@ struct Candidates: Sendable {
         return candidate
     }
 
-    func contains(where condition: (Candidate) -> Bool) -> Bool {
-        ready.contains(where: condition)
+    /// Whether a cancellation is ready that would reach one of these tasks.
+    func mayCancel(_ tasks: Footprint.Ordinals) -> Bool {
+        ready.contains { $0.cancelled.map(tasks.contains) ?? false }
     }
 
     mutating func removeAll() {

@@ -191,9 +191,4 @@ extension RunState {
     var isNobodyHeld: Bool {
         candidates.queues.isEmpty && candidates.lastHeld == nil
     }
-
-    /// Whether a cancellation is waiting that would reach one of these tasks.
-    func canBeCancelled(_ lineage: Footprint.Ordinals) -> Bool {
-        candidates.contains { $0.cancelled.map(lineage.contains) ?? false }
-    }
 }

@@ -53,19 +53,6 @@ struct RunState: Sendable {
 
     // MARK: Candidates
 
-    /// How many things can happen now.
-    var candidateCount: Int { candidates.count(withTimers: !unfinished.isEmpty) }
-
-    /// Whether a timer is among what can happen now, or a dispatch queue that may have got blocks.
-    var hasTimersToFire: Bool {
-        !candidates.queues.isEmpty || !unfinished.isEmpty && candidates.hasTimers
-    }
-
-    mutating func addTimer(at deadline: Duration, _ label: String, _ fire: @escaping @Sendable () -> Void) -> Int {
-        touchMarks()
-        return candidates.addTimer(at: deadline, label, fire)
-    }
-
     /// Takes a timer away, if it is still there.
     mutating func removeTimer(_ number: Int) -> Candidates.Timer? {
         let timer = candidates.removeTimer(number)

@@ -5,27 +5,23 @@ extension ScenarioRun {
     /// Runs a candidate, and what follows it at once.
     func run(_ candidate: Candidate) {
         state.withLock { $0.isEventful = false }
-        var part = candidate
+        var next: Candidate? = candidate
         var parts = 0
-        while true {
+        while let part = next {
             parts += 1
-            let current = part
-            let isFirst = parts == 1
-            state.withLock { $0.begin(current, isFirst: isFirst) }
+            state.withLock { $0.begin(part, isFirst: parts == 1) }
             perform(part)
-            let next = state.withLock { state -> Candidate? in
+            next = state.withLock { state in
                 state.candidates.isInStep = false
                 state.noteStatuses()
                 guard state.segment.footprint.isEmpty, !entersActorsLater,
                     !part.isOpaque, state.candidates.queues.isEmpty, parts <= explorer.maximumSteps,
-                    !state.canBeCancelled(state.segment.footprint.lineage),
-                    let next = state.candidates.takeFollower(of: part)
+                    !state.candidates.mayCancel(state.segment.footprint.lineage),
+                    let follower = state.candidates.takeFollower(of: part)
                 else { return nil }
                 state.segment.requests = Footprint.Objects()
-                return next
+                return follower
             }
-            guard let next else { return }
-            part = next
         }
     }
 

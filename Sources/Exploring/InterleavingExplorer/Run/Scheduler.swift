@@ -104,7 +104,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             state.noteStatuses()
             // Where nothing has happened yet, the others could have gone before the segment began.
             return !state.segment.footprint.isEmpty || !state.candidates.madeReady.isEmpty
-                || state.canBeCancelled(state.segment.footprint.lineage)
+                || state.candidates.mayCancel(state.segment.footprint.lineage)
         }
         guard hasHappened else { return }
         // It is dear to ask at each point where it is.
@@ -130,7 +130,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             let (footprint, isPrivate) = state.endSegment()
             let isLocal =
                 footprint.isEmpty && (isPrivate || !run.watchesCancellation && state.isNobodyHeld)
-                && !state.canBeCancelled(footprint.lineage)
+                && !state.candidates.mayCancel(footprint.lineage)
             return (footprint, isLocal, state.known)
         }
         chooser.segmentEnded(footprint, known: known)

@@ -11,7 +11,8 @@ struct Choice: Sendable {
     let start: Int
     /// Stands for everything that had happened before, and for what could have been chosen.
     private(set) var fingerprint: UInt64 = 0
-    /// Whether time could pass: a timer may be gone later, and then no run shows its races.
+    /// Whether time could pass, or a dispatch queue may have got blocks: either may be gone later, and then no run shows its
+    /// races.
     let hasTimers: Bool
     /// Whether the step has a lock that others need, and must go on.
     let isLocked: Bool
@@ -27,14 +28,16 @@ struct Choice: Sendable {
         let own = point.map { [$0] } ?? []
         // At a lock they only show what is left out there.
         let late = isLocked ? state.candidates.madeReady.map { $0.key } : []
-        let count = own.count + state.candidateCount + late.count
+        // When all operations have ended, a timer that fires tells nothing new.
+        let withTimers = !state.unfinished.isEmpty
+        let count = own.count + state.candidates.count(withTimers: withTimers) + late.count
         let width = min(count, Schedule.radix)
-        let others = state.candidates.keys(atMost: width - own.count, withTimers: !state.unfinished.isEmpty)
+        let others = state.candidates.keys(atMost: width - own.count, withTimers: withTimers)
         keys = Array((own + others + late).prefix(width))
         isTruncated = count > width
         known = state.known
         start = state.candidates.arrivals
-        hasTimers = state.hasTimersToFire
+        hasTimers = !state.candidates.queues.isEmpty || withTimers && state.candidates.hasTimers
         self.isLocked = isLocked
     }
 

@@ -94,7 +94,8 @@ public struct VirtualClock: Clock, Sendable {
             return VirtualTimer(run: run, number: 0)
         }
         let number = run.state.withLock { state in
-            state.addTimer(at: deadline, name, fire)
+            state.touchMarks()
+            return state.candidates.addTimer(at: deadline, name, fire)
         }
         run.preemptionPoint()
         return VirtualTimer(run: run, number: number)
