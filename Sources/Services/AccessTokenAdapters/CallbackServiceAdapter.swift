@@ -93,6 +93,11 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         }
     }
 
+    /// A valid token from the service itself; beside `retrieveToken(then:)`, where the compiler points async code to it.
+    public nonisolated(nonsending) func token() async throws -> AccessToken {
+        try await base.token()
+    }
+
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) {
         if case .ofCallbacks(let service) = calls { return service.invalidate(rejected) }
