@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenGCD
+import Dispatch
 import InterleavingExplorer
 
 /// A kind of service that scenarios are played on.
@@ -79,4 +80,20 @@ extension Subject.Service {
 
 extension Subject: CustomStringConvertible {
     var description: String { name }
+}
+
+/// A queue of the explorer as a service takes one: each block is a choice, but only when it is there.
+private final class ControlledSerialQueue: SerialQueue {
+    /// Has what blocks find of their queue, such as the loads that a loader is called in.
+    let dispatchQueue: DispatchQueue
+    private let controlled: ControlledQueue
+
+    init(_ controlled: ControlledQueue) {
+        self.controlled = controlled
+        dispatchQueue = DispatchQueue(label: controlled.name)
+    }
+
+    func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) {
+        controlled.async { [dispatchQueue] in dispatchQueue.sync(execute: block) }
+    }
 }
