@@ -21,8 +21,9 @@ public struct TokenPair: Hashable, Sendable, CustomStringConvertible {
 ///
 /// `A1` and `R1` come with a sign-in, `A2` and `R2` with the first rotation.
 public struct TokenName: Hashable, Sendable, CustomStringConvertible {
-    enum Kind {
-        case access, refresh
+    enum Kind: String {
+        case access = "A"
+        case refresh = "R"
     }
 
     let kind: Kind
@@ -32,10 +33,5 @@ public struct TokenName: Hashable, Sendable, CustomStringConvertible {
     let generation: Int
 
     /// `A1`, `R1` and so on; the family is not in it.
-    public var description: String {
-        switch kind {
-        case .access: "A\(generation)"
-        case .refresh: "R\(generation)"
-        }
-    }
+    public var description: String { "\(kind.rawValue)\(generation)" }
 }
