@@ -54,7 +54,8 @@ final class SharedLoaderMemory: Sendable {
     static var count: Int { known.withLock { $0.count } }
 
     private let memory = Locked(LoaderMemory())
-    private let exchanges = Locked<[ObjectIdentifier: OutstandingExchange<TokenReply>]>([:])
+    /// The waits for replies in this process: a sign-in or a sign-out, which ends their session, ends them.
+    let replies = RunningRequests()
 
     /// The memory of a store that is an object, or has a place; a new one for a value, which has no identity.
     static func of(_ store: any CredentialStore) -> SharedLoaderMemory {
@@ -78,18 +79,5 @@ final class SharedLoaderMemory: Sendable {
 
     func withLock<Result: Sendable>(_ body: (inout LoaderMemory) -> Result) -> Result {
         memory.withLock { body(&$0) }
-    }
-
-    func begin(_ exchange: OutstandingExchange<TokenReply>) {
-        exchanges.withLock { $0[ObjectIdentifier(exchange)] = exchange }
-    }
-
-    func end(_ exchange: OutstandingExchange<TokenReply>) {
-        exchanges.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(exchange)) }
-    }
-
-    /// Ends all waits for the replies of this process: a sign-in or a sign-out ends their session.
-    func giveUpExchanges() {
-        for exchange in exchanges.withLock({ Array($0.values) }) { exchange.giveUp() }
     }
 }

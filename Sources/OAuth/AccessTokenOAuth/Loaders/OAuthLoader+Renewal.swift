@@ -87,8 +87,9 @@ extension OAuthLoader {
             guard isLate, let credential = self.credential(from: reply, renewing: old) else { return }
             Task { await self.revoke(credential) }
         }
-        memory.begin(exchange)
-        defer { memory.end(exchange) }
+        let waiting = memory.replies.begin()
+        waiting.onCancel { exchange.giveUp() }
+        defer { memory.replies.end(waiting) }
         do {
             try await endpoint.send(grant, settling: exchange)
         } catch {

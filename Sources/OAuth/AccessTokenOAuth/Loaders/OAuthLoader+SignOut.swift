@@ -42,7 +42,7 @@ extension OAuthLoader {
     /// A request of this process that is under way is waited for, and up to the endpoint's deadline: what it brings is of the
     /// session that ends.
     func updateSession(_ body: CredentialUpdate) async throws {
-        let timer = endpoint.clock.schedule(after: endpoint.deadline) { [memory] in memory.giveUpExchanges() }
+        let timer = endpoint.clock.schedule(after: endpoint.deadline) { [memory] in memory.replies.cancelAll() }
         defer { timer.cancel() }
         try await store.update(body)
     }

@@ -1,6 +1,6 @@
 import AccessTokenCore
 
-/// The requests of a session that are under way: the session can cancel its own and no others.
+/// The requests of one session, or one store, that are under way: it can cancel its own and no others.
 final class RunningRequests: Sendable {
     private let cancellations = Locked<[ObjectIdentifier: Cancellation]>([:])
 
