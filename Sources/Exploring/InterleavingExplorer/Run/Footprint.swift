@@ -101,16 +101,29 @@ struct Footprint: Sendable {
         lineage.bits |= other.lineage.bits
     }
 
-    /// Whether the order counts of this segment and a later one.
+    /// Whether the order counts of this segment and a later one of the same run.
     ///
-    /// One of them may be from another run, which agrees on what is known. Code that awaits a task that has ended leaves no
-    /// trace of that. So the end of a task that others know races with all that follows, also with what seems to have
-    /// touched nothing; before the end, an `await` is seen.
-    func races(withLater later: Footprint, known: Known = .all) -> Bool {
-        if wakesFromOutside || endsSharedTask { return true }
-        if isLateSuspension && later.followsPoint || followsPoint && later.isLateSuspension { return true }
-        if mayTouchAll && !later.isEmpty || later.mayTouchAll && !isEmpty { return true }
-        return depends(on: later.writes, known) || later.depends(on: writes, known)
+    /// Code that awaits a task that has ended leaves no trace of that. So the end of a task that others know races with all
+    /// that follows, also with what seems to have touched nothing.
+    func races(withLater later: Footprint) -> Bool {
+        wakesFromOutside || endsSharedTask || conflicts(with: later, known: .all)
+    }
+
+    /// Whether a segment that sleeps, since it was tried before this one, must be tried again behind this one.
+    ///
+    /// Each of the two has run without the other before it. There an `await` of a task that the other one ends is seen.
+    func wakes(_ sleeper: Asleep) -> Bool {
+        let other = sleeper.footprint
+        return wakesFromOutside || other.wakesFromOutside
+            || endsSharedTask && !other.isEmpty || other.endsSharedTask && !isEmpty
+            || conflicts(with: other, known: sleeper.known)
+    }
+
+    /// Whether one has touched what the other one has written; they are of runs that agree on what is known.
+    private func conflicts(with other: Footprint, known: Known) -> Bool {
+        if isLateSuspension && other.followsPoint || followsPoint && other.isLateSuspension { return true }
+        if mayTouchAll && !other.isEmpty || other.mayTouchAll && !isEmpty { return true }
+        return depends(on: other.writes, known) || other.depends(on: writes, known)
     }
 
     /// Where there are marks there is state outside of actors, and what an actor's code reads there shows no mark.

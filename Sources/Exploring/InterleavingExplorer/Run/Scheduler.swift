@@ -126,14 +126,14 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
 
     private func endSegment() {
         surroundings.progress.segments.add(1, ordering: .relaxed)
-        let (footprint, isLocal, known) = run.state.withLock { state in
+        let (footprint, isLocal) = run.state.withLock { state in
             let (footprint, isPrivate) = state.endSegment()
             let isLocal =
                 footprint.isEmpty && (isPrivate || !run.watchesCancellation && state.isNobodyHeld)
                 && !state.candidates.mayCancel(footprint.lineage)
-            return (footprint, isLocal, state.known)
+            return (footprint, isLocal)
         }
-        chooser.segmentEnded(footprint, known: known)
+        chooser.segmentEnded(footprint)
         running.footprint = footprint
         execution.events.append(running)
         if let choice = running.choice {

@@ -10,7 +10,7 @@ protocol Chooser {
     var asleep: [Asleep] { get }
 
     /// Hears what the segment has touched that was chosen last.
-    mutating func segmentEnded(_ footprint: Footprint, known: Footprint.Known)
+    mutating func segmentEnded(_ footprint: Footprint)
 
     /// Whether digits of a schedule are left: the run has ended too early.
     var isIncomplete: Bool { get }
@@ -74,13 +74,10 @@ struct PrefixChooser: Chooser {
         return digit < keys.count ? .take(digit) : .diverge
     }
 
-    mutating func segmentEnded(_ footprint: Footprint, known: Footprint.Known) {
+    mutating func segmentEnded(_ footprint: Footprint) {
         guard !isIncomplete, !asleep.isEmpty else { return }
         // A sleep set that takes an order for known which the races tell apart would hide the races of that order.
-        asleep.removeAll {
-            $0.footprint.races(withLater: footprint, known: $0.known)
-                || footprint.races(withLater: $0.footprint, known: $0.known)
-        }
+        asleep.removeAll { footprint.wakes($0) }
     }
 }
 
@@ -115,7 +112,7 @@ struct PriorityChooser: Chooser {
         return .take(best(of: keys))
     }
 
-    mutating func segmentEnded(_ footprint: Footprint, known: Footprint.Known) {}
+    mutating func segmentEnded(_ footprint: Footprint) {}
 
     private func best(of keys: [Candidate.Key]) -> Int {
         let best = keys.indices.max {

@@ -11,7 +11,6 @@ struct ControlTests {
         let timer: Shared<VirtualTimer?>
         let asleep: [Asleep] = []
         let isIncomplete = false
-        let isFree = true
 
         mutating func choose(among keys: [Candidate.Key], fingerprint: UInt64) -> Decision {
             let timer = timer
@@ -19,7 +18,7 @@ struct ControlTests {
             return .take(0)
         }
 
-        mutating func segmentEnded(_ footprint: Footprint, known: Footprint.Known) {}
+        mutating func segmentEnded(_ footprint: Footprint) {}
     }
 
     @Test("gives up a run in which another thread has taken away what was chosen")
