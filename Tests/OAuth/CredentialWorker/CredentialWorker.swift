@@ -34,8 +34,8 @@ enum CredentialWorker {
                     while true {
                         // Without a token, no user is signed in, until the parent signs one in.
                         let token = try? await service.token()
-                        if let token, Int.random(in: 0..<500) == 0 { await service.invalidate(token) }
-                        try? await Task.sleep(for: .milliseconds(.random(in: 1...8)))
+                        if let token, Int.random(in: 0..<250) == 0 { await service.invalidate(token) }
+                        try? await Task.sleep(for: .milliseconds(.random(in: 2...16)))
                     }
                 }
             }

@@ -174,21 +174,12 @@ struct ReplyTests {
         #expect(read(400, #"{"error":"\#(code)"}"#).error?.isTransient == (code == "slow_down"))
     }
 
-    @Test func `slow_down is a pause of five seconds or more, which a retrying loader makes`() async throws {
+    @Test func `slow_down is a pause of five seconds or more`() {
         func error(_ status: Int, _ retryAfter: String? = nil) -> OAuthError? {
             read(status, #"{"error":"slow_down"}"#, retryAfter: retryAfter).error
         }
         #expect(error(400)?.retryAfter == 5 && error(429)?.retryAfter == 5 && error(429)?.code == "slow_down")
         #expect(error(400, "2")?.retryAfter == 5 && error(400, "9")?.retryAfter == 9)
         #expect(read(503, #"{"error":"invalid_grant"}"#).error?.code == nil)
-        let clock = ManualClock()
-        let base = ListLoader(.failure(try #require(error(400))), .success(AccessToken(value: "A")))
-        let loader = RetryingLoader(base, clock: clock) { $0.lowerBound }
-        let load = Task { try await loader.load(replacing: nil) }
-        await yieldUntil { clock.pendingTimers == 1 }
-        clock.advance(by: 4.9)
-        #expect(clock.pendingTimers == 1)
-        clock.advance(by: 0.2)
-        #expect(try await load.valueInTime.value == "A")
     }
 }

@@ -48,28 +48,6 @@ struct OAuthLoaderTests {
         }
     }
 
-    @Test func `the rotated credential is written before anyone sees the access token`() async throws {
-        try await withServer(rotating) { server in
-            let (isWriting, mayWrite, isAnswered) = (Event(), Event(), Event())
-            let store = TroubledStore(start)
-            store.beforeWriting {
-                isWriting.happen()
-                await mayWrite.wait()
-            }
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
-            let load = Task {
-                defer { isAnswered.happen() }
-                return try await loader.load(replacing: old)
-            }
-            await isWriting.wait()
-            for _ in 0..<100 { await Task.yield() }
-            #expect(!isAnswered.hasHappened)
-            mayWrite.happen()
-            #expect(try await load.valueInTime.value == "A1")
-            #expect(try await store.refreshToken == "RT1")
-        }
-    }
-
     @Test func `a valid token that another process obtained is adopted, and not the one that is replaced`() async throws
     {
         try await withServer(rotating) { server in

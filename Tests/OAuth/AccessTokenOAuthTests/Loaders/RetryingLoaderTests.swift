@@ -1,4 +1,3 @@
-import AccessTokenAdapters
 import AccessTokenContract
 import AccessTokenOAuth
 import Foundation
@@ -142,27 +141,5 @@ struct RetryingLoaderTests {
         await #expect(throws: CancellationError.self) { try await load.valueInTime }
         #expect(base.loads == 1)
         #expect(clock.pendingTimers == 0)
-    }
-
-    @Test(arguments: SessionKind.allCases)
-    func `a service that signs out does not wait for a retry`(_ kind: SessionKind) async {
-        let base = ListLoader(.failure(down), .success(token))
-        let loader = ThrottlingLoader(retrying(base))
-        let service: any AsyncAccessTokenProviding =
-            switch kind {
-            case .async: AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
-            case .callback: AccessTokenService(loader: CallbackLoaderAdapter(of: loader), policy: .withoutLoadDeadline)
-            }
-        let caller = Task { try await service.token() }
-        await yieldUntil { clock.pendingTimers == 1 }
-        let isSignedOut = Event()
-        Task {
-            await service.signOut()
-            isSignedOut.happen()
-        }
-        await isSignedOut.wait()
-        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
-        #expect(base.loads == 1)
-        #expect(base.signOuts == 1)
     }
 }

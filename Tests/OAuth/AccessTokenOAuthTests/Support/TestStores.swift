@@ -10,7 +10,6 @@ final class TroubledStore: CredentialStore {
         var failures = 0
         var isBusy = false
         var updates = 0
-        var beforeWriting: (@Sendable () async -> Void)?
         var afterUpdate: (@Sendable () async throws -> Void)?
     }
 
@@ -33,8 +32,6 @@ final class TroubledStore: CredentialStore {
     /// Lets nobody in from now on.
     func becomeBusy() { state.withLock { $0.isBusy = true } }
 
-    func beforeWriting(_ action: @escaping @Sendable () async -> Void) { state.withLock { $0.beforeWriting = action } }
-
     /// What the next update does when it has let go of the exclusion, as one on a file or a database may take a while then.
     ///
     /// What is thrown there is the error of the update, which has written all the same.
@@ -53,7 +50,6 @@ final class TroubledStore: CredentialStore {
         let record = try await base.update { record in
             let change = try await body(record)
             guard change != .keep else { return change }
-            await state.withLock { $0.beforeWriting }?()
             let fails = state.withLock { state in
                 state.failures -= 1
                 return state.failures >= 0
