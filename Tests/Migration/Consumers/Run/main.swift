@@ -7,7 +7,7 @@ func everyHandler() async {
     let closures = ClosuresOfMainActor()
     await withCheckedContinuation { next in closures.call { next.resume() } }
     await withCheckedContinuation { next in
-        closures.callOnAnyQueue(AccessTokenService(loader: Loaders.Reference())) { next.resume() }
+        closures.callOnAnyQueue(AccessTokenService(loader: Loaders.Value())) { next.resume() }
     }
     await withCheckedContinuation { next in
         closures.callWeakly(CallbackServiceAdapter(of: AsyncAccessTokenService(loader: AsyncLoaders.OnMainActor()))) {

@@ -25,7 +25,7 @@ nonisolated enum ClosuresOfFunctions {
 
         let accounts = AccessTokenAccounts<Int, AccessTokenService> { _ in AccessTokenService(loader: Loaders.Value()) }
         _ = accounts.service(for: 1)
-        await accounts.remove(1) { await $0.signOut() }
+        await accounts.signOut(1)
 
         let timer = ManualClock().schedule(after: 1) { Swift.print("time") }
         timer.cancel()

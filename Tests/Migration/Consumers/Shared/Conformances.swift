@@ -1,5 +1,5 @@
-// Every public protocol, implemented by a struct, a class, an actor and a class on the main actor, as a consumer would
-// write it. `.ci/check-consumers` compiles this file in every setting, and fails if a public protocol is not here.
+// Every public protocol, implemented by a value or a class, an actor and a class on the main actor, as a consumer would.
+// `.ci/check-consumers` compiles this file in every setting, and fails if a public protocol is not here.
 import AccessTokenAdapters
 import AccessTokenContract
 import AccessTokenOAuth
@@ -8,12 +8,6 @@ import InterleavingExplorer
 
 enum Loaders {
     nonisolated struct Value: AccessTokenLoader {
-        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            handler(.success(AccessToken(value: "token")))
-        }
-    }
-
-    nonisolated final class Reference: AccessTokenLoader {
         func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
             handler(.success(AccessToken(value: "token")))
         }
@@ -49,10 +43,6 @@ enum Loaders {
 
 enum AsyncLoaders {
     nonisolated struct Value: AsyncAccessTokenLoader {
-        func load(replacing old: AccessToken?) async throws -> AccessToken { AccessToken(value: "token") }
-    }
-
-    nonisolated final class Reference: AsyncAccessTokenLoader {
         func load(replacing old: AccessToken?) async throws -> AccessToken { AccessToken(value: "token") }
         func signOut() async {}
     }
@@ -140,12 +130,6 @@ enum AsyncProviders {
         func signOut() async {}
     }
 
-    nonisolated final class Reference: AsyncAccessTokenProviding {
-        func token() async throws -> AccessToken { AccessToken(value: "token") }
-        func invalidate(_ rejected: AccessToken) async {}
-        func signOut() async {}
-    }
-
     actor Actor: AsyncAccessTokenProviding {
         private var current = AccessToken(value: "token")
 
@@ -177,15 +161,6 @@ enum Clocks {
         }
     }
 
-    nonisolated final class Reference: AccessTokenClock {
-        private let base = ManualClock()
-        var now: Date { base.now }
-
-        func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-            base.schedule(after: delay, action)
-        }
-    }
-
     actor Actor: AccessTokenClock {
         nonisolated var now: Date { .now }
 
@@ -213,13 +188,6 @@ enum Clocks {
 enum Stores {
     nonisolated struct Value: CredentialStore {
         let base = MemoryCredentialStore()
-
-        func load() async throws -> CredentialRecord? { try await base.load() }
-        func update(_ body: CredentialUpdate) async throws -> CredentialRecord? { try await base.update(body) }
-    }
-
-    nonisolated final class Reference: CredentialStore {
-        private let base = MemoryCredentialStore()
 
         func load() async throws -> CredentialRecord? { try await base.load() }
         func update(_ body: CredentialUpdate) async throws -> CredentialRecord? { try await base.update(body) }
@@ -257,10 +225,6 @@ enum Stores {
 enum Failures {
     nonisolated struct Value: LoggableError {
         var logCode: String { "value" }
-    }
-
-    nonisolated final class Reference: LoggableError {
-        let logCode = "reference"
     }
 
     actor Actor: LoggableError {
