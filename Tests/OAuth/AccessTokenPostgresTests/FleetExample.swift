@@ -1,6 +1,9 @@
 #if Postgres
 import AccessTokenPostgres
 import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
 
 /// What the page "On a server" shows.
 enum FleetExample {
@@ -25,6 +28,25 @@ enum FleetExample {
         try await PostgresCredentialStore(database, name: "partner-api").update { record in
             record == nil ? .replace(Credential(refreshToken: refreshToken)) : .keep
         }
+    }
+}
+
+@Suite("The example of the page “On a server”", .eightAtATime, .needsPostgres, .timeLimit(.minutes(10)))
+struct FleetExampleTests {
+    @Test func `two machines share the refresh token that was stored first, and one load`() async throws {
+        let database = try await TestDatabase().connectionString
+        let server = try RotatingAuthorizationServer(clients: [.confidential("billing", secret: "s3cret")])
+        defer { server.stop() }
+        for refreshToken in [server.signIn().refreshToken, "late"] {
+            try await FleetExample.begin(database: database, refreshToken: refreshToken)
+        }
+        let machines = (1...2).map { _ in
+            FleetExample.tokens(database: database, tokenURL: server.tokenEndpoint, secret: "s3cret")
+        }
+        async let first = machines[0].token()
+        async let second = machines[1].token()
+        #expect(try await first.value == second.value)
+        #expect(server.tally.tokenRequests == 1)
     }
 }
 #endif
