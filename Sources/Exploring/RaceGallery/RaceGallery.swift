@@ -42,10 +42,7 @@ enum RaceGallery {
         for exhibit in exhibits {
             var findings: [Finding] = []
             for version in exhibit.versions {
-                console.showProgress(
-                    "exploring \(exhibit.name): \(version.name)",
-                    orLine: findings.isEmpty ? "exploring \(exhibit.name)" : nil
-                )
+                console.showProgress("exploring \(exhibit.name): \(version.name)")
                 findings.append(await version.explore())
             }
             console.endProgress()

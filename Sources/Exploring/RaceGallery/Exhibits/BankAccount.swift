@@ -132,6 +132,7 @@ actor CheckThenAct: Account {
 
     func withdraw(_ amount: Int) async throws {
         guard balance >= amount else { throw Refusal.insufficientFunds }
+        note("sees \(balance): enough")
         try await approve()
         balance -= amount
         note("takes \(amount): \(balance) left")
