@@ -10,12 +10,16 @@ import Testing
 struct CrowdTests {
     private let url = URL(filePath: "/a.png")
 
-    @Test("shares one download of the image cache")
+    @Test("shares one download of the image cache, which does not end before all have come")
     func oneDownload() async throws {
-        let downloads = LoadCounter { _ in }
+        let gate = Gate(after: 50)
+        let downloads = LoadCounter { _ in await gate.wait() }
         let cache = InFlight { _ in Data() }
         await cache.replaceDownloader { _ in Data([UInt8(try await downloads.load())]) }
-        try await crowd(of: 50) { _ = try await cache.image(url: url) }
+        try await crowd(of: 50) {
+            await gate.arrive()
+            _ = try await cache.image(url: url)
+        }
         #expect(downloads.counts.started == 1)
     }
 
@@ -37,9 +41,13 @@ struct CrowdTests {
         try await crowd(of: 3) { _ = await apart.read(key) }
         #expect(requests.counts.started == 3)
 
-        let sharedRequests = LoadCounter { _ in }
+        let sharedGate = Gate(after: 3)
+        let sharedRequests = LoadCounter { _ in await sharedGate.wait() }
         let coalesced = Coalesce { _ in Data([UInt8(try await sharedRequests.load())]) }
-        try await crowd(of: 3) { _ = await coalesced.read(key) }
+        try await crowd(of: 3) {
+            await sharedGate.arrive()
+            _ = await coalesced.read(key)
+        }
         #expect(sharedRequests.counts.started == 1)
     }
 
@@ -106,20 +114,27 @@ struct CrowdTests {
     }
 }
 
-/// Lets no caller pass before so many have come.
+/// Holds who waits until so many have come.
 private actor Gate {
-    private let count: Int
+    private var missing: Int
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     init(after count: Int) {
-        self.count = count
+        missing = count
+    }
+
+    func arrive() {
+        missing -= 1
+        guard missing == 0 else { return }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func wait() async {
+        if missing > 0 { await withCheckedContinuation { waiters.append($0) } }
     }
 
     func pass() async {
-        await withCheckedContinuation { continuation in
-            waiters.append(continuation)
-            guard waiters.count == count else { return }
-            for waiter in waiters { waiter.resume() }
-        }
+        arrive()
+        await wait()
     }
 }
