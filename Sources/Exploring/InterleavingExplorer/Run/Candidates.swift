@@ -78,7 +78,7 @@ struct Candidates: Sendable {
 
     /// Whether a cancellation is ready that would reach one of these tasks.
     func mayCancel(_ tasks: Footprint.Ordinals) -> Bool {
-        ready.contains { $0.cancelled.map(tasks.contains) ?? false }
+        ready.lazy.compactMap { $0.cancelled }.contains { tasks.contains($0) }
     }
 
     mutating func removeAll() {
