@@ -165,11 +165,12 @@ final class LockSites: Sendable {
     @inline(never)
     static func here() -> Int {
         guard let function = unsafe backtrace else { return 0 }
-        let addresses = UnsafeMutablePointer<UInt>.allocate(capacity: 20)
+        let addresses = UnsafeMutablePointer<UInt>.allocate(capacity: 18)
         defer { unsafe addresses.deallocate() }
-        let count = unsafe Int(function(addresses, 20))
+        let count = unsafe Int(function(addresses, 18))
         var hasher = Hasher()
         // The first is here, and the second one where the caller has asked: called from a closure there would be more of them.
+        // More addresses than these would tell apart the threads on which a step can run.
         for index in 2..<max(2, count) { unsafe hasher.combine(addresses[index]) }
         return hasher.finalize()
     }
