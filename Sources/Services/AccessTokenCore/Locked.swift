@@ -16,26 +16,11 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     // Safe: `value` is only touched between `lock` and `unlock`.
     @usableFromInline
     final class Box: @unchecked Sendable {
-        #if canImport(Darwin)
-        // Allocated, since the lock must not move.
-        private let unfairLock: os_unfair_lock_t = {
-            let lock = unsafe os_unfair_lock_t.allocate(capacity: 1)
-            unsafe lock.initialize(to: os_unfair_lock())
-            return unsafe lock
-        }()
-
-        func lock() { unsafe os_unfair_lock_lock(unfairLock) }
-        func unlock() { unsafe os_unfair_lock_unlock(unfairLock) }
-        deinit { unsafe unfairLock.deallocate() }
-        #else
-        private let nsLock = NSLock()
-        func lock() { nsLock.lock() }
-        func unlock() { nsLock.unlock() }
-        #endif
         var value: Value
         init(_ value: consuming sending Value) { self.value = value }
     }
 
+    private let lock = PlainLock()
     private let box: Box
 
     package init(_ value: consuming sending Value) {
@@ -46,8 +31,8 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        box.lock()
-        defer { box.unlock() }
+        lock.lock()
+        defer { lock.unlock() }
         return try body(&box.value)
     }
     #else
@@ -67,3 +52,30 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     }
     #endif
 }
+
+#if canImport(Darwin) || THREAD_SANITIZER
+/// A lock apart from the value: the thread sanitizer takes a change of the value for one of the whole object.
+// Safe: what it holds is made for many threads.
+@usableFromInline
+final class PlainLock: @unchecked Sendable {
+    @usableFromInline
+    init() {}
+
+    #if canImport(Darwin)
+    // Allocated, since the lock must not move.
+    private let unfairLock: os_unfair_lock_t = {
+        let lock = unsafe os_unfair_lock_t.allocate(capacity: 1)
+        unsafe lock.initialize(to: os_unfair_lock())
+        return unsafe lock
+    }()
+
+    func lock() { unsafe os_unfair_lock_lock(unfairLock) }
+    func unlock() { unsafe os_unfair_lock_unlock(unfairLock) }
+    deinit { unsafe unfairLock.deallocate() }
+    #else
+    private let nsLock = NSLock()
+    func lock() { nsLock.lock() }
+    func unlock() { nsLock.unlock() }
+    #endif
+}
+#endif
