@@ -57,7 +57,8 @@ struct JobLayoutTests {
         let cell = Cell()
         #expect(await entries {}.map(\.kind) == [.task])
         #expect(await entries { await cell.touch() }.map(\.kind) == [.task, .actor, .task])
-        #expect(await entries { await Task.yield() }.map(\.kind) == [.task, .hop, .task])
+        // The hop may be over before the task waits for it: then the task goes on without another job.
+        #expect(await entries { await Task.yield() }.prefix(2).map(\.kind) == [.task, .hop])
     }
 
     @Test("tells child tasks from other tasks")
