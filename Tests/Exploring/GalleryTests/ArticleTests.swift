@@ -10,15 +10,15 @@ struct ArticleTests {
     @Test("the costs of a strategy are those of a run")
     func costs() async throws {
         let rows = [
-            ("bank-account check-then-act", withdrawals { CheckThenAct(approve: $0) }),
-            ("bank-account bounce", withdrawals { Bounce(approve: $0) }),
-            ("bank-account queue-and-await", withdrawals { QueueAndAwait(approve: $0) }),
-            ("bank-account optimistic", withdrawals { Optimistic(approve: $0) }),
-            ("bank-account re-validate", withdrawals { Revalidate(approve: $0) }),
-            ("bank-account snapshot", withdrawals { SnapshotAccount(approve: $0) }),
-            ("bank-account compare-and-swap", withdrawals { VersionedAccount(approve: $0) }),
-            ("image-cache check-then-download", pictures(CheckThenDownload.init) { try await $0.image(url: $1) }),
-            ("image-cache in-flight", pictures(InFlight.init) { try await $0.image(url: $1) }),
+            ("bank-account check-then-act", withdrawals { CheckThenAct() }),
+            ("bank-account bounce", withdrawals { Bounce() }),
+            ("bank-account queue-and-await", withdrawals { QueueAndAwait() }),
+            ("bank-account optimistic", withdrawals { Optimistic() }),
+            ("bank-account re-validate", withdrawals { Revalidate() }),
+            ("bank-account snapshot", withdrawals { SnapshotAccount() }),
+            ("bank-account compare-and-swap", withdrawals { VersionedAccount() }),
+            ("image-cache check-then-download", pictures { CheckThenDownload(download: $0) }),
+            ("image-cache in-flight", pictures { InFlight(download: $0) }),
         ]
         let article = try page("Exploring/InterleavingExplorer/InterleavingExplorer.docc/ChoosingAStrategy")
         for (name, scenario) in rows {
@@ -66,16 +66,13 @@ struct ArticleTests {
 
     @Test("each row says of its listing or claim what the gallery finds, and names the repair")
     func verdicts() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         for row in try rows() {
             guard let name = commands(in: row.cells[1]).first else {
                 let paths = row.cells[1].matches(of: /`([^` ]+)`/).map { String($0.1) }
                 #expect(!paths.isEmpty || row.cells[1].contains("swift run "), "\(row.place) leads nowhere")
                 for path in paths {
-                    #expect(
-                        FileManager.default.fileExists(atPath: root.appending(path: path).path),
-                        "\(row.place): \(path)"
-                    )
+                    let file = repository.appending(path: path).path
+                    #expect(FileManager.default.fileExists(atPath: file), "\(row.place): \(path)")
                 }
                 continue
             }
@@ -111,33 +108,26 @@ struct ArticleTests {
     }
 
     private func page(_ path: String) throws -> String {
-        try String(
-            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../../Sources/\(path).md"),
-            encoding: .utf8
-        )
+        try String(contentsOf: repository.appending(path: "Sources/\(path).md"), encoding: .utf8)
     }
 
     /// Twenty callers come at the same moment, the work of each takes a second, and ten of them can be served.
-    private func withdrawals(_ open: @escaping @Sendable (@escaping Approval) -> any Account) -> Scenario {
+    private func withdrawals(_ open: @escaping @Sendable () -> any Account) -> Scenario {
         Scenario("twenty withdrawals of 10 from an account of 100") { run in
-            let account = open {
-                run.effect("starts")
-                try await run.clock.sleep(for: .seconds(1))
-            }
+            let account = open()
             for number in 1...20 {
                 run.operation("\(number)", mayThrow: true) {
-                    try await account.withdraw(10, untilStateIsUnchanged: true)
+                    try await account.withdrawUntilStateIsUnchanged(10) {
+                        run.effect("starts")
+                        try await run.clock.sleep(for: .seconds(1))
+                    }
                     run.effect("served")
                 }
             }
         }
     }
 
-    private func pictures<Cache: Actor>(
-        _ make: @escaping @Sendable (@escaping ImageCache.Download) -> Cache,
-        image: @escaping @Sendable (Cache, URL) async throws -> Data
-    ) -> Scenario {
+    private func pictures(_ make: @escaping @Sendable (@escaping Download) -> any Images) -> Scenario {
         Scenario("twenty views of one picture") { run in
             let cache = make { _ in
                 run.effect("starts")
@@ -146,7 +136,7 @@ struct ArticleTests {
             }
             for number in 1...20 {
                 run.operation("\(number)") {
-                    _ = try await image(cache, URL(filePath: "/a.png"))
+                    _ = try await cache.image(url: URL(filePath: "/a.png"))
                     run.effect("served")
                 }
             }

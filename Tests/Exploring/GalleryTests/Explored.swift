@@ -1,7 +1,10 @@
+import Foundation
 import InterleavingExplorer
 import Testing
 
 @testable import race_gallery
+
+let repository = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
 /// A version with its exhibit, as the argument of a test.
 struct Entry: Sendable, CustomTestStringConvertible {

@@ -18,7 +18,7 @@ struct GalleryCommandTests {
         let all = Entry.all.map(\.testDescription)
         #expect(try shown([]) == all)
         #expect(try shown(["wallet"]) == all.filter { $0.hasPrefix("wallet ") })
-        #expect(try shown(["wallet", "two-calls"]) == ["wallet two-calls"])
+        #expect(try shown(["wallet", "merge"]) == ["wallet merge"])
     }
 
     @Test(
@@ -69,7 +69,7 @@ struct GalleryCommandTests {
         ]
     )
     func status(holds: Bool, breaks: String?, isExpected: Bool) async throws {
-        let version = Version("version", "", breaks: breaks, scenario(holds: holds))
+        let version = Version(name: "version", summary: "", breaks: breaks, scenario: scenario(holds: holds))
         #expect(try await RaceGallery.show([exhibit(version)]) == (isExpected ? .good : .failed))
         let summary = Summary(findings: [(exhibit(version), [await version.explore()])])
         #expect(
@@ -85,7 +85,7 @@ struct GalleryCommandTests {
         let crowd = Scenario("more than a digit can tell apart") { run in
             for number in 1...37 { run.operation("\(number)") {} }
         }
-        #expect(await !Version("version", "", crowd).explore().isExpected)
+        #expect(await !Version(name: "version", summary: "", scenario: crowd).explore().isExpected)
     }
 
     @Test(
@@ -95,7 +95,7 @@ struct GalleryCommandTests {
         ] as [(Bool, String?, Schedule, Bool)]
     )
     func replay(holds: Bool, breaks: String?, schedule: Schedule, isExpected: Bool) async throws {
-        let version = Version("version", "", breaks: breaks, scenario(holds: holds))
+        let version = Version(name: "version", summary: "", breaks: breaks, scenario: scenario(holds: holds))
         let status = try await RaceGallery.run(.replay(schedule, of: version, in: exhibit(version)))
         #expect(status == (isExpected ? .good : .failed))
     }

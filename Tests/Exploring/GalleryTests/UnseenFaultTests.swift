@@ -56,16 +56,15 @@ struct UnseenFaultTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let main = folder.appending(path: "main.swift")
         try Self.eightThreads.write(to: main, atomically: true, encoding: .utf8)
-        let versions = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/Exploring/RaceGallery/Exhibits/AccessTokenService+Versions.swift")
+        let exhibits = repository.appending(path: "Sources/Exploring/RaceGallery/Exhibits")
+        let versions = exhibits.appending(path: "AccessTokenService+Versions.swift")
         let program = folder.appending(path: "program").path
         let built = try await run(
             try #require(compiler),
             [
-                "-sanitize=thread", "-enable-upcoming-feature", "ImmutableWeakCaptures", "-swift-version", "6", "-o",
-                program,
+                "-sanitize=thread", "-enable-upcoming-feature", "ImmutableWeakCaptures", "-swift-version", "6",
+                "-o", program, main.path, versions.path,
             ]
-                + [main.path, versions.path]
         )
         try #require(built.status == 0, "\(built.output)")
 

@@ -1,7 +1,6 @@
 import Dispatch
 import InterleavingExplorer
 
-/// The callback service: an array of pending handlers, and the queue that protects it.
 @available(Executors, *)
 enum AccessTokenService {
     private static let title = "A screen asks for a token twice, and another screen once"
@@ -20,47 +19,47 @@ enum AccessTokenService {
         invariants: [oneLoad, "all have a token", "the handlers of one caller are called in order"],
         versions: [
             Version(
-                "version-1",
-                "loads when it finds no valid token",
-                of: Listing(.accessTokenService, "version 1: loads when there is no valid token"),
+                name: "version-1",
+                summary: "loads when it finds no valid token",
+                listing: Listing(article: .accessTokenService, name: "version 1: loads when there is no valid token"),
                 breaks: oneLoad,
                 repair: "access-token-service version-2",
-                scenario { _, loader in AccessTokenServiceVersion1(loader: loader) }
+                scenario: scenario { AccessTokenServiceVersion1(loader: $1) }
             ),
             Version(
-                "version-2",
-                "pending handlers that nothing protects",
-                of: Listing(.accessTokenService, "version 2: pending handlers"),
+                name: "version-2",
+                summary: "pending handlers that nothing protects",
+                listing: Listing(article: .accessTokenService, name: "version 2: pending handlers"),
                 unseenFault: "a data race (thread sanitizer)",
                 repair: "access-token-service version-3",
-                scenario { _, loader in AccessTokenServiceVersion2(loader: loader) }
+                scenario: scenario { AccessTokenServiceVersion2(loader: $1) }
             ),
             Version(
-                "version-3",
-                "pending handlers on a serial queue, which a test can pass in",
-                of: Listing(.accessTokenService, "version 3: pending handlers on a queue"),
-                scenario { run, loader in AccessTokenServiceVersion3(loader: loader, queue: run.controlledQueue()) }
+                name: "version-3",
+                summary: "pending handlers on a serial queue, which a test can pass in",
+                listing: Listing(article: .accessTokenService, name: "version 3: pending handlers on a queue"),
+                scenario: scenario { AccessTokenServiceVersion3(loader: $1, queue: queue(of: $0)) }
             ),
             Version(
-                "owner-leaves",
-                "version 3, whose last strong reference goes after the calls",
-                of: Listing(.accessTokenService, "version 3: a weak reference in the load"),
+                name: "owner-leaves",
+                summary: "version 3, whose last strong reference goes after the calls",
+                listing: Listing(article: .accessTokenService, name: "version 3: a weak reference in the load"),
                 breaks: "lost waiter",
                 repair: "access-token-service kept-by-handlers",
-                ownerLeaves { $0.retrieveToken(then: $1) }
+                scenario: ownerLeaves { $0.retrieveToken(then: $1) }
             ),
             Version(
-                "kept-by-handlers",
-                "version 3, whose handlers keep it until they are called",
-                ownerLeaves { service, handler in
+                name: "kept-by-handlers",
+                summary: "version 3, whose handlers keep it until they are called",
+                scenario: ownerLeaves { service, handler in
                     service.retrieveToken { result in withExtendedLifetime(service) { handler(result) } }
                 }
             ),
             Version(
-                "main-thread",
-                "version 2, and one thread for all who touch it",
-                of: Listing(.accessTokenService, "conclusion: on one thread no queue is needed"),
-                onMainThread
+                name: "main-thread",
+                summary: "version 2, and one thread for all who touch it",
+                listing: Listing(article: .accessTokenService, name: "conclusion: on one thread no queue is needed"),
+                scenario: onMainThread
             ),
         ]
     )
@@ -74,12 +73,19 @@ enum AccessTokenService {
         }
     }
 
+    /// A real queue, whose blocks run when the schedule says so.
+    private static func queue(of run: ScenarioRun) -> DispatchQueue {
+        let queue = DispatchQueue(label: "access-token-service")
+        run.control(queue)
+        return queue
+    }
+
     /// The screen makes a service, and lets it go after its calls.
     private static func ownerLeaves(
         _ retrieve: @escaping @Sendable (AccessTokenServiceVersion3, @escaping TokenHandler) -> Void
     ) -> Scenario {
         Scenario(title) { run in
-            let queue = run.controlledQueue()
+            let queue = queue(of: run)
             check(run, screens: [["first", "second"]]) {
                 let service = AccessTokenServiceVersion3(loader: NetworkLoader(run: run) { $0() }, queue: queue)
                 return { retrieve(service, $0) }
@@ -124,16 +130,6 @@ enum AccessTokenService {
         run.invariant("the handlers of one caller are called in order") {
             run.effects.filter { ["answers first", "answers second"].contains($0) }.first == "answers first"
         }
-    }
-}
-
-@available(Executors, *)
-extension ScenarioRun {
-    /// A real queue, whose blocks run when the schedule says so.
-    fileprivate func controlledQueue() -> DispatchQueue {
-        let queue = DispatchQueue(label: "access-token-service")
-        control(queue)
-        return queue
     }
 }
 

@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// Mutual exclusion across an await: only one withdrawal at a time is between its check and its payment.
 @available(Executors, *)
 enum AsyncMutex {
     private static let title = "Three withdrawals of 80, one at a time, and the bank refuses the first"
@@ -16,58 +15,52 @@ enum AsyncMutex {
         invariants: ["no overdraft"],
         versions: [
             Version(
-                "lock-set-free",
-                "frees the lock, then wakes a waiter that takes it for its own",
+                name: "lock-set-free",
+                summary: "frees the lock, then wakes a waiter that takes it for its own",
                 breaks: "no overdraft",
                 repair: "async-mutex lock-passed-on",
-                scenario { LockSetFree(approve: $0) }
+                scenario: scenario { LockSetFree() }
             ),
             Version(
-                "lock-not-released",
-                "releases the lock only after success",
+                name: "lock-not-released",
+                summary: "releases the lock only after success",
                 breaks: "lost waiter",
                 repair: "async-mutex lock-passed-on",
-                scenario { LockNotReleased(approve: $0) }
+                scenario: scenario { LockNotReleased() }
             ),
             Version(
-                "lock-passed-on",
-                "a lock of continuations stays locked while it is passed on",
-                of: Listing(.strategies, "strategy 2: three callers, and an error"),
-                scenario { QueueAndAwait(approve: $0) }
+                name: "lock-passed-on",
+                summary: "a lock of continuations stays locked while it is passed on",
+                listing: Listing(article: .strategies, name: "strategy 2: three callers, and an error"),
+                scenario: scenario { QueueAndAwait() }
             ),
         ]
     )
 
-    private static func scenario(
-        _ open: @escaping @Sendable (@escaping Approval) -> any Account
-    ) -> Scenario {
+    private static func scenario(_ open: @escaping @Sendable () -> any Account) -> Scenario {
         Scenario(title) { run in
-            let account = open {
-                run.effect("asks the bank")
-                let isFirst = run.effects.count == 1
-                await run.pause(isFirst ? "refused" : "approved")
-                if isFirst { throw Refusal.refusedByBank }
-            }
+            let account = open()
             for name in ["first", "second", "third"] {
-                run.operation(name, mayThrow: true) { try await account.withdraw(80) }
+                run.operation(name, mayThrow: true) {
+                    try await account.withdraw(80) {
+                        run.effect("asks the bank")
+                        let isFirst = run.effects.count == 1
+                        await run.pause(isFirst ? "refused" : "approved")
+                        if isFirst { throw Refusal.refusedByBank }
+                    }
+                }
             }
             run.invariant("no overdraft") { await account.balance >= 0 }
         }
     }
 }
 
-@available(Executors, *)
 private actor LockSetFree: Account {
     private(set) var balance = 100
     private var isLocked = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
-    private let approve: Approval
 
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         if isLocked { await withCheckedContinuation { waiters.append($0) } }
         isLocked = true
         defer {
@@ -75,28 +68,22 @@ private actor LockSetFree: Account {
             if !waiters.isEmpty { waiters.removeFirst().resume() }
         }
         guard balance >= amount else { throw Refusal.insufficientFunds }
-        try await approve()
+        try await approval()
         balance -= amount
         note("takes \(amount): \(balance) left")
     }
 }
 
-@available(Executors, *)
 private actor LockNotReleased: Account {
     private(set) var balance = 100
     private var isLocked = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
-    private let approve: Approval
 
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         if isLocked { await withCheckedContinuation { waiters.append($0) } }
         isLocked = true
         guard balance >= amount else { throw Refusal.insufficientFunds }
-        try await approve()
+        try await approval()
         balance -= amount
         if waiters.isEmpty { isLocked = false } else { waiters.removeFirst().resume() }
     }
@@ -105,22 +92,16 @@ private actor LockNotReleased: Account {
 /// Strategy 2: a caller that finds the account busy waits in line, and is handed the lock.
 ///
 /// The lock is never free in between: no third caller can take it.
-@available(Executors, *)
 actor QueueAndAwait: Account {
     private(set) var balance = 100
     private var isOperationInProgress = false
     private var pendingOperations: [CheckedContinuation<Void, Never>] = []
-    private let approve: Approval
 
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         await acquireLock()
         defer { releaseLock() }
         guard balance >= amount else { throw Refusal.insufficientFunds }
-        try await approve()
+        try await approval()
         balance -= amount
     }
 

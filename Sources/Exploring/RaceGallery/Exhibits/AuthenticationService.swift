@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// The authentication service: one task for all callers that need a token.
 @available(Executors, *)
 enum AuthenticationService {
     static let exhibit = Exhibit(
@@ -15,50 +14,48 @@ enum AuthenticationService {
         invariants: SharedLoad.invariants,
         versions: [
             Version(
-                "version-1",
-                "does the work for each caller: keychain, expiry, refresh, store",
-                of: Listing(.reentrancy, "version 1: the naive service"),
+                name: "version-1",
+                summary: "does the work for each caller: keychain, expiry, refresh, store",
+                listing: Listing(article: .reentrancy, name: "version 1: the naive service"),
                 breaks: SharedLoad.oneAtATime,
                 repair: "authentication-service load-clears",
-                scenario(AuthServiceVersion1.init) { try await $0.bearerToken() }
+                scenario: scenario { AuthServiceVersion1(fetchValidToken: $0) }
             ),
             Version(
-                "version-2",
-                "shares tokenTask, and clears it in every caller's defer",
-                of: Listing(.reentrancy, "version 2: tokenTask"),
+                name: "version-2",
+                summary: "shares tokenTask, and clears it in every caller's defer",
+                listing: Listing(article: .reentrancy, name: "version 2: tokenTask"),
                 breaks: SharedLoad.oneAtATime,
                 repair: "authentication-service load-clears",
-                scenario(AuthServiceVersion2.init) { try await $0.bearerToken() }
+                scenario: scenario { AuthServiceVersion2(fetchValidToken: $0) }
             ),
             Version(
-                "load-clears",
-                "shares tokenTask, which clears itself with its last step",
-                scenario(AuthServiceRepaired.init) { try await $0.bearerToken() }
+                name: "load-clears",
+                summary: "shares tokenTask, which clears itself with its last step",
+                scenario: scenario { AuthServiceRepaired(fetchValidToken: $0) }
             ),
         ]
     )
 
-    private static func scenario<Service: Actor>(
-        _ make: @escaping @Sendable (@escaping Load) -> Service,
-        ask: @escaping @Sendable (Service) async throws -> Int
-    ) -> Scenario {
-        SharedLoad.scenario(
-            { refresh in
-                make {
-                    note("reads the keychain: the token has expired")
-                    let token = try await refresh()
-                    note("stores token \(token) in the keychain")
-                    return token
-                }
-            },
-            ask: ask
-        )
+    private static func scenario(_ make: @escaping @Sendable (@escaping Load) -> any AuthService) -> Scenario {
+        SharedLoad.scenario { refresh in
+            make {
+                note("reads the keychain: the token has expired")
+                let token = try await refresh()
+                note("stores token \(token) in the keychain")
+                return token
+            }
+        } ask: {
+            try await $0.bearerToken()
+        }
     }
 }
 
-/// Version 1: nothing is shared.
-@available(Executors, *)
-actor AuthServiceVersion1 {
+protocol AuthService: Actor {
+    func bearerToken() async throws -> Int
+}
+
+actor AuthServiceVersion1: AuthService {
     private let fetchValidToken: Load
 
     init(fetchValidToken: @escaping Load) {
@@ -73,8 +70,7 @@ actor AuthServiceVersion1 {
 /// Version 2: each caller clears the task, and may clear another task than the one that it awaited.
 ///
 /// Neither version keeps the token: every call without a task reads the keychain again.
-@available(Executors, *)
-actor AuthServiceVersion2 {
+actor AuthServiceVersion2: AuthService {
     private var tokenTask: Task<Int, any Error>?
     private let fetchValidToken: Load
 
@@ -91,8 +87,7 @@ actor AuthServiceVersion2 {
 }
 
 /// The task clears itself: no caller can be between its end and the clearing.
-@available(Executors, *)
-actor AuthServiceRepaired {
+actor AuthServiceRepaired: AuthService {
     private var tokenTask: Task<Int, any Error>?
     private let fetchValidToken: Load
 

@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// A withdrawal that must wait for an approval between the look at the balance and the payment.
 @available(Executors, *)
 enum BankAccount {
     private static let title = "Two withdrawals of 80 from an account of 100"
@@ -17,58 +16,58 @@ enum BankAccount {
         invariants: ["no overdraft", "one of the two is paid"],
         versions: [
             Version(
-                "check-then-act",
-                "decides by the balance from before the await",
-                of: Listing(.strategies, "the account without a strategy"),
+                name: "check-then-act",
+                summary: "decides by the balance from before the await",
+                listing: Listing(article: .strategies, name: "the account without a strategy"),
                 breaks: "no overdraft",
                 repair: "bank-account re-validate",
-                scenario { CheckThenAct(approve: $0) }
+                scenario: scenario { CheckThenAct() }
             ),
             Version(
-                "bounce",
-                "refuses other callers during a withdrawal",
-                of: Listing(.strategies, "strategy 1: bounce"),
-                scenario { Bounce(approve: $0) }
+                name: "bounce",
+                summary: "refuses other callers during a withdrawal",
+                listing: Listing(article: .strategies, name: "strategy 1: bounce"),
+                scenario: scenario { Bounce() }
             ),
             Version(
-                "queue-and-await",
-                "a lock of continuations: each waits for the one before",
-                of: Listing(.strategies, "strategy 2: queue, with acquireLock and releaseLock"),
-                scenario { QueueAndAwait(approve: $0) }
+                name: "queue-and-await",
+                summary: "a lock of continuations: each waits for the one before",
+                listing: Listing(article: .strategies, name: "strategy 2: queue, with acquireLock and releaseLock"),
+                scenario: scenario { QueueAndAwait() }
             ),
             Version(
-                "optimistic",
-                "takes the money first and logs it, gives it back if refused",
-                of: Listing(.strategies, "strategy 3: optimistic, with a transaction log"),
-                scenario { Optimistic(approve: $0) }
+                name: "optimistic",
+                summary: "takes the money first and logs it, gives it back if refused",
+                listing: Listing(article: .strategies, name: "strategy 3: optimistic, with a transaction log"),
+                scenario: scenario { Optimistic() }
             ),
             Version(
-                "snapshot",
-                "compares the balance, answers .stateChanged; the caller tries again",
-                of: Listing(.strategies, "strategy 4: compare the balance, answer stateChanged"),
-                scenario { SnapshotAccount(approve: $0) }
+                name: "snapshot",
+                summary: "compares the balance, answers .stateChanged; the caller tries again",
+                listing: Listing(article: .strategies, name: "strategy 4: compare the balance, answer stateChanged"),
+                scenario: scenario { SnapshotAccount() }
             ),
             Version(
-                "re-validate",
-                "checks the funds again after the await",
-                scenario { Revalidate(approve: $0) }
+                name: "re-validate",
+                summary: "checks the funds again after the await",
+                scenario: scenario { Revalidate() }
             ),
             Version(
-                "compare-and-swap",
-                "compares the version of an immutable state; the caller tries again",
-                of: Listing(.strategies, "strategy 6: immutable state with a version"),
-                scenario { VersionedAccount(approve: $0) }
+                name: "compare-and-swap",
+                summary: "compares the version of an immutable state; the caller tries again",
+                listing: Listing(article: .strategies, name: "strategy 6: immutable state with a version"),
+                scenario: scenario { VersionedAccount() }
             ),
         ]
     )
 
-    private static func scenario(
-        _ open: @escaping @Sendable (@escaping Approval) -> any Account
-    ) -> Scenario {
+    private static func scenario(_ open: @escaping @Sendable () -> any Account) -> Scenario {
         Scenario(title) { run in
-            let account = open { await run.pause("approved") }
+            let account = open()
             let withdrawals = ["first", "second"].map { name in
-                run.operation(name, mayThrow: true) { try await account.withdraw(80, untilStateIsUnchanged: true) }
+                run.operation(name, mayThrow: true) {
+                    try await account.withdrawUntilStateIsUnchanged(80) { await run.pause("approved") }
+                }
             }
             run.invariant("no overdraft") { await account.balance >= 0 }
             run.invariant("one of the two is paid") {
@@ -80,20 +79,18 @@ enum BankAccount {
 }
 
 /// An account that starts with 100.
-@available(Executors, *)
 protocol Account: Actor {
     var balance: Int { get }
-    func withdraw(_ amount: Int) async throws
+    func withdraw(_ amount: Int, approval: Approval) async throws
 }
 
-@available(Executors, *)
 extension Account {
     /// The caller's part: where the answer is `.stateChanged`, it tries again.
-    nonisolated func withdraw(_ amount: Int, untilStateIsUnchanged: Bool) async throws {
+    nonisolated func withdrawUntilStateIsUnchanged(_ amount: Int, approval: Approval) async throws {
         while true {
             do {
-                return try await withdraw(amount)
-            } catch Refusal.stateChanged where untilStateIsUnchanged {
+                return try await withdraw(amount, approval: approval)
+            } catch Refusal.stateChanged {
                 note("is told that the state has changed")
             } catch {
                 note("is refused: \(error)")
@@ -103,16 +100,13 @@ extension Account {
     }
 }
 
-@available(Executors, *)
 protocol TransferAccount: Account {
     func deposit(_ amount: Int)
 }
 
 /// The bank's answer to a withdrawal, which takes time.
-@available(Executors, *)
 typealias Approval = @Sendable () async throws -> Void
 
-@available(Executors, *)
 enum Refusal: Error {
     case insufficientFunds
     case operationInProgress
@@ -120,20 +114,13 @@ enum Refusal: Error {
     case refusedByBank
 }
 
-/// Checks the balance, awaits, and takes the money without another check.
-@available(Executors, *)
 actor CheckThenAct: Account {
     private(set) var balance = 100
-    private let approve: Approval
 
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         guard balance >= amount else { throw Refusal.insufficientFunds }
         note("sees \(balance): enough")
-        try await approve()
+        try await approval()
         balance -= amount
         note("takes \(amount): \(balance) left")
     }
@@ -142,22 +129,16 @@ actor CheckThenAct: Account {
 /// Refuses other callers during a withdrawal: for actions that a user can simply repeat.
 ///
 /// The flag is checked and set in one step, before the first await.
-@available(Executors, *)
 actor Bounce: Account {
     private(set) var balance = 100
     private var isBusy = false
-    private let approve: Approval
 
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         guard !isBusy else { throw Refusal.operationInProgress }
         isBusy = true
         defer { isBusy = false }
         guard balance >= amount else { throw Refusal.insufficientFunds }
-        try await approve()
+        try await approval()
         balance -= amount
     }
 }
@@ -165,18 +146,12 @@ actor Bounce: Account {
 /// Takes the money before the await and logs it, and gives it back if the approval is refused or the account overdrawn.
 ///
 /// It gives back the logged amount. Restoring the balance from before the await would undo what others did meanwhile.
-@available(Executors, *)
 actor Optimistic: TransferAccount {
     private(set) var balance = 100
     private var log: [Int: Int] = [:]
     private var lastID = 0
-    private let approve: Approval
 
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         guard balance >= amount else { throw Refusal.insufficientFunds }
         lastID += 1
         let id = lastID
@@ -184,7 +159,7 @@ actor Optimistic: TransferAccount {
         log[id] = amount
         defer { log[id] = nil }
         do {
-            try await approve()
+            try await approval()
             guard balance >= 0 else { throw Refusal.insufficientFunds }
         } catch {
             balance += log[id] ?? 0
@@ -200,20 +175,14 @@ actor Optimistic: TransferAccount {
 /// Checks the funds again after the await: for callers that accept a late refusal.
 ///
 /// There is no await between the second check and the payment.
-@available(Executors, *)
 actor Revalidate: TransferAccount {
     private(set) var balance = 100 {
         didSet { effect("balance \(balance)") }
     }
-    private let approve: Approval
 
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         guard balance >= amount else { throw Refusal.insufficientFunds }
-        try await approve()
+        try await approval()
         guard balance >= amount else { throw Refusal.insufficientFunds }
         balance -= amount
     }
@@ -224,21 +193,15 @@ actor Revalidate: TransferAccount {
 /// Compares the balance with the one that it saw, and answers `.stateChanged`; then it checks the funds again.
 ///
 /// A balance that has changed and changed back passes for the same: see the exhibit `state-changed`.
-@available(Executors, *)
 actor SnapshotAccount: TransferAccount {
     private(set) var balance = 100 {
         didSet { effect("balance \(balance)") }
     }
-    private let approve: Approval
 
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         guard balance >= amount else { throw Refusal.insufficientFunds }
         let seen = balance
-        try await approve()
+        try await approval()
         guard balance == seen else { throw Refusal.stateChanged }
         guard balance >= amount else { throw Refusal.insufficientFunds }
         balance -= amount
@@ -248,7 +211,6 @@ actor SnapshotAccount: TransferAccount {
 }
 
 /// Replaces an immutable state, whose version grows with each change: each state can go into an audit trail.
-@available(Executors, *)
 actor VersionedAccount: TransferAccount {
     struct State: Sendable {
         let balance: Int
@@ -258,18 +220,13 @@ actor VersionedAccount: TransferAccount {
     private var state = State(balance: 100, version: 0) {
         didSet { effect("balance \(balance)") }
     }
-    private let approve: Approval
-
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
 
     var balance: Int { state.balance }
 
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         let seen = state
         guard seen.balance >= amount else { throw Refusal.insufficientFunds }
-        try await approve()
+        try await approval()
         guard state.version == seen.version else { throw Refusal.stateChanged }
         state = State(balance: seen.balance - amount, version: seen.version + 1)
     }

@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// Re-entrancy's good side: two actors that call each other cannot deadlock.
 @available(Executors, *)
 enum CallBack {
     private static let title = "A session calls a store, which calls the session back"
@@ -17,17 +16,17 @@ enum CallBack {
         invariants: ["both sessions are saved"],
         versions: [
             Version(
-                "serial-queues",
-                "lets nobody in until its own call returns, as sync does",
+                name: "serial-queues",
+                summary: "lets nobody in until its own call returns, as sync does",
                 breaks: "lost waiter",
                 repair: "call-back actors",
-                scenario(isClosedDuringCalls: true)
+                scenario: scenario(isClosedDuringCalls: true)
             ),
             Version(
-                "actors",
-                "two plain actors",
-                of: Listing(.raceConditions, "section 6: A calls B, and B calls A back"),
-                scenario(isClosedDuringCalls: false)
+                name: "actors",
+                summary: "two plain actors",
+                listing: Listing(article: .raceConditions, name: "section 6: A calls B, and B calls A back"),
+                scenario: scenario(isClosedDuringCalls: false)
             ),
         ]
     )
@@ -44,7 +43,6 @@ enum CallBack {
     }
 }
 
-@available(Executors, *)
 private actor Session {
     nonisolated let name: String
     private let door: Door?
@@ -70,7 +68,6 @@ private actor Session {
     }
 }
 
-@available(Executors, *)
 private actor Store {
     private(set) var saved: [String] = []
     private let door: Door?
@@ -88,7 +85,6 @@ private actor Store {
 }
 
 /// A serial queue, as far as it matters here: a caller that enters is alone until it leaves.
-@available(Executors, *)
 private actor Door {
     private var isOccupied = false
     private var waiters: [CheckedContinuation<Void, Never>] = []

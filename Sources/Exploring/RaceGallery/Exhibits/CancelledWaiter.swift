@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// Two callers share a load, and the first of them is cancelled.
 @available(Executors, *)
 enum CancelledWaiter {
     private static let title = "Two callers wait for one load, and one of them is cancelled"
@@ -16,40 +15,36 @@ enum CancelledWaiter {
         invariants: [invariant],
         versions: [
             Version(
-                "cancels-the-load",
-                "passes a caller's cancellation on to the shared task",
+                name: "cancels-the-load",
+                summary: "passes a caller's cancellation on to the shared task",
                 breaks: invariant,
                 repair: "cancelled-waiter load-of-its-own",
-                scenario(CancelsTheLoad.init) { try await $0.token() }
+                scenario: scenario { CancelsTheLoad(load: $0) }
             ),
             Version(
-                "load-of-its-own",
-                "the load has a task of its own",
-                scenario(AuthServiceRepaired.init) { try await $0.bearerToken() }
+                name: "load-of-its-own",
+                summary: "the load has a task of its own",
+                scenario: scenario { AuthServiceRepaired(fetchValidToken: $0) }
             ),
         ]
     )
 
-    private static func scenario<Service: Actor>(
-        _ make: @escaping @Sendable (@escaping Load) -> Service,
-        ask: @escaping @Sendable (Service) async throws -> Int
-    ) -> Scenario {
+    private static func scenario(_ make: @escaping @Sendable (@escaping Load) -> any AuthService) -> Scenario {
         Scenario(title) { run in
             let service = make {
                 note("starts the load")
                 try await run.clock.sleep(for: .seconds(1))
                 return 1
             }
-            let cancelled = run.operation("cancelled", mayThrow: true) { try await ask(service) }
-            let other = run.operation("other", mayThrow: true) { try await ask(service) }
+            let cancelled = run.operation("cancelled", mayThrow: true) { try await service.bearerToken() }
+            let other = run.operation("other", mayThrow: true) { try await service.bearerToken() }
             run.step(cancelling: cancelled)
             run.invariant(invariant) { other.value != nil }
         }
     }
 }
 
-@available(Executors, *)
-private actor CancelsTheLoad {
+private actor CancelsTheLoad: AuthService {
     private var tokenTask: Task<Int, any Error>?
     private let load: Load
 
@@ -57,7 +52,7 @@ private actor CancelsTheLoad {
         self.load = load
     }
 
-    func token() async throws -> Int {
+    func bearerToken() async throws -> Int {
         note(tokenTask == nil ? "finds no task" : "joins")
         let task =
             tokenTask

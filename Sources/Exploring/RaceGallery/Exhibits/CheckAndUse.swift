@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// What can happen between an assignment and the use of what was assigned.
 @available(Executors, *)
 enum CheckAndUse {
     private static let noTrap = "tokenTask! does not trap"
@@ -18,30 +17,30 @@ enum CheckAndUse {
         invariants: [sameValue, noTrap],
         versions: [
             Version(
-                "nil-then-await",
-                "sets cachedToken to nil, awaits, reads cachedToken",
-                of: Listing(.reentrancy, "re-entrancy: cachedToken is not nil any more"),
+                name: "nil-then-await",
+                summary: "sets cachedToken to nil, awaits, reads cachedToken",
+                listing: Listing(article: .reentrancy, name: "re-entrancy: cachedToken is not nil any more"),
                 breaks: sameValue,
                 repair: "check-and-use local-copy",
-                refresh { await $0.refreshToken(callAuthenticationAPI: $1) }
+                scenario: refresh { await $0.refreshToken(callAuthenticationAPI: $1) }
             ),
             Version(
-                "local-copy",
-                "reads its own constant after the await",
-                refresh { await $0.refreshTokenWithCopy(callAuthenticationAPI: $1) }
+                name: "local-copy",
+                summary: "reads its own constant after the await",
+                scenario: refresh { await $0.refreshTokenWithCopy(callAuthenticationAPI: $1) }
             ),
             Version(
-                "await-before-unwrap",
-                "sets tokenTask, awaits a log, uses tokenTask!",
+                name: "await-before-unwrap",
+                summary: "sets tokenTask, awaits a log, uses tokenTask!",
                 breaks: noTrap,
                 repair: "check-and-use unwraps-at-once",
-                unwrap { try await $0.tokenAfterLog(log: $1) }
+                scenario: unwrap { try await $0.tokenAfterLog(log: $1) }
             ),
             Version(
-                "unwraps-at-once",
-                "uses tokenTask! in the step that sets it",
-                of: Listing(.reentrancy, "why tokenTask! does not crash"),
-                unwrap { service, _ in try await service.token() }
+                name: "unwraps-at-once",
+                summary: "uses tokenTask! in the step that sets it",
+                listing: Listing(article: .reentrancy, name: "why tokenTask! does not crash"),
+                scenario: unwrap { service, _ in try await service.token() }
             ),
         ]
     )
@@ -70,7 +69,6 @@ enum CheckAndUse {
     }
 }
 
-@available(Executors, *)
 private actor TokenHolder {
     private var cachedToken: String? = "an old token"
 
@@ -96,7 +94,6 @@ private actor TokenHolder {
     }
 }
 
-@available(Executors, *)
 private actor UnwrappingService {
     /// Thrown where `tokenTask!` would end the program.
     struct WouldTrap: Error {}

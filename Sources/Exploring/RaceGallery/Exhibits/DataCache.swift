@@ -1,7 +1,6 @@
 import Foundation
 import InterleavingExplorer
 
-/// A cache of downloads whose entries are in progress or loaded, and a download that fails.
 @available(Executors, *)
 enum DataCache {
     static let exhibit = Exhibit(
@@ -15,53 +14,55 @@ enum DataCache {
         invariants: SharedLoad.invariants,
         versions: [
             Version(
-                "fetch-per-caller",
-                "fetches when it finds no data: three requests for three reads",
-                of: Listing(.strategies, "problem 2: the cache without a task"),
+                name: "fetch-per-caller",
+                summary: "fetches when it finds no data: three requests for three reads",
+                listing: Listing(article: .strategies, name: "problem 2: the cache without a task"),
                 breaks: SharedLoad.oneAtATime,
                 repair: "data-cache fetch-clears",
-                scenario(callers: ["first", "second", "third"], FetchPerCaller.init) { await $0.read(key) }
+                scenario: scenario(callers: ["first", "second", "third"]) { FetchPerCaller(fetchFromServer: $0) }
             ),
             Version(
-                "coalesce",
-                "inProgress or loaded; the caller that started the task settles the entry",
-                of: Listing(.strategies, "strategy 5: coalesce"),
+                name: "coalesce",
+                summary: "inProgress or loaded; the caller that started the task settles the entry",
+                listing: Listing(article: .strategies, name: "strategy 5: coalesce"),
                 breaks: SharedLoad.served,
                 repair: "data-cache fetch-clears",
-                scenario(Coalesce.init) { await $0.read(key) }
+                scenario: scenario { Coalesce(fetchFromServer: $0) }
             ),
             Version(
-                "fetch-clears",
-                "inProgress or loaded; the task settles its entry with its last step",
-                scenario(FetchClears.init) { await $0.read(key) }
+                name: "fetch-clears",
+                summary: "inProgress or loaded; the task settles its entry with its last step",
+                scenario: scenario { FetchClears(fetchFromServer: $0) }
             ),
         ]
     )
 
-    typealias Fetch = @Sendable (UUID) async throws -> Data
-
     private static let key = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
 
-    private static func scenario<Cache: Actor>(
+    private static func scenario(
         callers: [String] = ["first", "second"],
-        _ make: @escaping @Sendable (@escaping Fetch) -> Cache,
-        read: @escaping @Sendable (Cache) async -> Data?
+        _ make: @escaping @Sendable (@escaping Fetch) -> any ReadCache
     ) -> Scenario {
         SharedLoad.scenario(callers: callers) { load in
             make { _ in Data([UInt8(try await load())]) }
         } ask: { cache in
-            guard let first = await read(cache)?.first else { throw LoadFailed() }
+            guard let first = await cache.read(key)?.first else { throw LoadFailed() }
             return Int(first)
         }
     }
 }
 
-@available(Executors, *)
-actor FetchPerCaller {
-    private var cache: [UUID: Data] = [:]
-    private let fetchFromServer: DataCache.Fetch
+typealias Fetch = @Sendable (UUID) async throws -> Data
 
-    init(fetchFromServer: @escaping DataCache.Fetch) {
+protocol ReadCache: Actor {
+    func read(_ key: UUID) async -> Data?
+}
+
+actor FetchPerCaller: ReadCache {
+    private var cache: [UUID: Data] = [:]
+    private let fetchFromServer: Fetch
+
+    init(fetchFromServer: @escaping Fetch) {
         self.fetchFromServer = fetchFromServer
     }
 
@@ -73,19 +74,17 @@ actor FetchPerCaller {
     }
 }
 
-@available(Executors, *)
 private enum CacheEntry {
     case inProgress(Task<Data, any Error>)
     case loaded(Data)
 }
 
 /// The caller that started a fetch settles its entry, when it wakes.
-@available(Executors, *)
-actor Coalesce {
+actor Coalesce: ReadCache {
     private var cache: [UUID: CacheEntry] = [:]
-    private let fetchFromServer: DataCache.Fetch
+    private let fetchFromServer: Fetch
 
-    init(fetchFromServer: @escaping DataCache.Fetch) {
+    init(fetchFromServer: @escaping Fetch) {
         self.fetchFromServer = fetchFromServer
     }
 
@@ -104,12 +103,11 @@ actor Coalesce {
 }
 
 /// The fetch settles its own entry: a caller that wakes finds the entry settled.
-@available(Executors, *)
-actor FetchClears {
+actor FetchClears: ReadCache {
     private var cache: [UUID: CacheEntry] = [:]
-    private let fetchFromServer: DataCache.Fetch
+    private let fetchFromServer: Fetch
 
-    init(fetchFromServer: @escaping DataCache.Fetch) {
+    init(fetchFromServer: @escaping Fetch) {
         self.fetchFromServer = fetchFromServer
     }
 

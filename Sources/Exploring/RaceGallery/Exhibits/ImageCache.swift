@@ -1,7 +1,6 @@
 import Foundation
 import InterleavingExplorer
 
-/// The image cache that grows through the fixes: one download for all views of a picture.
 @available(Executors, *)
 enum ImageCache {
     static let exhibit = Exhibit(
@@ -18,79 +17,71 @@ enum ImageCache {
         invariants: SharedLoad.invariants,
         versions: [
             Version(
-                "check-then-download",
-                "downloads when it finds no picture",
-                of: Listing(.raceConditions, "pattern A: duplicate work"),
+                name: "check-then-download",
+                summary: "downloads when it finds no picture",
+                listing: Listing(article: .raceConditions, name: "pattern A: duplicate work"),
                 breaks: SharedLoad.oneAtATime,
                 repair: "image-cache in-flight",
-                scenario(CheckThenDownload.init) { try await $0.image(url: $1) }
+                scenario: scenario { CheckThenDownload(download: $0) }
             ),
             Version(
-                "set-in-flight",
-                "keeps a set of URLs in flight; the second caller gets an error",
-                of: Listing(.raceConditions, "fix 1: a set of URLs in flight"),
+                name: "set-in-flight",
+                summary: "keeps a set of URLs in flight; the second caller gets an error",
+                listing: Listing(article: .raceConditions, name: "fix 1: a set of URLs in flight"),
                 breaks: SharedLoad.served,
                 repair: "image-cache in-flight",
-                scenario(SetInFlight.init) { try await $0.image(url: $1) }
+                scenario: scenario { SetInFlight(download: $0) }
             ),
             Version(
-                "keeps-first",
-                "looks again after the await, and keeps the first picture",
-                of: Listing(.raceConditions, "trade-offs: eventual consistency"),
+                name: "keeps-first",
+                summary: "looks again after the await, and keeps the first picture",
+                listing: Listing(article: .raceConditions, name: "trade-offs: eventual consistency"),
                 breaks: SharedLoad.oneAtATime,
                 repair: "image-cache in-flight",
-                scenario(KeepsFirst.init) { try await $0.image(url: $1) }
+                scenario: scenario { KeepsFirst(download: $0) }
             ),
             Version(
-                "registry",
-                "a registry of tasks; the caller that started a task removes it in a defer",
-                of: Listing(.raceConditions, "fix 3: a registry of tasks"),
+                name: "registry",
+                summary: "a registry of tasks; the caller that started a task removes it in a defer",
+                listing: Listing(article: .raceConditions, name: "fix 3: a registry of tasks"),
                 breaks: SharedLoad.served,
                 repair: "image-cache in-flight",
-                scenario(Registry.init) { try await $0.image(url: $1) }
+                scenario: scenario { Registry(download: $0) }
             ),
             Version(
-                "in-flight",
-                "a registry of tasks, each of which removes itself with its last step",
-                scenario(InFlight.init) { try await $0.image(url: $1) }
+                name: "in-flight",
+                summary: "a registry of tasks, each of which removes itself with its last step",
+                scenario: scenario { InFlight(download: $0) }
             ),
             Version(
-                "one-at-a-time",
-                "lets each download wait for the one before",
-                of: Listing(.raceConditions, "trade-offs: lock the actor harder"),
+                name: "one-at-a-time",
+                summary: "lets each download wait for the one before",
+                listing: Listing(article: .raceConditions, name: "trade-offs: lock the actor harder"),
                 breaks: "lost waiter",
                 repair: "image-cache in-flight-apart",
-                twoURLs(OneAtATime.init) { try await $0.image(url: $1) }
+                scenario: twoURLs { OneAtATime(download: $0) }
             ),
             Version(
-                "in-flight-apart",
-                "the registry, whose tasks of different URLs do not wait for each other",
-                twoURLs(InFlight.init) { try await $0.image(url: $1) }
+                name: "in-flight-apart",
+                summary: "the registry, whose tasks of different URLs do not wait for each other",
+                scenario: twoURLs { InFlight(download: $0) }
             ),
         ]
     )
 
-    typealias Download = @Sendable (URL) async throws -> Data
-
     private static let a = URL(filePath: "/a.png")
     private static let b = URL(filePath: "/b.png")
 
-    private static func scenario<Cache: Actor>(
-        _ make: @escaping @Sendable (@escaping Download) -> Cache,
-        image: @escaping @Sendable (Cache, URL) async throws -> Data
-    ) -> Scenario {
+    private static func scenario(_ make: @escaping @Sendable (@escaping Download) -> any Images) -> Scenario {
         SharedLoad.scenario { load in
             make { _ in Data([UInt8(try await load())]) }
         } ask: { cache in
-            Int(try await image(cache, a)[0])
+            Int(try await cache.image(url: a)[0])
         }
     }
 
     /// The server sends picture A only after a view has shown picture B.
-    private static func twoURLs<Cache: Actor>(
-        _ make: @escaping @Sendable (@escaping Download) -> Cache,
-        image: @escaping @Sendable (Cache, URL) async throws -> Data
-    ) -> Scenario {
+    private static func twoURLs(_ make: @escaping @Sendable (@escaping Download) -> any Images) -> Scenario {
         Scenario("Views of two pictures, one of which comes late") { run in
             let (shown, show) = AsyncStream.makeStream(of: Void.self)
             let cache = make { url in
@@ -98,21 +89,26 @@ enum ImageCache {
                 if url == a { for await _ in shown {} }
                 return Data()
             }
-            run.operation("view of A") { _ = try await image(cache, a) }
+            run.operation("view of A") { _ = try await cache.image(url: a) }
             run.operation("view of B") {
-                _ = try await image(cache, b)
+                _ = try await cache.image(url: b)
                 show.finish()
             }
         }
     }
 }
 
-@available(Executors, *)
-actor CheckThenDownload {
-    private var store: [URL: Data] = [:]
-    private let download: ImageCache.Download
+typealias Download = @Sendable (URL) async throws -> Data
 
-    init(download: @escaping ImageCache.Download) {
+protocol Images: Actor {
+    func image(url: URL) async throws -> Data
+}
+
+actor CheckThenDownload: Images {
+    private var store: [URL: Data] = [:]
+    private let download: Download
+
+    init(download: @escaping Download) {
         self.download = download
     }
 
@@ -124,13 +120,12 @@ actor CheckThenDownload {
     }
 }
 
-@available(Executors, *)
-actor SetInFlight {
+actor SetInFlight: Images {
     private var store: [URL: Data] = [:]
     private var inFlight: Set<URL> = []
-    private let download: ImageCache.Download
+    private let download: Download
 
-    init(download: @escaping ImageCache.Download) {
+    init(download: @escaping Download) {
         self.download = download
     }
 
@@ -144,12 +139,11 @@ actor SetInFlight {
     }
 }
 
-@available(Executors, *)
-actor KeepsFirst {
+actor KeepsFirst: Images {
     private var store: [URL: Data] = [:]
-    private let download: ImageCache.Download
+    private let download: Download
 
-    init(download: @escaping ImageCache.Download) {
+    init(download: @escaping Download) {
         self.download = download
     }
 
@@ -163,13 +157,12 @@ actor KeepsFirst {
 }
 
 /// The caller that started a download stores the picture and removes the task, when it wakes.
-@available(Executors, *)
-actor Registry {
+actor Registry: Images {
     private var store: [URL: Data] = [:]
     private var inFlight: [URL: Task<Data, any Error>] = [:]
-    private let download: ImageCache.Download
+    private let download: Download
 
-    init(download: @escaping ImageCache.Download) {
+    init(download: @escaping Download) {
         self.download = download
     }
 
@@ -186,18 +179,17 @@ actor Registry {
 }
 
 /// The download stores the picture and removes itself: a caller that wakes finds the registry clean.
-@available(Executors, *)
-actor InFlight {
+actor InFlight: Images {
     private var store: [URL: Data] = [:]
     private var inFlight: [URL: Task<Data, any Error>] = [:]
-    private var download: ImageCache.Download
+    private var download: Download
 
-    init(download: @escaping ImageCache.Download) {
+    init(download: @escaping Download) {
         self.download = download
     }
 
     /// For tests: downloads in another way from now on.
-    func replaceDownloader(with download: @escaping ImageCache.Download) {
+    func replaceDownloader(with download: @escaping Download) {
         self.download = download
     }
 
@@ -215,13 +207,12 @@ actor InFlight {
     }
 }
 
-@available(Executors, *)
-actor OneAtATime {
+actor OneAtATime: Images {
     private var store: [URL: Data] = [:]
     private var last: Task<Data, any Error>?
-    private let download: ImageCache.Download
+    private let download: Download
 
-    init(download: @escaping ImageCache.Download) {
+    init(download: @escaping Download) {
         self.download = download
     }
 

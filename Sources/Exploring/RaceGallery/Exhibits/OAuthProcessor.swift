@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// The OAuth client's processor: it keeps a token, and shares the task of a refresh.
 @available(Executors, *)
 enum OAuthProcessor {
     static let exhibit = Exhibit(
@@ -14,52 +13,52 @@ enum OAuthProcessor {
         invariants: SharedLoad.invariants,
         versions: [
             Version(
-                "version-1",
-                "checks isValid, awaits the request, stores the token",
-                of: Listing(.oauthClient, "first version: isValid, request, store"),
+                name: "version-1",
+                summary: "checks isValid, awaits the request, stores the token",
+                listing: Listing(article: .oauthClient, name: "first version: isValid, request, store"),
                 breaks: SharedLoad.oneAtATime,
                 repair: "oauth-processor load-clears",
-                scenario(OAuthProcessorVersion1.init) { try await $0.token() }
+                scenario: scenario { OAuthProcessorVersion1(performTokenRequest: $0) }
             ),
             Version(
-                "final",
-                "awaits tokenTask; the caller that started it stores and clears after a success",
-                of: Listing(.oauthClient, "final version: tokenTask"),
+                name: "final",
+                summary: "awaits tokenTask; the caller that started it stores and clears after a success",
+                listing: Listing(article: .oauthClient, name: "final version: tokenTask"),
                 breaks: SharedLoad.served,
                 repair: "oauth-processor load-clears",
-                scenario(OAuthProcessorFinal.init) { try await $0.token() }
+                scenario: scenario { OAuthProcessorFinal(performTokenRequest: $0) }
             ),
             Version(
-                "load-clears",
-                "awaits tokenTask, which stores the token and clears itself, failed or not",
-                scenario(OAuthProcessorRepaired.init) { try await $0.token() }
+                name: "load-clears",
+                summary: "awaits tokenTask, which stores the token and clears itself, failed or not",
+                scenario: scenario { OAuthProcessorRepaired(performTokenRequest: $0) }
             ),
         ]
     )
 
-    private static func scenario<Processor: Actor>(
-        _ make: @escaping @Sendable (@escaping TokenRequest) -> Processor,
-        ask: @escaping @Sendable (Processor) async throws -> OAuthToken
+    private static func scenario(
+        _ make: @escaping @Sendable (@escaping TokenRequest) -> any TokenProcessor
     ) -> Scenario {
         SharedLoad.scenario { load in
             make { OAuthToken(accessToken: try await load(), isValid: true) }
         } ask: {
-            try await ask($0).accessToken
+            try await $0.token().accessToken
         }
     }
 }
 
-@available(Executors, *)
 struct OAuthToken: Sendable {
     let accessToken: Int
     let isValid: Bool
 }
 
-@available(Executors, *)
 typealias TokenRequest = @Sendable () async throws -> OAuthToken
 
-@available(Executors, *)
-actor OAuthProcessorVersion1 {
+protocol TokenProcessor: Actor {
+    func token() async throws -> OAuthToken
+}
+
+actor OAuthProcessorVersion1: TokenProcessor {
     private var current: OAuthToken?
     private let performTokenRequest: TokenRequest
 
@@ -76,8 +75,7 @@ actor OAuthProcessorVersion1 {
 }
 
 /// A failure leaves the method before `tokenTask` is cleared.
-@available(Executors, *)
-actor OAuthProcessorFinal {
+actor OAuthProcessorFinal: TokenProcessor {
     private var current: OAuthToken?
     private var tokenTask: Task<OAuthToken, any Error>?
     private let performTokenRequest: TokenRequest
@@ -98,8 +96,7 @@ actor OAuthProcessorFinal {
     }
 }
 
-@available(Executors, *)
-actor OAuthProcessorRepaired {
+actor OAuthProcessorRepaired: TokenProcessor {
     private var current: OAuthToken?
     private var tokenTask: Task<OAuthToken, any Error>?
     private let performTokenRequest: TokenRequest

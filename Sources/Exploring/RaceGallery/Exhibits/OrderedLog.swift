@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// The order at the call site against the order on disk.
 @available(Executors, *)
 enum OrderedLog {
     private static let title = "Three lines of one caller on their way to the disk"
@@ -19,39 +18,32 @@ enum OrderedLog {
         invariants: [invariant],
         versions: [
             Version(
-                "append-then-flush",
-                "appends, awaits the flush; two calls by async let",
-                of: Listing(.raceConditions, "pattern C: operations out of order"),
+                name: "append-then-flush",
+                summary: "appends, awaits the flush; two calls by async let",
+                listing: Listing(article: .raceConditions, name: "pattern C: operations out of order"),
                 breaks: invariant,
                 repair: "log stream",
-                scenario(lines: ["1", "2"]) { log, flush in
+                scenario: scenario(lines: ["1", "2"]) { log, flush in
                     async let first: Void = log.write("1", slowFlush: { await flush("1") })
                     async let second: Void = log.write("2", slowFlush: { await flush("2") })
                     _ = await (first, second)
                 }
             ),
             Version(
-                "task-per-line",
-                "starts a task for each line",
+                name: "task-per-line",
+                summary: "starts a task for each line",
                 breaks: invariant,
                 repair: "log stream",
-                scenario { log, flush in
+                scenario: scenario { log, flush in
                     for line in lines {
                         Task { await log.write(line, slowFlush: { await flush(line) }) }
                     }
                 }
             ),
             Version(
-                "await-each",
-                "awaits each line at the call site",
-                scenario { log, flush in
-                    for line in lines { await log.write(line, slowFlush: { await flush(line) }) }
-                }
-            ),
-            Version(
-                "stream",
-                "one stream, and one task that writes what comes out of it",
-                scenario { log, flush in
+                name: "stream",
+                summary: "one stream, and one task that writes what comes out of it",
+                scenario: scenario { log, flush in
                     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
                     Task {
                         for await line in stream { await log.write(line, slowFlush: { await flush(line) }) }
@@ -87,7 +79,6 @@ enum OrderedLog {
     }
 }
 
-@available(Executors, *)
 private actor Log {
     private(set) var lines: [String] = []
 

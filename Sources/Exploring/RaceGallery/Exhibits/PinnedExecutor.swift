@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// An actor with a custom serial executor.
 @available(Executors, *)
 enum PinnedExecutor {
     private static let title = "Two withdrawals of 80 from an actor on a serial queue"
@@ -16,29 +15,19 @@ enum PinnedExecutor {
         invariants: ["no overdraft"],
         versions: [
             Version(
-                "queue-alone",
-                "pins the actor to a queue, and awaits as before",
-                of: Listing(.raceConditions, "fix 5: a custom executor"),
+                name: "queue-alone",
+                summary: "pins the actor to a queue, and awaits as before",
+                listing: Listing(article: .raceConditions, name: "fix 5: a custom executor"),
                 breaks: "no overdraft",
                 repair: "serial-executor one-job",
-                scenario { account, approve in await account.withdraw(80, approval: approve) }
+                scenario: scenario { account, approve in await account.withdraw(80, approval: approve) }
             ),
             Version(
-                "one-job",
-                "awaits first, then checks and acts in one job",
-                scenario { account, approve in
+                name: "one-job",
+                summary: "awaits first, then checks and acts in one job",
+                scenario: scenario { account, approve in
                     await approve()
                     await account.withdraw(80)
-                }
-            ),
-            Version(
-                "one-block",
-                "checks and acts in one block of the queue",
-                scenario { account, approve in
-                    await approve()
-                    account.queue.async("withdraws") {
-                        account.assumeIsolated { $0.withdraw(80) }
-                    }
                 }
             ),
         ]

@@ -1,112 +1,79 @@
 import InterleavingExplorer
 
-/// Two requests are answered with 401, and the second answer comes after the refresh.
 @available(Executors, *)
 enum RejectedToken {
     private static let title = "Two requests meet an expired access token"
+    private static let invariant = "one expired token causes one refresh"
 
     static let exhibit = Exhibit(
         name: "rejected-token",
         title: title,
         story: """
-            Both requests are sent with the same old token, and both are answered with 401. The server rotates: it \
-            takes each refresh token once, and a second use signs the user out. A shared task serves the requests \
-            that fail together. A request whose 401 comes after the refresh finds no task to share. One more refresh \
-            for this request is one too many, and replaces a good token.
+            Both requests are sent with the same old token, and both are answered with 401. A shared task serves the \
+            requests that fail together. A request whose 401 comes after the refresh finds no task to share. One more \
+            refresh for this request is one too many, and replaces a good token.
             """,
-        invariants: ["no refresh token is used twice", "one expired token causes one refresh"],
+        invariants: [invariant],
         versions: [
             Version(
-                "refresh-per-request",
-                "each 401 causes a refresh",
-                breaks: "no refresh token is used twice",
+                name: "shared-task",
+                summary: "shares a refresh that is running",
+                breaks: invariant,
                 repair: "rejected-token compares-token",
-                scenario { processor, _ in try await processor.refresh() }
+                scenario: scenario { processor, _ in await processor.refresh() }
             ),
             Version(
-                "shared-task",
-                "shares a refresh that is running",
-                breaks: "one expired token causes one refresh",
-                repair: "rejected-token compares-token",
-                scenario { processor, _ in try await processor.sharedRefresh() }
-            ),
-            Version(
-                "compares-token",
-                "refreshes only if the rejected token is still the current one",
-                scenario { processor, rejected in try await processor.sharedRefresh(ifCurrentIs: rejected) }
+                name: "compares-token",
+                summary: "refreshes only if the rejected token is still the current one",
+                scenario: scenario { processor, rejected in await processor.refresh(ifCurrentIs: rejected) }
             ),
         ]
     )
 
     private static func scenario(
-        _ handle401: @escaping @Sendable (Processor, _ rejected: Int) async throws -> Void
+        _ handle401: @escaping @Sendable (Processor, _ rejected: Int) async -> Void
     ) -> Scenario {
         Scenario(title) { run in
-            let server = Server()
-            let processor = Processor(server) { await run.pause($0) }
+            let processor = Processor { await run.pause("new token") }
             for name in ["first", "second"] {
-                run.operation(name, mayThrow: true) {
+                run.operation(name) {
                     let sent = await processor.token
-                    await run.pause(Server.accepts(sent) ? "200" : "401")
-                    guard !Server.accepts(sent) else { return }
-                    note("A\(sent) is rejected")
-                    try await handle401(processor, sent)
+                    let hasExpired = sent == 1
+                    await run.pause(hasExpired ? "401" : "200")
+                    if hasExpired { await handle401(processor, sent) }
                 }
             }
-            run.invariant("no refresh token is used twice") { await server.reuses == 0 }
-            run.invariant("one expired token causes one refresh") { await server.refreshes <= 1 }
+            run.invariant(invariant) { await processor.refreshes <= 1 }
         }
     }
 }
 
-/// Access token 1 has expired; the refresh token of the same number is good once.
-@available(Executors, *)
-private actor Server {
-    private(set) var refreshes = 0
-    private(set) var reuses = 0
-    private var current = 1
-
-    static func accepts(_ token: Int) -> Bool { token > 1 }
-
-    func refresh(_ token: Int) -> Int {
-        refreshes += 1
-        note("uses refresh token R\(token)\(token == current ? "" : " again")")
-        if token != current { reuses += 1 }
-        current += 1
-        return current
-    }
-}
-
-@available(Executors, *)
+/// Its first token has expired.
 private actor Processor {
     private(set) var token = 1
-    private var refreshTask: Task<Void, any Error>?
-    private let server: Server
-    private let network: @Sendable (String) async -> Void
+    private(set) var refreshes = 0
+    private var refreshTask: Task<Void, Never>?
+    private let exchange: @Sendable () async -> Void
 
-    init(_ server: Server, network: @escaping @Sendable (String) async -> Void) {
-        self.server = server
-        self.network = network
+    init(exchange: @escaping @Sendable () async -> Void) {
+        self.exchange = exchange
     }
 
-    func refresh() async throws {
-        let new = await server.refresh(token)
-        await network("A\(new)")
-        token = new
+    func refresh(ifCurrentIs rejected: Int) async {
+        if rejected == token { await refresh() }
     }
 
-    func sharedRefresh(ifCurrentIs rejected: Int) async throws {
-        if rejected == token { try await sharedRefresh() }
-    }
-
-    func sharedRefresh() async throws {
+    func refresh() async {
         let task =
             refreshTask
             ?? Task {
                 defer { refreshTask = nil }
-                try await refresh()
+                refreshes += 1
+                note("sends refresh token R\(token)")
+                await exchange()
+                token += 1
             }
         refreshTask = task
-        try await task.value
+        await task.value
     }
 }

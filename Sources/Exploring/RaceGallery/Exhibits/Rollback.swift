@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// An optimistic withdrawal that is refused while a deposit comes in.
 @available(Executors, *)
 enum Rollback {
     private static let title = "A withdrawal that is refused while a deposit comes in"
@@ -17,51 +16,45 @@ enum Rollback {
         invariants: [invariant],
         versions: [
             Version(
-                "restores-balance",
-                "puts back the balance of before",
+                name: "restores-balance",
+                summary: "puts back the balance of before",
                 breaks: invariant,
                 repair: "rollback transaction-log",
-                scenario { RestoresBalance(approve: $0) }
+                scenario: scenario { RestoresBalance() }
             ),
             Version(
-                "transaction-log",
-                "gives back the amount that it has logged",
-                of: Listing(.strategies, "strategy 3: a failed validation is rolled back"),
-                scenario { Optimistic(approve: $0) }
+                name: "transaction-log",
+                summary: "gives back the amount that it has logged",
+                listing: Listing(article: .strategies, name: "strategy 3: a failed validation is rolled back"),
+                scenario: scenario { Optimistic() }
             ),
         ]
     )
 
-    private static func scenario(
-        _ open: @escaping @Sendable (@escaping Approval) -> any TransferAccount
-    ) -> Scenario {
+    private static func scenario(_ open: @escaping @Sendable () -> any TransferAccount) -> Scenario {
         Scenario(title) { run in
-            let account = open {
-                await run.pause("refused")
-                throw Refusal.refusedByBank
+            let account = open()
+            run.operation("withdrawal", mayThrow: true) {
+                try await account.withdraw(80) {
+                    await run.pause("refused")
+                    throw Refusal.refusedByBank
+                }
             }
-            run.operation("withdrawal", mayThrow: true) { try await account.withdraw(80) }
             run.operation("deposit") { await account.deposit(50) }
             run.invariant(invariant) { await account.balance == 150 }
         }
     }
 }
 
-@available(Executors, *)
 private actor RestoresBalance: TransferAccount {
     private(set) var balance = 100
-    private let approve: Approval
 
-    init(approve: @escaping Approval) {
-        self.approve = approve
-    }
-
-    func withdraw(_ amount: Int) async throws {
+    func withdraw(_ amount: Int, approval: Approval) async throws {
         let before = balance
         balance -= amount
         note("takes \(amount): \(balance)")
         do {
-            try await approve()
+            try await approval()
         } catch {
             balance = before
             note("rolls back: \(balance)")

@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// The user signs out while a token is being loaded.
 @available(Executors, *)
 enum SignOut {
     private static let title = "A user signs out during a load"
@@ -17,52 +16,43 @@ enum SignOut {
         invariants: [invariant],
         versions: [
             Version(
-                "cancels",
-                "cancels the load, and stores what it brings",
+                name: "cancels",
+                summary: "cancels the load, and stores what it brings",
                 breaks: invariant,
                 repair: "sign-out epoch",
-                scenario(CancelsSession.init)
+                scenario: scenario { CancelsSession() }
             ),
             Version(
-                "epoch",
-                "stores a result of the present session only",
-                scenario(CountsSessions.init)
+                name: "epoch",
+                summary: "stores a result of the present session only",
+                scenario: scenario { CountsSessions() }
             ),
         ]
     )
 
-    private static func scenario<Session: TokenSession>(
-        _ make: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Session
-    ) -> Scenario {
+    private static func scenario(_ make: @escaping @Sendable () -> any TokenSession) -> Scenario {
         Scenario(title) { run in
+            let session = make()
             // A server that has answered already cannot be cancelled any more.
-            let session = make { await run.pause("token") }
-            run.operation("caller") { await session.load() }
+            run.operation("caller") { await session.load { await run.pause("token") } }
             run.operation("user") { await session.signOut() }
             run.invariant(invariant) { await session.token == nil }
         }
     }
 }
 
-@available(Executors, *)
 private protocol TokenSession: Actor {
     var token: Int? { get }
-    func load() async
+    func load(server: @escaping @Sendable () async -> Void) async
     func signOut()
 }
 
-@available(Executors, *)
 private actor CancelsSession: TokenSession {
     private(set) var token: Int?
     private var isSignedIn = true
     private var task: Task<Void, Never>?
-    private let server: @Sendable () async -> Void
 
-    init(server: @escaping @Sendable () async -> Void) {
-        self.server = server
-    }
-
-    func load() async {
+    func load(server: @escaping @Sendable () async -> Void) async {
         guard isSignedIn else { return }
         note("starts a load")
         let task = Task {
@@ -82,18 +72,12 @@ private actor CancelsSession: TokenSession {
     }
 }
 
-@available(Executors, *)
 private actor CountsSessions: TokenSession {
     private(set) var token: Int?
     private var isSignedIn = true
     private var epoch = 0
-    private let server: @Sendable () async -> Void
 
-    init(server: @escaping @Sendable () async -> Void) {
-        self.server = server
-    }
-
-    func load() async {
+    func load(server: @escaping @Sendable () async -> Void) async {
         guard isSignedIn else { return }
         let begun = epoch
         await server()

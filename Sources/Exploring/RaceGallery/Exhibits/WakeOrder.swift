@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// The order in which the waiters of one load go on.
 @available(Executors, *)
 enum WakeOrder {
     private static let title = "Three callers wait for one load, and are to be served as they came"
@@ -18,17 +17,17 @@ enum WakeOrder {
         invariants: [invariant],
         versions: [
             Version(
-                "shared-task",
-                "awaits the task's value",
-                of: Listing(.oauthClient, "claim: functions are resumed in the order in which they came"),
+                name: "shared-task",
+                summary: "awaits the task's value",
+                listing: Listing(article: .oauthClient, name: "claim: functions resume in the order of their calls"),
                 breaks: invariant,
                 repair: "wake-order handlers",
-                scenario(WaitersOfTask.init) { await $0.serve($1) }
+                scenario: scenario(WaitersOfTask.init) { await $0.serve($1) }
             ),
             Version(
-                "handlers",
-                "the load calls handlers in order",
-                scenario(WaitingHandlers.init) { counter, name in
+                name: "handlers",
+                summary: "the load calls handlers in order",
+                scenario: scenario(WaitingHandlers.init) { counter, name in
                     await withCheckedContinuation { continuation in
                         Task { await counter.serve(name) { continuation.resume() } }
                     }
@@ -55,7 +54,6 @@ enum WakeOrder {
     }
 }
 
-@available(Executors, *)
 private actor WaitersOfTask {
     private var task: Task<Void, Never>?
     private let load: @Sendable () async -> Void
@@ -73,7 +71,6 @@ private actor WaitersOfTask {
     }
 }
 
-@available(Executors, *)
 private actor WaitingHandlers {
     private var waiters: [(name: String, handler: @Sendable () -> Void)] = []
     private var task: Task<Void, Never>?

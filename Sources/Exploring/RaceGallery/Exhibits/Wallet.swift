@@ -1,6 +1,5 @@
 import InterleavingExplorer
 
-/// Read, await, write back: the lost update.
 @available(Executors, *)
 enum Wallet {
     private static let title = "Two payments of 50 into one wallet"
@@ -17,85 +16,61 @@ enum Wallet {
         invariants: [invariant],
         versions: [
             Version(
-                "write-back",
-                "reads, awaits, writes back",
-                of: Listing(.raceConditions, "pattern B: the lost update"),
+                name: "write-back",
+                summary: "reads, awaits, writes back",
+                listing: Listing(article: .raceConditions, name: "pattern B: the lost update"),
                 breaks: invariant,
                 repair: "wallet await-first",
-                scenario(WriteBackWallet.init) { await $0.add(50, audit: $1) }
+                scenario: scenario { WriteBackWallet() }
             ),
             Version(
-                "global-actor",
-                "the same in a class on a global actor, as @MainActor is one",
-                of: Listing(.raceConditions, "section 4: @MainActor does not address it"),
+                name: "global-actor",
+                summary: "the same in a class on a global actor, as @MainActor is one",
+                listing: Listing(article: .raceConditions, name: "section 4: @MainActor does not address it"),
                 breaks: invariant,
                 repair: "wallet await-first",
-                scenario(ScreenWallet.init) { await $0.add(50, audit: $1) }
+                scenario: scenario { ScreenWallet() }
             ),
             Version(
-                "two-calls",
-                "awaits first, then reads and writes in two calls of the actor",
-                breaks: invariant,
-                repair: "wallet transaction",
-                scenario(MergingWallet.init) { wallet, audit in
-                    await audit()
-                    let before = await wallet.balance
-                    await wallet.set(before + 50)
-                }
+                name: "merge",
+                summary: "compares with its snapshot after the await, and merges",
+                listing: Listing(article: .raceConditions, name: "fix 2: snapshot, check again, merge"),
+                scenario: scenario { MergingWallet() }
             ),
             Version(
-                "merge",
-                "compares with its snapshot after the await, and merges",
-                of: Listing(.raceConditions, "fix 2: snapshot, check again, merge"),
-                scenario(MergingWallet.init) { await $0.add(50, audit: $1) }
+                name: "restart",
+                summary: "compares with its snapshot after the await, and starts again",
+                listing: Listing(article: .raceConditions, name: "fix 2: snapshot, check again, restart"),
+                scenario: scenario { RestartingWallet() }
             ),
             Version(
-                "restart",
-                "compares with its snapshot after the await, and starts again",
-                of: Listing(.raceConditions, "fix 2: snapshot, check again, restart"),
-                scenario(RestartingWallet.init) { await $0.add(50, audit: $1) }
-            ),
-            Version(
-                "await-first",
-                "awaits first, then reads and writes in one step",
-                of: Listing(.raceConditions, "fix 2, the simpler form: add after the await"),
-                scenario(AwaitFirstWallet.init) { await $0.add(50, audit: $1) }
-            ),
-            Version(
-                "transaction",
-                "awaits first, then hands the actor one synchronous closure",
-                scenario(AwaitFirstWallet.init) { wallet, audit in
-                    await audit()
-                    await wallet.transaction { $0 += 50 }
-                }
+                name: "await-first",
+                summary: "awaits first, then reads and writes in one step",
+                listing: Listing(article: .raceConditions, name: "fix 2, the simpler form: add after the await"),
+                scenario: scenario { AwaitFirstWallet() }
             ),
         ]
     )
 
-    private static func scenario<Purse: HasBalance>(
-        _ make: @escaping @Sendable () -> Purse,
-        pay: @escaping @Sendable (Purse, @escaping Audit) async -> Void
-    ) -> Scenario {
+    private static func scenario(_ make: @escaping @Sendable () -> any Purse) -> Scenario {
         Scenario(title) { run in
             let wallet = make()
             for name in ["first", "second"] {
-                run.operation(name) { await pay(wallet) { await run.pause("audited") } }
+                run.operation(name) { await wallet.add(50) { await run.pause("audited") } }
             }
             run.invariant(invariant) { await wallet.balance == 100 }
         }
     }
 }
 
-@available(Executors, *)
 typealias Audit = @Sendable () async -> Void
 
-@available(Executors, *)
-private protocol HasBalance: AnyObject, Sendable {
+private protocol Purse: AnyObject, Sendable {
     var balance: Int { get async }
+    func add(_ amount: Int, audit: Audit) async
 }
 
-@available(Executors, *)
-private actor WriteBackWallet: HasBalance {
+private actor WriteBackWallet: Purse {
     private(set) var balance = 0
 
     func add(_ amount: Int, audit: Audit) async {
@@ -108,19 +83,18 @@ private actor WriteBackWallet: HasBalance {
 }
 
 /// Stands for the main actor, which the explorer does not control.
-@available(Executors, *)
 @globalActor
 actor ScreenActor {
     static let shared = ScreenActor()
 }
 
-@available(Executors, *)
 @ScreenActor
-private final class ScreenWallet: HasBalance {
+private final class ScreenWallet: Purse {
     private(set) var balance = 0
 
     nonisolated init() {}
 
+    @ScreenActor
     func add(_ amount: Int, audit: Audit) async {
         let current = balance
         await audit()
@@ -129,8 +103,7 @@ private final class ScreenWallet: HasBalance {
 }
 
 /// Merging is right for operations whose order does not matter, such as a sum, a union or a maximum.
-@available(Executors, *)
-private actor MergingWallet: HasBalance {
+private actor MergingWallet: Purse {
     private(set) var balance = 0
 
     func add(_ amount: Int, audit: Audit) async {
@@ -142,15 +115,9 @@ private actor MergingWallet: HasBalance {
             balance += amount
         }
     }
-
-    func set(_ balance: Int) {
-        self.balance = balance
-        note("writes \(balance)")
-    }
 }
 
-@available(Executors, *)
-private actor RestartingWallet: HasBalance {
+private actor RestartingWallet: Purse {
     private(set) var balance = 0
 
     func add(_ amount: Int, audit: Audit) async {
@@ -163,17 +130,11 @@ private actor RestartingWallet: HasBalance {
     }
 }
 
-@available(Executors, *)
-private actor AwaitFirstWallet: HasBalance {
+private actor AwaitFirstWallet: Purse {
     private(set) var balance = 0
 
     func add(_ amount: Int, audit: Audit) async {
         await audit()
         balance += amount
-    }
-
-    /// A closure that cannot await leaves no gap between reading and writing.
-    func transaction(_ change: @Sendable (inout Int) -> Void) {
-        change(&balance)
     }
 }

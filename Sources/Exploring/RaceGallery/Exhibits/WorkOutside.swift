@@ -1,7 +1,6 @@
 import Foundation
 import InterleavingExplorer
 
-/// The asynchronous work is moved out of the actor: no method of it awaits.
 @available(Executors, *)
 enum WorkOutside {
     private static let title = "Two callers, and an actor whose methods are all synchronous"
@@ -18,24 +17,24 @@ enum WorkOutside {
         invariants: ["the work is done once", "both have the result"],
         versions: [
             Version(
-                "store-apart",
-                "an actor with read and write only; a free function downloads in between",
-                of: Listing(.raceConditions, "fix 4: the store apart, with a free function"),
+                name: "store-apart",
+                summary: "an actor with read and write only; a free function downloads in between",
+                listing: Listing(article: .raceConditions, name: "fix 4: the store apart, with a free function"),
                 breaks: "the work is done once",
                 repair: "work-outside claim",
-                scenario(ImageStore.init) { try await fetchImage(url: image, store: $0, download: $1) }
+                scenario: scenario(ImageStore.init) { try await fetchImage(url: image, store: $0, download: $1) }
             ),
             Version(
-                "claim",
-                "one step claims the work, or waits, or has the result",
-                scenario(ClaimedStore.init) { try await fetchClaimedImage(url: image, store: $0, download: $1) }
+                name: "claim",
+                summary: "one step claims the work, or waits, or has the result",
+                scenario: scenario(ClaimedStore.init) { try await fetchClaimed(url: image, store: $0, download: $1) }
             ),
         ]
     )
 
     private static func scenario<Store: Actor>(
         _ make: @escaping @Sendable () -> Store,
-        fetch: @escaping @Sendable (Store, @escaping ImageCache.Download) async throws -> Data
+        fetch: @escaping @Sendable (Store, @escaping Download) async throws -> Data
     ) -> Scenario {
         Scenario(title) { run in
             let store = make()
@@ -54,7 +53,6 @@ enum WorkOutside {
     }
 }
 
-@available(Executors, *)
 private actor ImageStore {
     private var store: [URL: Data] = [:]
 
@@ -64,8 +62,7 @@ private actor ImageStore {
 }
 
 /// The actor has no await, and the gap is between its calls.
-@available(Executors, *)
-private func fetchImage(url: URL, store: ImageStore, download: ImageCache.Download) async throws -> Data {
+private func fetchImage(url: URL, store: ImageStore, download: Download) async throws -> Data {
     if let hit = await store.read(url) { return hit }
     note("finds nothing")
     let data = try await download(url)
@@ -74,7 +71,6 @@ private func fetchImage(url: URL, store: ImageStore, download: ImageCache.Downlo
 }
 
 /// From the claim to the waiter's place in the line there is no suspension.
-@available(Executors, *)
 private actor ClaimedStore {
     private var store: [URL: Data] = [:]
     private var waiters: [URL: [CheckedContinuation<Data?, any Error>]] = [:]
@@ -95,12 +91,7 @@ private actor ClaimedStore {
     }
 }
 
-@available(Executors, *)
-private func fetchClaimedImage(
-    url: URL,
-    store: ClaimedStore,
-    download: ImageCache.Download
-) async throws -> Data {
+private func fetchClaimed(url: URL, store: ClaimedStore, download: Download) async throws -> Data {
     if let data = try await store.readOrClaim(url) { return data }
     do {
         let data = try await download(url)

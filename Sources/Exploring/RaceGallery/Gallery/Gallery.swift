@@ -67,32 +67,14 @@ struct Version: Sendable {
     /// What it does, in a few words.
     let summary: String
     /// The article's listing that it is, if it is one.
-    let listing: Listing?
+    var listing: Listing?
     /// The invariant, or the kind of failure, that it is expected to break; `nil` if it is expected to hold.
-    let breaks: String?
+    var breaks: String?
     /// The fault of a version that holds, if it has one that the explorer cannot see.
-    let unseenFault: String?
+    var unseenFault: String?
     /// The version that mends this one, by the name of its exhibit and its own.
-    let repair: String?
+    var repair: String?
     let scenario: Scenario
-
-    init(
-        _ name: String,
-        _ summary: String,
-        of listing: Listing? = nil,
-        breaks: String? = nil,
-        unseenFault: String? = nil,
-        repair: String? = nil,
-        _ scenario: Scenario
-    ) {
-        self.name = name
-        self.summary = summary
-        self.listing = listing
-        self.breaks = breaks
-        self.unseenFault = unseenFault
-        self.repair = repair
-        self.scenario = scenario
-    }
 
     /// Whether it can be recommended: it holds, and has no fault that the explorer cannot see.
     var isSound: Bool { breaks == nil && unseenFault == nil }
@@ -112,11 +94,6 @@ struct Listing: Sendable {
     let article: Article
     /// The article's own name for it.
     let name: String
-
-    init(_ article: Article, _ name: String) {
-        self.article = article
-        self.name = name
-    }
 }
 
 /// Shows the reader of a trace what happens at this point of an exhibit.

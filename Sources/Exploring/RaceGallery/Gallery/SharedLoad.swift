@@ -4,7 +4,6 @@ import Synchronization
 /// What a version awaits, such as a token, a picture or data.
 ///
 /// Here it is the number of the load.
-@available(Executors, *)
 typealias Load = @Sendable () async throws -> Int
 
 /// The scenario of all services and caches: two callers share a load that fails, and ask once more.
