@@ -17,7 +17,7 @@ final class HTTPConnections: Sendable {
     let gate: ConnectionGate
 
     #if canImport(FoundationNetworking)
-    private let configuration: URLSessionConfiguration
+    let configuration: URLSessionConfiguration
 
     /// - Parameter configuration: is copied.
     init(_ configuration: URLSessionConfiguration) {
@@ -50,6 +50,7 @@ final class HTTPConnections: Sendable {
     }
     #else
     private let session: URLSession
+    var configuration: URLSessionConfiguration { session.configuration }
 
     /// - Parameter configuration: is copied.
     init(_ configuration: URLSessionConfiguration) {

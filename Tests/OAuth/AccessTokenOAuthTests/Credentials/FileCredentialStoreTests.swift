@@ -32,6 +32,13 @@ struct FileCredentialStoreTests {
         #expect(try #require(try await store().update { _ in .replace(first) }?.version) >= before)
     }
 
+    @Test func `versions go on over a reset`() async throws {
+        let store = try await filledStore()
+        let version = try #require(try await store.version)
+        try await store.reset()
+        #expect(try await store.update { _ in .replace(second) }?.version == version + 1)
+    }
+
     @Test func `folder and files are the user's alone, also with folders above that do not exist`() async throws {
         let deep = place.session.appending(path: "a/b/c/d/e/f/g/h/i/j/")
         try await FileCredentialStore(folder: deep).update { _ in .replace(first) }
@@ -143,6 +150,7 @@ struct FileCredentialStoreTests {
     ])
     func `a damaged file is an error that names it, and is left as it is`(_ text: String) async throws {
         let store = try await filledStore()
+        let before = try #require(try await store.version)
         try place.write(text)
         for attempt in 0..<2 {
             let error = await #expect(throws: CredentialStoreError.self) {
@@ -157,7 +165,8 @@ struct FileCredentialStoreTests {
         #expect(try place.text == text)
         try await store.reset()
         #expect(try await store.load() == nil)
-        #expect(try await store.update { _ in .replace(second) }?.credential == second)
+        let record = try #require(try await store.update { _ in .replace(second) })
+        #expect(record.credential == second && record.version >= before)
     }
 
     @Test func `a credential that is too long to be read again is not written`() async throws {
@@ -167,6 +176,21 @@ struct FileCredentialStoreTests {
         #expect(error?.place == place.session.appending(path: "credential.json").path)
         #expect(error?.description.contains("16 MiB") == true)
         #expect(try await store.credential == first)
+        #expect(try place.names == ["credential.json", "credential.lock"])
+    }
+
+    @Test func `a write that fails leaves no file behind`() async throws {
+        let store = try await filledStore()
+        let record = place.path("session/credential.json")
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in
+                // No file takes the place of a folder.
+                try FileManager.default.removeItem(atPath: record)
+                try FileManager.default.createDirectory(atPath: record, withIntermediateDirectories: false)
+                return .replace(second)
+            }
+        }
+        #expect(error?.place == record)
         #expect(try place.names == ["credential.json", "credential.lock"])
     }
 

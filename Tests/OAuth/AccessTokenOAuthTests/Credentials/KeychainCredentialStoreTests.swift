@@ -97,12 +97,15 @@ struct KeychainCredentialStoreTests {
         #expect(try await store().credential == first)
     }
 
-    @Test func `a reset removes nothing that cannot be read at this moment`() async throws {
+    @Test func `a reset removes nothing that cannot be read at this moment, and versions go on over it`() async throws {
         try await store().update { _ in .replace(first) }
         item.refuse(with: KeychainStatus.interactionNotAllowed, onlyReading: true)
         await #expect(throws: CredentialStoreError.self) { try await store().reset() }
         item.refuse(with: nil)
         #expect(try await store().credential == first)
+        let version = try #require(try await store().version)
+        try await store().reset()
+        #expect(try await store().update { _ in .replace(second) }?.version == version + 1)
     }
 
     @Test(arguments: ["", "s3cret", #"{"format":2,"version":3}"#])

@@ -117,8 +117,13 @@ struct ExchangeTests {
     }
 
     /// `HTTPExchangeTests` shows that the exchange ends then, though its body trickles.
-    @Test func `an exchange takes five times as long as a server may be silent, and no longer`() {
-        #expect(EndpointTransport().connections(idleLimit: 120).timeLimit == 600)
+    @Test func `an exchange takes five times as long as a server may be silent, whatever the app's own limits`() {
+        var transport = EndpointTransport()
+        transport.configuration = .keepingNothing
+        transport.configuration?.timeoutIntervalForRequest = 1
+        let connections = transport.connections(idleLimit: 120)
+        #expect(connections.configuration.timeoutIntervalForRequest == 120)
+        #expect(connections.timeLimit == 600)
     }
 
     @Test func `a reply is saved before anybody who waits has it`() async {
