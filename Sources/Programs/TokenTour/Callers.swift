@@ -7,55 +7,47 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Gets a token, requests the resource, and tries once more after a 401.
-protocol Caller: Sendable {
-    /// - Parameter handler: called once, with the status of the resource's answer.
-    func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void)
-}
+/// Gets a token, requests the resource, and tries once more after a 401; the handler is called once.
+typealias Caller = @Sendable (@escaping StatusHandler) -> Void
 
-/// A caller with callbacks.
-struct CallbackCaller: Caller {
-    let service: any AccessTokenProviding
-    let resource: ResourceClient
+/// Receives the status of the resource's answer.
+typealias StatusHandler = @Sendable (Result<Int, any Error>) -> Void
 
-    func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) {
-        service.withToken(isRejected: { $0 == 401 }) { token, reply in
-            resource.request(with: token, then: reply)
-        } then: { status in
-            handler(status)
-        }
-    }
-}
-
-/// The same caller as a task.
-struct AsyncCaller: Caller {
-    let service: any AsyncAccessTokenProviding
-    let resource: ResourceClient
-
-    func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) {
-        Task {
-            do {
-                let status = try await service.withToken(isRejected: { $0 == 401 }) { token in
-                    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in
-                        resource.request(with: token) { continuation.resume(with: $0) }
-                    }
-                }
-                handler(.success(status))
-            } catch {
-                handler(.failure(error))
-            }
-        }
-    }
-}
-
-/// Requests the resource with an access token (RFC 6750, section 2.1), and tells the status.
+/// Requests the resource with an access token (RFC 6750, section 2.1).
 struct ResourceClient: Sendable {
     /// Seconds without a byte after which a request fails.
     private static let idleLimit = 30.0
 
     let resource: URL
 
-    func request(with token: AccessToken, then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) {
+    func callbackCaller(of service: any AccessTokenProviding) -> Caller {
+        { handler in
+            service.withToken(isRejected: { $0 == 401 }) { token, reply in
+                request(with: token, then: reply)
+            } then: { status in
+                handler(status)
+            }
+        }
+    }
+
+    func asyncCaller(of service: any AsyncAccessTokenProviding) -> Caller {
+        { handler in
+            Task {
+                do {
+                    let status = try await service.withToken(isRejected: { $0 == 401 }) { token in
+                        try await withCheckedThrowingContinuation { continuation in
+                            request(with: token) { continuation.resume(with: $0) }
+                        }
+                    }
+                    handler(.success(status))
+                } catch {
+                    handler(.failure(error))
+                }
+            }
+        }
+    }
+
+    private func request(with token: AccessToken, then handler: @escaping StatusHandler) {
         var request = URLRequest(url: resource)
         request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
         EndpointTransport().send(request, idleLimit: Self.idleLimit) { reply in

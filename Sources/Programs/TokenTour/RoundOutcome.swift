@@ -33,12 +33,12 @@ extension RoundOutcome {
     /// Lets all callers call at the same moment, and waits until all are answered, but no longer than so many seconds.
     ///
     /// A broken service may never answer some callers, and the tour must still report that.
-    init(of callers: [any Caller], within limit: Double = limit) async {
+    init(of callers: [Caller], within limit: Double = limit) async {
         let (answers, answer) = AsyncStream.makeStream(of: Result<Int, any Error>.self)
         // Inactive until all callers are enqueued: they call at the same moment.
         let line = DispatchQueue(label: "token-tour.callers", attributes: [.concurrent, .initiallyInactive])
         for caller in callers {
-            line.async { caller.call { answer.yield($0) } }
+            line.async { caller { answer.yield($0) } }
         }
         line.activate()
         DispatchQueue.global().asyncAfter(deadline: .now() + limit) { answer.finish() }

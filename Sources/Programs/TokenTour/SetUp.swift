@@ -40,26 +40,26 @@ enum SetUp: String, CaseIterable, TourSetUp {
     private func callers(
         of server: TourServer,
         _ store: MemoryCredentialStore
-    ) -> (kinds: [any Caller], signIn: @Sendable (AccessToken) async -> Void) {
+    ) -> (kinds: [Caller], signIn: @Sendable (AccessToken) async -> Void) {
         let resource = ResourceClient(resource: server.resource)
         let naiveLoader = NaiveTokenLoader(endpoint: server.endpoint, store: store)
         let loader = ThrottlingLoader(RetryingLoader(OAuthLoader(endpoint: server.endpoint, store: store)))
         switch self {
         case .naiveCallback:
             let service = NaiveCallbackService(loader: CallbackLoaderAdapter(of: naiveLoader))
-            return ([CallbackCaller(service: service, resource: resource)], { service.signIn($0) })
+            return ([resource.callbackCaller(of: service)], { service.signIn($0) })
         case .naiveActor:
             let service = NaiveActorService(loader: naiveLoader)
-            return ([AsyncCaller(service: service, resource: resource)], { await service.signIn($0) })
+            return ([resource.asyncCaller(of: service)], { await service.signIn($0) })
         case .queue:
             let service = AccessTokenService(loader: CallbackLoaderAdapter(of: loader))
-            return ([CallbackCaller(service: service, resource: resource)], { service.signIn($0) })
+            return ([resource.callbackCaller(of: service)], { service.signIn($0) })
         case .actor, .both:
             let service = AsyncAccessTokenService(loader: loader)
-            var kinds: [any Caller] = [AsyncCaller(service: service, resource: resource)]
+            var kinds: [Caller] = [resource.asyncCaller(of: service)]
             // In the middle of a migration the actor loads and keeps the token, and callback code uses an adapter of it.
             let adapter = CallbackServiceAdapter(of: service)
-            if self == .both { kinds.append(CallbackCaller(service: adapter, resource: resource)) }
+            if self == .both { kinds.append(resource.callbackCaller(of: adapter)) }
             return (kinds, { await service.signIn($0) })
         }
     }

@@ -15,7 +15,9 @@ final class TourServer: Sendable {
 
     /// - Throws: `SocketError` if the system refuses a socket.
     init(latency: TimeInterval) throws {
-        server = try RotatingAuthorizationServer(latency: latency, onEvent: log.append)
+        server = try RotatingAuthorizationServer(latency: latency) { [log] event in
+            log.events.withLock { $0.append(event) }
+        }
         endpoint = TokenEndpoint(
             server.tokenEndpoint,
             authentication: .none(clientID: RotatingAuthorizationServer.clientID)
@@ -43,28 +45,18 @@ final class TourServer: Sendable {
             family.withLock { $0 = pair.accessName.family }
         }
         server.expireAccessTokens()
-        log.clear()
+        log.events.withLock { $0 = [] }
     }
 
     var tally: AuthorizationServerTally { server.tally }
 
     /// What the server saw since the round began.
-    var events: [AuthorizationServerEvent] { log.events }
+    var events: [AuthorizationServerEvent] { log.events.withLock { $0 } }
 
     func stop() { server.stop() }
 }
 
 /// What a server saw, on many threads.
 private final class EventLog: Sendable {
-    private let log = Locked<[AuthorizationServerEvent]>([])
-
-    var events: [AuthorizationServerEvent] { log.withLock { $0 } }
-
-    func append(_ event: AuthorizationServerEvent) {
-        log.withLock { $0.append(event) }
-    }
-
-    func clear() {
-        log.withLock { $0 = [] }
-    }
+    let events = Locked<[AuthorizationServerEvent]>([])
 }

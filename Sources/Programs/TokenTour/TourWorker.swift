@@ -35,7 +35,7 @@ struct TourWorker: Codable, Sendable {
             authentication: .none(clientID: RotatingAuthorizationServer.clientID)
         )
         let service = setUp.service(endpoint, setUp.store(in: folder, postgres))
-        let caller = AsyncCaller(service: service, resource: ResourceClient(resource: resource))
+        let caller = ResourceClient(resource: resource).asyncCaller(of: service)
         while readLine() != nil {
             let outcome = await RoundOutcome(of: Array(repeating: caller, count: callers))
             guard let line = try? JSONEncoder().encode(outcome),

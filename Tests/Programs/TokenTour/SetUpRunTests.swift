@@ -39,19 +39,14 @@ struct SetUpRunTests {
 
     @Test("A round ends although a service loses its callbacks")
     func silentService() async throws {
-        struct Silent: Caller {
-            func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) {}
-        }
-        #expect(await RoundOutcome(of: [Silent(), Silent()], within: 0) == RoundOutcome(unanswered: 2))
+        let silent: Caller = { _ in }
+        #expect(await RoundOutcome(of: [silent, silent], within: 0) == RoundOutcome(unanswered: 2))
     }
 
     @Test("A caller that the resource refuses twice, or that gets no token, is unserved for a reason")
     func reasons() async {
-        struct Refused: Caller {
-            let answer: Result<Int, any Error>
-            func call(then handler: @escaping @Sendable (Result<Int, any Error>) -> Void) { handler(answer) }
-        }
-        let callers = [.success(401), .success(204), .failure(AccessTokenError.signedOut)].map(Refused.init)
+        let answers: [Result<Int, any Error>] = [.success(401), .success(204), .failure(AccessTokenError.signedOut)]
+        let callers: [Caller] = answers.map { answer in { $0(answer) } }
         let expected = RoundOutcome(
             served: 1,
             reasons: ["the resource answered 401": 1, "\(AccessTokenError.signedOut)": 1]

@@ -8,7 +8,6 @@ struct Comparison: Sendable {
     let rounds: Int
     /// The first is the base of the ratios.
     let contenders: [Contender]
-    var targets: [Target] = []
 
     func run(onRound: (Int) -> Void) async throws -> Outcome {
         var samples = contenders.map { _ in [Sample]() }
@@ -26,11 +25,14 @@ struct Comparison: Sendable {
 /// One way to do what a comparison compares.
 struct Contender: Sendable {
     let name: String
+    /// How many times the cost of the base it may have at most, in the same run.
+    let limit: Double?
     /// Measures many repetitions, and returns the cost of one.
     let sample: @Sendable () async throws -> Sample
 
-    init(_ name: String, sample: @escaping @Sendable () async throws -> Sample) {
+    init(_ name: String, limit: Double? = nil, sample: @escaping @Sendable () async throws -> Sample) {
         self.name = name
+        self.limit = limit
         self.sample = sample
     }
 }
@@ -40,13 +42,6 @@ struct Sample: Sendable {
     let nanoseconds: Double
     /// Heap per waiter while all of them wait, where the platform tells.
     var bytes: Double?
-}
-
-/// How many times the cost of a base a contender may have at most, in the same run.
-struct Target: Sendable {
-    let contender: String
-    let base: String
-    let limit: Double
 }
 
 /// What a comparison found.
@@ -71,14 +66,11 @@ struct Outcome {
     }
 
     private var verdicts: [(isMet: Bool, text: String)] {
-        let names = comparison.contenders.map(\.name)
-        return comparison.targets.compactMap { target in
-            guard let own = names.firstIndex(of: target.contender), let base = names.firstIndex(of: target.base) else {
-                return nil
-            }
-            let ratio = ratio(samples[own], samples[base])
-            let isMet = ratio.median <= target.limit
-            let words = "\(target.contender) ≤ \(target.limit) × \(target.base): \(ratio.text)"
+        zip(comparison.contenders, samples).compactMap { contender, own in
+            guard let limit = contender.limit else { return nil }
+            let ratio = ratio(own, samples[0])
+            let isMet = ratio.median <= limit
+            let words = "\(contender.name) ≤ \(limit) × \(comparison.contenders[0].name): \(ratio.text)"
             return (isMet, "\(isMet ? "met:   " : "MISSED:") \(words)")
         }
     }

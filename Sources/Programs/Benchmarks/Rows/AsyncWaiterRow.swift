@@ -6,16 +6,11 @@ import Dispatch
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 enum AsyncWaiterRow {
     static func all(_ isQuick: Bool) -> [Comparison] {
-        WaiterCount.all(isQuick).map { count in
-            Comparison(
-                title: "\(count.number) tasks that wait",
-                rounds: count.rounds(isQuick),
-                contenders: [
-                    Contender(SharedTask.name) { sample(SharedTask.self, count.number) },
-                    Contender(Service.name) { sample(Service.self, count.number) },
-                ],
-                targets: [Target(contender: Service.name, base: SharedTask.name, limit: 2.2)]
-            )
+        waiterComparisons(isQuick, of: "tasks") { count in
+            [
+                Contender(SharedTask.name) { sample(SharedTask.self, count) },
+                Contender(Service.name, limit: 2.2) { sample(Service.self, count) },
+            ]
         }
     }
 
@@ -29,23 +24,20 @@ enum AsyncWaiterRow {
         let finished = countdown(count)
         Task(executorPreference: loop) { _ = try await design.token() }
         loop.drain()
-        let before = Heap.bytesInUse
-        let parking = Stopwatch()
-        for _ in 0..<count {
-            Task(executorPreference: loop) {
-                _ = try await design.token()
-                finished.leave()
+        let sample = waiters(count) {
+            for _ in 0..<count {
+                Task(executorPreference: loop) {
+                    _ = try await design.token()
+                    finished.leave()
+                }
             }
+            loop.drain()
+        } answer: {
+            loader.open()
+            loop.drain()
         }
-        loop.drain()
-        var nanoseconds = parking.nanoseconds
-        let bytes = Heap.bytesInUse.flatMap { after in before.map { (after - $0) / Double(count) } }
-        let answering = Stopwatch()
-        loader.open()
-        loop.drain()
-        nanoseconds += answering.nanoseconds
         precondition(finished.wait(timeout: .now()) == .success, "a waiter of \(Design.name) was not answered")
-        return Sample(nanoseconds: nanoseconds / Double(count), bytes: bytes)
+        return sample
     }
 
     /// A way for tasks to wait for one load together.
@@ -79,24 +71,5 @@ enum AsyncWaiterRow {
         }
 
         func token() async throws -> AccessToken { try await service.token() }
-    }
-}
-
-/// How many waiters a comparison has.
-struct WaiterCount: Sendable {
-    let number: Int
-
-    static func all(_ isQuick: Bool) -> [WaiterCount] {
-        (isQuick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000, 1_000_000]).map(WaiterCount.init)
-    }
-
-    /// With it, few waiters take about as long as many.
-    func rounds(_ isQuick: Bool) -> Int {
-        switch number {
-        case ..<1_000: isQuick ? 21 : 201
-        case ..<10_000: isQuick ? 11 : 51
-        case ..<100_000: isQuick ? 3 : 11
-        default: 3
-        }
     }
 }

@@ -22,16 +22,11 @@ enum CallbackWaiterRow {
     }
 
     static func all(_ isQuick: Bool) -> [Comparison] {
-        WaiterCount.all(isQuick).map { count in
-            Comparison(
-                title: "\(count.number) handlers that wait",
-                rounds: count.rounds(isQuick),
-                contenders: [
-                    Contender(sundell) { sample(sundellDesign, count.number) },
-                    Contender(service) { sample(serviceDesign, count.number) },
-                ],
-                targets: [Target(contender: service, base: sundell, limit: 1)]
-            )
+        waiterComparisons(isQuick, of: "handlers") { count in
+            [
+                Contender(sundell) { sample(sundellDesign, count) },
+                Contender(service, limit: 1) { sample(serviceDesign, count) },
+            ]
         }
     }
 
@@ -43,18 +38,15 @@ enum CallbackWaiterRow {
         let finished = countdown(count)
         retrieve { _ in }
         loader.waitForLoad()
-        let before = Heap.bytesInUse
-        let parking = Stopwatch()
-        for _ in 0..<count { retrieve { _ in finished.leave() } }
-        queue.sync {}
-        var nanoseconds = parking.nanoseconds
-        let bytes = Heap.bytesInUse.flatMap { after in before.map { (after - $0) / Double(count) } }
-        let answering = Stopwatch()
-        loader.finish()
-        finished.wait()
-        nanoseconds += answering.nanoseconds
+        let sample = waiters(count) {
+            for _ in 0..<count { retrieve { _ in finished.leave() } }
+            queue.sync {}
+        } answer: {
+            loader.finish()
+            finished.wait()
+        }
         // The last handler is called before all of them are released, and the next sample looks at the heap.
         queue.sync {}
-        return Sample(nanoseconds: nanoseconds / Double(count), bytes: bytes)
+        return sample
     }
 }

@@ -4,7 +4,6 @@ import Dispatch
 
 /// The cost of a call while a valid token is cached.
 enum HitRows {
-    private static let base = "lock and clock"
     private static let calls = 10_000
 
     static func all(_ isQuick: Bool) -> [Comparison] {
@@ -35,16 +34,12 @@ enum HitRows {
             title: "a hit, from the pool",
             rounds: rounds,
             contenders: [
-                Contender(base) { await onPool { currentTokens { lockAndClock.token } } },
-                Contender("token()") { try await onPool { try await tokens(of: service) } },
-                Contender("currentToken, queue service") {
+                Contender("lock and clock") { await onPool { currentTokens { lockAndClock.token } } },
+                Contender("token()", limit: 1.5) { try await onPool { try await tokens(of: service) } },
+                Contender("currentToken, queue service", limit: 1.5) {
                     await onPool { currentTokens { queueService.currentToken } }
                 },
                 Contender("plain actor") { try await onPool { try await tokens(of: plainActor, calls) } },
-            ],
-            targets: [
-                Target(contender: "token()", base: base, limit: 1.5),
-                Target(contender: "currentToken, queue service", base: base, limit: 1.5),
             ]
         )
     }
@@ -54,11 +49,10 @@ enum HitRows {
             title: "a hit, from the main actor",
             rounds: rounds,
             contenders: [
-                Contender(base) { await onMainActor { currentTokens { lockAndClock.token } } },
-                Contender("token()") { try await onMainActor { try await tokens(of: service) } },
+                Contender("lock and clock") { await onMainActor { currentTokens { lockAndClock.token } } },
+                Contender("token()", limit: 1.5) { try await onMainActor { try await tokens(of: service) } },
                 Contender("plain actor") { try await onMainActor { try await tokens(of: plainActor, 200) } },
-            ],
-            targets: [Target(contender: "token()", base: base, limit: 1.5)]
+            ]
         )
     }
 
