@@ -175,16 +175,6 @@ struct HostileSubjectTests {
         #expect(violation.trace.contains { $0.hasSuffix("more …") })
     }
 
-    @Test func `and says before each clause that it is running`() async {
-        let lines = Locked<[String]>([])
-        let clauses = ServiceContract.clauses.filter { ["L1", "C1"].contains($0.id) }
-        let subject = ContractSubject("the actor") { .async(AsyncAccessTokenService(loader: $0.loader)) }
-        _ = await ServiceContract.verify(subject, clauses: clauses) { progress in
-            lines.withLock { $0.append("\(progress.clause.id) \(progress.outcome == nil ? "begins" : "ends")") }
-        }
-        #expect(lines.withLock { $0 } == ["L1 begins", "L1 ends", "C1 begins", "C1 ends"])
-    }
-
     #if os(Linux) || os(macOS)
     @Test func `also if it blocks all threads of the pool`() async {
         // In a process of its own: the other tests need the pool.

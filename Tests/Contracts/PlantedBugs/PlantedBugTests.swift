@@ -12,51 +12,48 @@ struct PlantedBugTests {
     static let bugs: [BuggyService.Bug: [String]] = [
         .neverLoads: ["L1"], .neverCaches: ["C1"], .ignoresExpiration: ["C2", "C6"], .ignoresLeeway: ["C2"],
         .expiresOneInstantLate: ["C7"], .unknownExpirationIsExpired: ["C3"], .expiryEndsTheSession: ["C10"],
-        .leewayTakesAll: ["C4"],
-        .neverAnswersInWindow: ["C5"], .refreshesAheadForEachCall: ["C5"], .dropsWhatNobodyAwaits: ["C9", "X2"],
-        .joinersLoad: ["S1", "S2"], .clearsNewerLoads: ["S5", "S6", "D7"], .onlyTheFirstWaiterFails: ["F1", "D1"],
-        .replacesErrors: ["F3"], .failuresStick: ["F2"], .failureDropsTheToken: ["C8"], .cancelledLoadStays: ["F4"],
+        .leewayTakesAll: ["C4"], .neverAnswersInWindow: ["C5"], .refreshesAheadForEachCall: ["C5"],
+        .dropsWhatNobodyAwaits: ["C9", "X2"], .joinersLoad: ["S1", "S2"], .decidesInTwoSteps: ["S1"],
+        .clearsNewerLoads: ["S5", "S6", "D7"], .onlyTheFirstWaiterFails: ["F1", "D1"], .replacesErrors: ["F3"],
+        .failuresStick: ["F2"], .failureDropsTheToken: ["C8"], .cancelledLoadStays: ["F4"],
         .loadsAgainAfterFailure: ["F5"], .failuresServeOneWaiter: ["F5"], .ignoresInvalidation: ["I1"],
-        .blanketInvalidation: ["I2"],
-        .invalidationDropsTheLoad: ["S2", "S4", "I5", "I7"], .manyRejectionsLoadTwice: ["I3"],
-        .forgetsWhatIsReplaced: ["I4"],
-        .refreshAnswersFromTheCache: ["I6"], .eachRefreshLoads: ["I7"], .signOutForgetsWaiters: ["O4", "D1"],
-        .signOutUndoneByLateAnswer: ["O1"], .signOutIsACancellation: ["O5"], .loadsAfterSignOut: ["O3"],
-        .loaderKeepsTheSession: ["O7"], .signInUndoneByLateAnswer: ["O2"], .signInFailsWaiters: ["O8"],
-        .signInLeavesSignedOut: ["O6"], .cancelledWaiterWaits: ["X1"], .cancelledWaiterFailsAll: ["X4"],
-        .cancelledWaiterStays: ["D1"], .cancellationIsSignOut: ["X5"], .lastOneOutEndsTheLoad: ["X2"],
-        .lastInFirstOut: ["D2"], .answersInsideTheCall: ["D3", "D4"], .answersOnTheLoadersThread: ["D3", "D4"],
+        .blanketInvalidation: ["I2"], .invalidationDropsTheLoad: ["S2", "S4", "I5", "I7"],
+        .manyRejectionsLoadTwice: ["I3"], .forgetsWhatIsReplaced: ["I4"], .refreshAnswersFromTheCache: ["I6"],
+        .eachRefreshLoads: ["I7"], .signOutForgetsWaiters: ["O4", "D1"], .signOutUndoneByLateAnswer: ["O1"],
+        .signOutIsACancellation: ["O5"], .loadsAfterSignOut: ["O3"], .loaderKeepsTheSession: ["O7"],
+        .signInUndoneByLateAnswer: ["O2"], .signInFailsWaiters: ["O8"], .signInLeavesSignedOut: ["O6"],
+        .cancelledWaiterWaits: ["X1"], .cancelledWaiterFailsAll: ["X4"], .cancelledWaiterStays: ["D1"],
+        .cancellationIsSignOut: ["X5"], .lastOneOutEndsTheLoad: ["X2"], .lastInFirstOut: ["D2"],
+        .answersInsideTheCall: ["D3", "D4"], .answersOnTheLoadersThread: ["D3", "D4"],
         .answersBeforeTheStateChanges: ["I8", "D4", "D9"], .answersTokensUnderALock: ["D4", "D5", "D9"],
         .answersErrorsUnderALock: ["D4", "D10"], .weakSelf: ["D6"], .takesEveryAnswer: ["D7"],
         .swallowsRepeatedAnswers: ["D11"], .registersAfterLoading: ["D8"], .loadsUnderALock: ["D8"],
-        .noDeadline: ["T1"],
-        .timedOutLoadStays: ["T3"], .timedOutWaitersStay: ["T3", "D1"], .deadlineIsACancellation: ["T4"],
-        .dropsLateAnswers: ["T2"], .signInForgetsTheExpiration: ["C2", "C5", "C6"],
-        .loadsBesideALoadAhead: ["S2", "I7"],
-        .newSessionJoinsTheOldLoad: ["S5"], .loadAheadFailsInSilence: ["F1"], .refreshLoadsBesideALoad: ["I7"],
-        .signedInTokensStay: ["I1"], .endedLoadAnswersOn: ["I8"], .signOutUndoneByALoadAhead: ["O1"],
-        .triesAgainAfterSignOut: ["O1"],
-        .signOutOfNobodyIsIgnored: ["O3"], .signInUndoneByLateFailure: ["O2"],
-        .changesNeedTheHandlersLock: ["D5", "D10"], .repeatedAnswerReachesTheNextLoad: ["D7"],
+        .noDeadline: ["T1"], .timedOutLoadStays: ["T3"], .timedOutWaitersStay: ["T3", "D1"],
+        .deadlineIsACancellation: ["T4"], .dropsLateAnswers: ["T2"], .signInForgetsTheExpiration: ["C2", "C5", "C6"],
+        .loadsBesideALoadAhead: ["S2", "I7"], .newSessionJoinsTheOldLoad: ["S5"], .loadAheadFailsInSilence: ["F1"],
+        .refreshLoadsBesideALoad: ["I7"], .signedInTokensStay: ["I1"], .endedLoadAnswersOn: ["I8"],
+        .signOutUndoneByALoadAhead: ["O1"], .triesAgainAfterSignOut: ["O1"], .signOutOfNobodyIsIgnored: ["O3"],
+        .signInUndoneByLateFailure: ["O2"], .changesNeedTheHandlersLock: ["D5", "D10"],
+        .repeatedAnswerReachesTheNextLoad: ["D7"],
     ]
 
-    /// Published services, each with all clauses that it breaks.
-    static let published: [(subject: ContractSubject, broken: [String])] = [
-        (callback("the first version") { FirstVersionService(loader: $0.loader) }, ["S1", "S2", "D7"]),
-        (callback("weak self") { WeakSelfService(loader: $0.loader) }, ["C1", "D6", "D7"]),
-        (async("an unguarded await") { UnguardedActor(loader: $0.loader) }, ["S1", "S2", "X3"]),
-        (async("every caller's defer") { DeferClearingActor(loader: $0.loader) { _ in } }, ["S3", "X1", "X3"]),
-        (
-            async("a failed task that stays", .loaderRecognition) { NeverClearingActor(loader: $0.loader) },
-            ["F2", "X1", "X3", "R1"]
-        ),
-        (async("a waiter that cancels all") { CancelForwardingActor(loader: $0.loader) }, ["F2", "X2", "X3", "X4"]),
-        (async("a leader that fails all") { LeadersTaskActor(loader: $0.loader) }, ["C1", "X1", "X3", "X4"]),
-        (
-            async("a late answer after sign-out", .signOut) { LateAnswerActor(loader: $0.loader) },
-            ["O1", "O4", "X1", "X3"]
-        ),
-        (async("a finished task stays", .invalidation) { FinishedTaskActor(loader: $0.loader) }, ["I8", "X1", "X3"]),
+    /// The bugs of an actor with one shared task, each with all clauses that it breaks; `nil` is the actor without one.
+    static let actorBugs: [BuggyActor.Bug?: [String]] = [
+        nil: ["O4", "X1", "R1"], .unguarded: ["S1", "S2", "O4", "R1"],
+        .everyCallerClears: ["S3", "S4", "O4", "X1", "R1"], .leaderClears: ["I8", "O4", "X1", "R1"],
+        .leaderAndRejectionsClear: ["S4", "I7", "O4", "X1", "R1"],
+        .nobodyClears: ["F2", "I1", "I6", "O4", "X1", "R1"], .refreshJoinsNoOther: ["I7", "O4", "X1", "R1"],
+        .anyoneCancelsTheLoad: ["O4", "X2", "X4", "R1"], .leaderCancelsTheLoad: ["O4", "X1", "X2", "X4", "R1"],
+        .cancelledCallerLoads: ["O4", "X1", "X3", "R1"], .cancelledCallerWaits: ["O4", "X1", "X3", "R1"],
+        .waitersGetTheLateToken: ["O1", "O4", "X1", "R1"], .signOutTrustsInCancellation: ["O1", "O4", "X1", "R1"],
+    ]
+
+    /// Other services, each with all clauses that it breaks.
+    static let others: [(subject: ContractSubject, broken: [String])] = [
+        (PreloadingRenewer.subject(isRepaired: false), ["C6", "D7"]),
+        (PreloadingRenewer.subject(isRepaired: true), ["D7"]),
+        // A task can be cancelled although its service does not support that.
+        (actorSubject(bug: .anyoneCancelsTheLoad, .asyncCallers), ["X2", "X4"]),
         (nameless, ["R2"]),
     ]
 
@@ -75,21 +72,21 @@ struct PlantedBugTests {
         }
     }
 
-    @Test(arguments: published.indices)
-    func `as published`(_ index: Int) async {
-        let (subject, broken) = Self.published[index]
+    @Test(arguments: [nil] + BuggyActor.Bug.allCases)
+    func `in an actor with a shared task`(_ bug: BuggyActor.Bug?) async {
+        for _ in 1...runs {
+            let report = await Self.actorSubject(bug: bug).report(timeLimit: Self.timeLimit)
+            #expect(report.brokenIDs == Self.actorBugs[bug], "\(report)")
+        }
+    }
+
+    @Test(arguments: others.indices)
+    func `in other services`(_ index: Int) async {
+        let (subject, broken) = Self.others[index]
         for _ in 1...runs {
             let report = await subject.report(timeLimit: Self.timeLimit)
             #expect(report.brokenIDs == broken, "\(report)")
         }
-    }
-
-    @Test func `a task can be cancelled although its service does not support that`() async {
-        let subject = ContractSubject("a waiter that cancels all", features: .asyncCallers) {
-            .async(CancelForwardingActor(loader: $0.loader))
-        }
-        let report = await subject.report(timeLimit: Self.timeLimit)
-        #expect(report.brokenIDs == ["F2", "X2", "X4"], "\(report)")
     }
 
     @Test func `a service whose tokens always expire is asked about no other`() async {
@@ -101,7 +98,7 @@ struct PlantedBugTests {
     }
 
     @Test func `every clause has a planted bug`() {
-        let caught = Set((Self.bugs.values + Self.published.map(\.broken)).joined())
+        let caught = Set((Self.bugs.values + Array(Self.actorBugs.values) + Self.others.map(\.broken)).joined())
         #expect(ServiceContract.clauses.map(\.id).filter { !caught.contains($0) } == [])
     }
 
@@ -122,13 +119,11 @@ struct PlantedBugTests {
         let promises = ServiceContract.conventions
         return ContractSubject("a small service", features: features, promises: promises) { fixture in
             let service = BuggyService(
-                BuggyService.Surroundings(
-                    loader: fixture.loader,
-                    policy: fixture.policy,
-                    clock: fixture.clock,
-                    handlerQueue: fixture.handlerQueue,
-                    onEvent: fixture.onEvent
-                ),
+                loader: fixture.loader,
+                policy: fixture.policy,
+                clock: fixture.clock,
+                handlerQueue: fixture.handlerQueue,
+                onEvent: fixture.onEvent,
                 bug: bug
             )
             return ContractService.callback(
@@ -149,18 +144,27 @@ struct PlantedBugTests {
         make: { .callback(AccessTokenService(loader: $0.loader)) }
     )
 
-    private static func callback(
-        _ name: String,
-        make: @escaping @Sendable (ContractFixture) -> any AccessTokenProviding
-    ) -> ContractSubject {
-        ContractSubject(name, features: [.callbackLoader]) { .callback(make($0)) }
-    }
+    private static let actorFeatures: ContractFeatures = [
+        .invalidation, .signOut, .cancellation, .asyncCallers, .loaderRecognition, .currentToken, .forcedRefresh,
+    ]
 
-    private static func async(
-        _ name: String,
-        _ feature: ContractFeatures = [],
-        make: @escaping @Sendable (ContractFixture) -> any AsyncAccessTokenProviding
+    private static func actorSubject(
+        bug: BuggyActor.Bug?,
+        _ features: ContractFeatures = actorFeatures
     ) -> ContractSubject {
-        ContractSubject(name, features: [.cancellation, .asyncCallers, feature]) { .async(make($0)) }
+        ContractSubject("an actor with a shared task", features: features) { fixture in
+            let service = BuggyActor(bug: bug, loader: fixture.loader)
+            return .awaiting {
+                try await service.token(forcingRefresh: false)
+            } refresh: {
+                try await service.token(forcingRefresh: true)
+            } invalidate: { token in
+                await service.invalidate(token)
+            } signOut: {
+                await service.signOut()
+            } currentToken: {
+                await service.current
+            }
+        }
     }
 }

@@ -2,82 +2,31 @@ extension BuggyService {
     /// A bug that can be planted, named for what it does wrong.
     package enum Bug: String, CaseIterable, Sendable {
         // Caching
-        case neverLoads
-        case neverCaches
-        case ignoresExpiration
-        case ignoresLeeway
-        case expiresOneInstantLate
-        case expiryEndsTheSession
-        case unknownExpirationIsExpired
-        case leewayTakesAll
-        case neverAnswersInWindow
-        case refreshesAheadForEachCall
-        case dropsWhatNobodyAwaits
-        case signInForgetsTheExpiration
+        case neverLoads, neverCaches, ignoresExpiration, ignoresLeeway, expiresOneInstantLate, expiryEndsTheSession
+        case unknownExpirationIsExpired, leewayTakesAll, neverAnswersInWindow, refreshesAheadForEachCall
+        case dropsWhatNobodyAwaits, signInForgetsTheExpiration
         // Single flight
-        case joinersLoad
-        case loadsBesideALoadAhead
-        case newSessionJoinsTheOldLoad
-        case clearsNewerLoads
+        case joinersLoad, decidesInTwoSteps, loadsBesideALoadAhead, newSessionJoinsTheOldLoad, clearsNewerLoads
         // Failure
-        case onlyTheFirstWaiterFails
-        case loadAheadFailsInSilence
-        case replacesErrors
-        case failuresStick
-        case failureDropsTheToken
-        case cancelledLoadStays
-        case loadsAgainAfterFailure
-        case failuresServeOneWaiter
+        case onlyTheFirstWaiterFails, loadAheadFailsInSilence, replacesErrors, failuresStick, failureDropsTheToken
+        case cancelledLoadStays, loadsAgainAfterFailure, failuresServeOneWaiter
         // Invalidation
-        case ignoresInvalidation
-        case blanketInvalidation
-        case invalidationDropsTheLoad
-        case manyRejectionsLoadTwice
-        case forgetsWhatIsReplaced
-        case refreshAnswersFromTheCache
-        case eachRefreshLoads
-        case refreshLoadsBesideALoad
-        case signedInTokensStay
-        case endedLoadAnswersOn
+        case ignoresInvalidation, blanketInvalidation, invalidationDropsTheLoad, manyRejectionsLoadTwice
+        case forgetsWhatIsReplaced, refreshAnswersFromTheCache, eachRefreshLoads, refreshLoadsBesideALoad
+        case signedInTokensStay, endedLoadAnswersOn
         // Sessions
-        case signOutForgetsWaiters
-        case signOutUndoneByLateAnswer
-        case signOutUndoneByALoadAhead
-        case triesAgainAfterSignOut
-        case signOutOfNobodyIsIgnored
-        case signOutIsACancellation
-        case loadsAfterSignOut
-        case loaderKeepsTheSession
-        case signInUndoneByLateAnswer
-        case signInUndoneByLateFailure
-        case signInFailsWaiters
-        case signInLeavesSignedOut
+        case signOutForgetsWaiters, signOutUndoneByLateAnswer, signOutUndoneByALoadAhead, triesAgainAfterSignOut
+        case signOutOfNobodyIsIgnored, signOutIsACancellation, loadsAfterSignOut, loaderKeepsTheSession
+        case signInUndoneByLateAnswer, signInUndoneByLateFailure, signInFailsWaiters, signInLeavesSignedOut
         // Cancellation
-        case cancelledWaiterWaits
-        case cancelledWaiterFailsAll
-        case cancelledWaiterStays
-        case cancellationIsSignOut
+        case cancelledWaiterWaits, cancelledWaiterFailsAll, cancelledWaiterStays, cancellationIsSignOut
         case lastOneOutEndsTheLoad
         // Delivery
-        case lastInFirstOut
-        case answersInsideTheCall
-        case answersOnTheLoadersThread
-        case answersBeforeTheStateChanges
-        case answersTokensUnderALock
-        case answersErrorsUnderALock
-        case changesNeedTheHandlersLock
-        case weakSelf
-        case takesEveryAnswer
-        case repeatedAnswerReachesTheNextLoad
-        case swallowsRepeatedAnswers
-        case registersAfterLoading
-        case loadsUnderALock
+        case lastInFirstOut, answersInsideTheCall, answersOnTheLoadersThread, answersBeforeTheStateChanges
+        case answersTokensUnderALock, answersErrorsUnderALock, changesNeedTheHandlersLock, weakSelf, takesEveryAnswer
+        case repeatedAnswerReachesTheNextLoad, swallowsRepeatedAnswers, registersAfterLoading, loadsUnderALock
         // Deadlines
-        case noDeadline
-        case timedOutLoadStays
-        case timedOutWaitersStay
-        case deadlineIsACancellation
-        case dropsLateAnswers
+        case noDeadline, timedOutLoadStays, timedOutWaitersStay, deadlineIsACancellation, dropsLateAnswers
         // Matters of order alone: called by one caller after the other, the service behaves.
         /// A waiter is registered a moment after it found the load that it joins.
         case registersLate

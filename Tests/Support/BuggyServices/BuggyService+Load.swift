@@ -4,17 +4,17 @@ import Foundation
 
 extension BuggyService {
     func load(_ load: Load) {
-        if let deadline = surroundings.policy.loadDeadline, bug != .noDeadline {
+        if let deadline = policy.loadDeadline, bug != .noDeadline {
             effect { [self] in
-                let timer = surroundings.clock.schedule(after: deadline) { [self] in timeOut(load) }
+                let timer = clock.schedule(after: deadline) { [self] in timeOut(load) }
                 state.withLock { $0.deadline = (load.id, timer) }
             }
         }
         if bug == .loadsUnderALock { wrongLock.lock() }
         if bug == .weakSelf {
-            surroundings.loader.load(replacing: load.replacing) { [weak self] in self?.finish(load, $0) }
+            loader.load(replacing: load.replacing) { [weak self] in self?.finish(load, $0) }
         } else {
-            surroundings.loader.load(replacing: load.replacing) { [self] in finish(load, $0) }
+            loader.load(replacing: load.replacing) { [self] in finish(load, $0) }
         }
         if bug == .loadsUnderALock { wrongLock.unlock() }
     }
@@ -30,7 +30,7 @@ extension BuggyService {
     }
 
     private func effect(_ body: @escaping @Sendable () -> Void) {
-        if bug == .effectsOutOfOrder { surroundings.later(body) } else { body() }
+        if bug == .effectsOutOfOrder { later(body) } else { body() }
     }
 
     private func finish(_ load: Load, _ result: Result<AccessToken, any Error>) {
@@ -63,7 +63,7 @@ extension BuggyService {
         }
         if case .failure = result, !isRepeated { loadAgain(after: load) }
         if isRepeated, bug != .swallowsRepeatedAnswers {
-            surroundings.onEvent(.init(.ignoredRepeatedAnswer, load: load.id))
+            onEvent(.init(.ignoredRepeatedAnswer, load: load.id))
         }
     }
 
@@ -113,22 +113,22 @@ extension BuggyService {
         guard case .failure(let error) = result else {
             if bug == .endedLoadAnswersOn { state.delivered = state.token }
             state.load = nil
-            return Answer(bug == .lastInFirstOut ? waiters.reversed() : waiters, result)
+            return (bug == .lastInFirstOut ? waiters.reversed() : waiters, result)
         }
         switch bug {
         case .failuresStick:
             state.load?.waiters = []
         case .failureForgetsWaitersLate:
-            surroundings.later { [self] in self.state.withLock { $0.load = nil } }
+            later { [self] in self.state.withLock { $0.load = nil } }
         case .failuresServeOneWaiter where waiters.count > 1:
-            return Answer([state.load?.waiters.removeFirst()].compactMap(\.self), result)
+            return ([state.load?.waiters.removeFirst()].compactMap(\.self), result)
         case .cancelledLoadStays where error is CancellationError:
-            return Answer([], result)
+            return ([], result)
         default:
             state.load = nil
         }
-        if bug == .loadAheadFailsInSilence, load?.isAhead == true { return Answer([], result) }
-        return Answer(
+        if bug == .loadAheadFailsInSilence, load?.isAhead == true { return ([], result) }
+        return (
             bug == .onlyTheFirstWaiterFails ? Array(waiters.prefix(1)) : waiters,
             bug == .replacesErrors ? .failure(AccessTokenError.signedOut) : result
         )
@@ -145,7 +145,7 @@ extension BuggyService {
             }
             let error: any Error =
                 bug == .deadlineIsACancellation ? CancellationError() : AccessTokenError.loadTimedOut
-            return Answer(waiters, .failure(error))
+            return (waiters, .failure(error))
         }
     }
 }

@@ -7,35 +7,6 @@ import Foundation
 ///
 /// It shares no code with the engines of this package: a lock, an array of waiters, and a load with a number.
 package final class BuggyService: AccessTokenProviding {
-    /// What the service is made of.
-    package struct Surroundings: Sendable {
-        let loader: any AccessTokenLoader
-        let policy: AccessTokenPolicy
-        let clock: any AccessTokenClock
-        let handlerQueue: any SerialQueue
-        let onEvent: @Sendable (AccessTokenEvent) -> Void
-        /// Runs a block a moment later, in any order with other such blocks.
-        let later: @Sendable (@escaping @Sendable () -> Void) -> Void
-
-        package init(
-            loader: any AccessTokenLoader,
-            policy: AccessTokenPolicy,
-            clock: any AccessTokenClock,
-            handlerQueue: any SerialQueue,
-            onEvent: @escaping @Sendable (AccessTokenEvent) -> Void = { _ in },
-            later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { block in
-                DispatchQueue.global().async { block() }
-            }
-        ) {
-            self.loader = loader
-            self.policy = policy
-            self.clock = clock
-            self.handlerQueue = handlerQueue
-            self.onEvent = onEvent
-            self.later = later
-        }
-    }
-
     struct Waiter {
         let id: Int
         let handler: AccessTokenHandler
@@ -52,15 +23,7 @@ package final class BuggyService: AccessTokenProviding {
     }
 
     /// What waiters are told.
-    struct Answer {
-        let waiters: [Waiter]
-        let result: Result<AccessToken, any Error>
-
-        init(_ waiters: [Waiter], _ result: Result<AccessToken, any Error>) {
-            self.waiters = waiters
-            self.result = result
-        }
-    }
+    typealias Answer = (waiters: [Waiter], result: Result<AccessToken, any Error>)
 
     struct State {
         var token: AccessToken?
@@ -83,14 +46,35 @@ package final class BuggyService: AccessTokenProviding {
         var deadline: (load: Int, timer: AccessTokenTimer)?
     }
 
-    let surroundings: Surroundings
+    let loader: any AccessTokenLoader
+    let policy: AccessTokenPolicy
+    let clock: any AccessTokenClock
+    private let handlerQueue: any SerialQueue
+    let onEvent: @Sendable (AccessTokenEvent) -> Void
+    let later: @Sendable (@escaping @Sendable () -> Void) -> Void
     let bug: Bug?
     let state = Locked(State())
     /// What one bug holds where no lock should be held; a `Mutex` would trap where this one blocks.
     let wrongLock = NSLock()
 
-    package init(_ surroundings: Surroundings, bug: Bug?) {
-        self.surroundings = surroundings
+    /// - Parameter later: runs a block a moment later, in any order with other such blocks.
+    package init(
+        loader: any AccessTokenLoader,
+        policy: AccessTokenPolicy,
+        clock: any AccessTokenClock,
+        handlerQueue: any SerialQueue,
+        onEvent: @escaping @Sendable (AccessTokenEvent) -> Void = { _ in },
+        later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { block in
+            DispatchQueue.global().async(execute: block)
+        },
+        bug: Bug?
+    ) {
+        self.loader = loader
+        self.policy = policy
+        self.clock = clock
+        self.handlerQueue = handlerQueue
+        self.onEvent = onEvent
+        self.later = later
         self.bug = bug
     }
 
@@ -131,7 +115,7 @@ package final class BuggyService: AccessTokenProviding {
             adopt(bug == .signInForgetsTheExpiration ? AccessToken(value: token.value) : token, in: &state)
             state.tokenLoad = 0
             if bug != .newSessionJoinsTheOldLoad { state.load = nil }
-            return Answer(waiters, bug == .signInFailsWaiters ? signedOut : .success(token))
+            return (waiters, bug == .signInFailsWaiters ? signedOut : .success(token))
         }
     }
 
@@ -146,9 +130,9 @@ package final class BuggyService: AccessTokenProviding {
             state.rejected = nil
             if bug == .newSessionJoinsTheOldLoad { state.load?.waiters = [] }
             if bug != .signOutForgetsWaiters, bug != .newSessionJoinsTheOldLoad { state.load = nil }
-            return Answer(waiters, signedOut)
+            return (waiters, signedOut)
         }
-        if bug == .loaderKeepsTheSession { done() } else { surroundings.loader.signOut(then: done) }
+        if bug == .loaderKeepsTheSession { done() } else { loader.signOut(then: done) }
     }
 
     // MARK: Callers
@@ -156,28 +140,35 @@ package final class BuggyService: AccessTokenProviding {
     @discardableResult
     private func retrieve(forced: Bool, then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
         if bug == .answersTokensUnderALock || bug == .answersErrorsUnderALock { wrongLock.withLock {} }
+        var sawNoLoad = false
+        if bug == .decidesInTwoSteps {
+            sawNoLoad = state.withLock { $0.load == nil }
+            // As long as it takes to put a request together.
+            Thread.sleep(forTimeInterval: 0.000_2)
+        }
         var start: Load?
         var lateWaiter: Waiter?
         var id: Int?
         decide { state in
             state.lastWaiter += 1
             let waiter = Waiter(id: state.lastWaiter, handler: handler)
-            if state.isSignedOut, bug != .loadsAfterSignOut { return Answer([waiter], signedOut) }
+            if state.isSignedOut, bug != .loadsAfterSignOut { return ([waiter], signedOut) }
             if !forced, isUsable(state), let token = state.token, bug != .neverCaches {
                 let isAhead = isInWindow(state)
                 if isAhead, bug == .neverAnswersInWindow { return nil }
                 if isAhead, state.load == nil || bug == .refreshesAheadForEachCall {
                     start = newLoad(&state, isAhead: true)
                 }
-                return Answer([waiter], .success(token))
+                return ([waiter], .success(token))
             }
-            if bug == .expiryEndsTheSession, state.load == nil, hasExpired(state) { return Answer([waiter], signedOut) }
-            if let delivered = state.delivered { return Answer([waiter], .success(delivered)) }
+            if bug == .expiryEndsTheSession, state.load == nil, hasExpired(state) { return ([waiter], signedOut) }
+            if let delivered = state.delivered { return ([waiter], .success(delivered)) }
             id = waiter.id
             let mustLoad =
                 state.load == nil || bug == .joinersLoad || forced && bug == .eachRefreshLoads || state.rejections >= 8
                 || forced && bug == .refreshLoadsBesideALoad && state.load?.isForced == false
                 || bug == .loadsBesideALoadAhead && state.load?.isAhead == true
+                || sawNoLoad
             if state.load != nil { state.rejections = 0 }
             if mustLoad { start = newLoad(&state, isForced: forced) }
             if bug == (mustLoad ? .registersAfterLoading : .registersLate) {
@@ -190,7 +181,7 @@ package final class BuggyService: AccessTokenProviding {
         if let start, bug != .neverLoads { load(start) }
         if let late = lateWaiter {
             let join: @Sendable () -> Void = { [self] in state.withLock { register(late, in: &$0) } }
-            if bug == .registersLate { surroundings.later(join) } else { join() }
+            if bug == .registersLate { later(join) } else { join() }
         }
         guard let id else { return .answered }
         return AccessTokenRetrieval { [self] in cancel(id) }
@@ -199,7 +190,7 @@ package final class BuggyService: AccessTokenProviding {
     private func register(_ waiter: Waiter, in state: inout State) {
         state.load?.waiters.append(waiter)
         if bug == .cancellableLate {
-            surroundings.later { [self] in self.state.withLock { _ = $0.cancellable.insert(waiter.id) } }
+            later { [self] in self.state.withLock { _ = $0.cancellable.insert(waiter.id) } }
         } else {
             state.cancellable.insert(waiter.id)
         }
@@ -214,14 +205,14 @@ package final class BuggyService: AccessTokenProviding {
             let error: any Error = bug == .cancellationIsSignOut ? AccessTokenError.signedOut : CancellationError()
             if bug == .cancelledWaiterFailsAll {
                 defer { state.load?.waiters = [] }
-                return Answer(state.load?.waiters ?? [], .failure(error))
+                return (state.load?.waiters ?? [], .failure(error))
             }
             if bug != .cancelledWaiterStays { state.load?.waiters.remove(at: index) }
             if bug == .lastOneOutEndsTheLoad, let load = state.load, load.waiters.isEmpty {
                 state.answeredLoads.insert(load.id)
                 state.load = nil
             }
-            return Answer([waiter], .failure(error))
+            return ([waiter], .failure(error))
         }
     }
 
@@ -237,7 +228,7 @@ package final class BuggyService: AccessTokenProviding {
             guard let answer = decision(&state), !answer.waiters.isEmpty else { return nil }
             if bug == .answersInsideTheCall || bug == .answersOnTheLoadersThread { return answer }
             let handlers = answer.waiters.map(\.handler)
-            surroundings.handlerQueue.enqueue { [self] in
+            handlerQueue.enqueue { [self] in
                 if bug == .changesNeedTheHandlersLock { wrongLock.lock() }
                 for (index, handler) in handlers.enumerated() {
                     // The load is over for the last of them.
@@ -273,8 +264,8 @@ package final class BuggyService: AccessTokenProviding {
 
     func adopt(_ token: AccessToken, in state: inout State) {
         state.token = token
-        let life = token.expiration?.timeIntervalSince(surroundings.clock.now) ?? 0
-        let leeway = surroundings.policy.leeway
+        let life = token.expiration?.timeIntervalSince(clock.now) ?? 0
+        let leeway = policy.leeway
         state.leeway = bug == .leewayTakesAll ? leeway : min(leeway, life / 2)
         if bug == .ignoresLeeway { state.leeway = 0 }
     }
@@ -284,17 +275,17 @@ package final class BuggyService: AccessTokenProviding {
         guard let expiration = token.expiration else { return bug != .unknownExpirationIsExpired }
         if bug == .ignoresExpiration { return true }
         let end = expiration.addingTimeInterval(-state.leeway)
-        let now = surroundings.clock.now
+        let now = clock.now
         return bug == .expiresOneInstantLate ? now <= end : now < end
     }
 
     private func hasExpired(_ state: State) -> Bool {
-        state.token?.expiration.map { $0 <= surroundings.clock.now } ?? false
+        state.token?.expiration.map { $0 <= clock.now } ?? false
     }
 
     private func isInWindow(_ state: State) -> Bool {
-        let window = surroundings.policy.refreshAhead
+        let window = policy.refreshAhead
         guard let expiration = state.token?.expiration, window > 0 else { return false }
-        return surroundings.clock.now >= expiration.addingTimeInterval(-state.leeway - window)
+        return clock.now >= expiration.addingTimeInterval(-state.leeway - window)
     }
 }

@@ -49,13 +49,11 @@ struct PlantedBug: Sendable, CustomStringConvertible {
     private static func small(_ bug: BuggyService.Bug?) -> Subject {
         Subject(bug.map { "\($0)" } ?? "a small service", isByHandlers: true) { surroundings in
             let service = BuggyService(
-                BuggyService.Surroundings(
-                    loader: surroundings.loader,
-                    policy: surroundings.policy,
-                    clock: surroundings.clock,
-                    handlerQueue: surroundings.queue("handlers"),
-                    later: { block in surroundings.run.step("later", block) }
-                ),
+                loader: surroundings.loader,
+                policy: surroundings.policy,
+                clock: surroundings.clock,
+                handlerQueue: surroundings.queue("handlers"),
+                later: { block in surroundings.run.step("later", block) },
                 bug: bug
             )
             return Subject.Service(provider: .callback(service), currentToken: { service.currentToken })

@@ -53,10 +53,8 @@ final class PreloadingRenewer: Sendable {
         guard let end = (try? result.get())?.expiration else { return }
         _ = clock.schedule(after: end.timeIntervalSince(clock.now) - 60) { [weak self] in self?.load() }
     }
-}
 
-extension ForeignDesign {
-    static let preloading = ForeignDesign(broken: ["C6", "D7"], repairs: "C6") { isRepaired in
+    static func subject(isRepaired: Bool) -> ContractSubject {
         ContractSubject("a renewer that loads ahead", features: [.expiry, .callbackLoader]) { fixture in
             let renewer = PreloadingRenewer(isRepaired: isRepaired, loader: fixture.loader, clock: fixture.clock)
             return .retrieving { renewer.get($0) }

@@ -1,4 +1,6 @@
 import AccessTokenContract
+import TestSupport
+import Testing
 
 /// Tells the server of the sign-out, and only then forgets the session; repaired, it forgets the session first.
 struct RevokingSession {
@@ -42,6 +44,22 @@ struct RevokingSession {
                 await server.revoke()
                 if !isRepaired { await service.signOut() }
             }
+        }
+    }
+}
+
+@Suite("A sign-out that first tells the server", .eightAtATime, .timeLimit(.minutes(10)))
+struct RevokingSessionTests {
+    @Test func `breaks what is about running loads, and nothing else`() async {
+        for _ in 1...runs {
+            let report = await RevokingSession.subject(isRepaired: false).report(timeLimit: 0.2)
+            #expect(report.brokenIDs == ["O1", "O4"], "\(report)")
+            #expect(report.notJudged.map(\.id) == ["O5"], "\(report)")
+            for violation in report.violations {
+                #expect(violation.trace.contains("sign-out has not returned yet"), "\(violation)")
+            }
+            let repaired = await RevokingSession.subject(isRepaired: true).report()
+            #expect(repaired.isKept, "\(repaired)")
         }
     }
 }
