@@ -1,65 +1,21 @@
 import AccessTokenCore
 import AccessTokenGCD
-import AccessTokenOAuth
+import CredentialStoreContract
 import Dispatch
 import Foundation
 
 /// What all openings of one place share, as a disk or a database is shared.
 final class SharedDisk: Sendable {
-    struct Content: Sendable {
-        var access: AccessToken?
-        var rest: Credential?
-        var version = 0
-        var isClosed = false
-
-        var record: CredentialRecord? {
-            rest.map { rest in
-                let credential = Credential(
-                    accessToken: access,
-                    refreshToken: rest.refreshToken,
-                    scope: rest.scope,
-                    obtained: rest.obtained,
-                    otherMembers: rest.otherMembers
-                )
-                return CredentialRecord(credential: credential, version: version)
-            }
-        }
-    }
-
     private static let disks = Locked<[String: SharedDisk]>([:])
 
-    /// How a wait for the lock ended.
-    enum Turn { case entered, busy, cancelled }
+    let stored = Locked(StoredRecord(version: 0, credential: nil))
+    let mutex: AsyncMutex
 
-    let content = Locked(Content())
-    /// Whether the lock is held, and who waits for it.
-    let lock = TimedWaiters<Bool, Turn>(false)
+    private init(_ mutex: AsyncMutex) { self.mutex = mutex }
 
-    /// Calls `then` when the lock is free, or with the reason why it was not waited for any longer.
-    func enter(
-        _ id: TimedWaiters<Bool, Turn>.WaiterID,
-        atMost limit: TimeInterval,
-        then: @escaping @Sendable (Turn) -> Void
-    ) {
-        lock.wait(id, atMost: limit, by: SystemClock(), timedOut: .busy) { isLocked in
-            defer { isLocked = true }
-            return isLocked ? nil : .entered
-        } then: {
-            then($0)
-        }
-    }
-
-    func leave() {
-        let next = lock.withLock { isLocked, waiters in
-            isLocked = !waiters.isEmpty
-            return isLocked ? waiters.removeFirst() : nil
-        }
-        next?.end(with: .entered)
-    }
-
-    static func named(_ name: String) -> SharedDisk {
+    static func named(_ name: String, mutex: AsyncMutex) -> SharedDisk {
         disks.withLock { disks in
-            let disk = disks[name] ?? SharedDisk()
+            let disk = disks[name] ?? SharedDisk(mutex)
             disks[name] = disk
             return disk
         }
@@ -79,24 +35,26 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
 
     private struct WrappedError: Error {}
 
-    private let disk: SharedDisk
     private let bug: Bug?
-    private let waitLimit: TimeInterval
-    private let lockOfOpening = SharedDisk()
+    private let disk: SharedDisk
+    private let mutex: AsyncMutex
     private let memory = Locked<CredentialRecord?>(nil)
-    private let waits = Locked(0)
+    /// How many updates wait or are inside.
+    private let updates = Locked(0)
 
-    init(_ disk: SharedDisk, bug: Bug?, waitLimit: TimeInterval) {
-        self.disk = disk
+    init(_ fixture: StoreFixture, bug: Bug?) {
         self.bug = bug
-        self.waitLimit = waitLimit
+        let waitLimit = bug == .waitsForEver ? 3600 : fixture.waitLimit
+        let mutex = AsyncMutex(waitLimit: waitLimit, clock: SystemClock())
+        disk = SharedDisk.named(fixture.name, mutex: mutex)
+        self.mutex = bug == .locksItsOpeningOnly ? mutex : disk.mutex
     }
 
     var description: String {
-        bug == .printsSecrets ? "a store of \(disk.content.withLock { $0.rest?.refreshToken } ?? "nothing")" : "a store"
+        bug == .printsSecrets ? "a store of \(record?.credential.refreshToken ?? "nothing")" : "a store"
     }
 
-    private var lock: SharedDisk { bug == .locksItsOpeningOnly ? lockOfOpening : disk }
+    private var record: CredentialRecord? { disk.stored.withLock { $0.record } }
 
     func load() async throws -> CredentialRecord? {
         if bug == .loadWaits {
@@ -104,13 +62,13 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
             leave()
         }
         if bug == .remembersWhatItRead, let record = memory.withLock({ $0 }) { return record }
-        let record = disk.content.withLock { $0.record }
+        let record = record
         memory.withLock { $0 = record }
         return record
     }
 
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-        let early = disk.content.withLock { $0.record }
+        let early = record
         defer { memory.withLock { $0 = nil } }
         do {
             try await enter()
@@ -120,98 +78,81 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         }
         var staysLocked = false
         defer { if !staysLocked { leave() } }
-        let old = bug == .readsBeforeTheLock ? early : disk.content.withLock { $0.record }
+        let old = bug == .readsBeforeTheLock ? early : record
         do {
             var change = try await body(old)
             if bug == .runsTheBodyTwice { change = try await body(old) }
             if bug == .losesWhatIsCancelled { try Task.checkCancellation() }
-            try await write(change)
+            await write(change)
         } catch {
-            if bug == .forgetsAfterAnError { try await write(.remove) }
+            if bug == .forgetsAfterAnError { await write(.remove) }
             staysLocked = bug == .staysLockedAfterAnError
             throw bug == .wrapsErrors ? WrappedError() : error
         }
-        return bug == .returnsTheOldRecord ? old : disk.content.withLock { $0.record }
+        return bug == .returnsTheOldRecord ? old : record
     }
 
     // MARK: Exclusion
 
     private func enter() async throws {
-        guard bug != .noExclusion else { return }
-        if bug == .oneWaiterIsForgotten, lock.lock.withLock({ isLocked, _ in isLocked }),
-            waits.withLock({
-                $0 += 1
-                return $0 == 3
-            })
-        {
+        let count = updates.withLock { updates in
+            updates += 1
+            return updates
+        }
+        switch bug {
+        case .noExclusion: return
+        case .oneWaiterIsForgotten where count == 4:
             await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-        }
-        switch await turn() {
-        case .entered: return
-        case .busy: throw CredentialStoreError.busy
-        case .cancelled: throw CancellationError()
+        case .blocksThreads: try waitOnThread()
+        case .waitsOnWhenCancelled: try await Task.detached { [mutex] in try await mutex.lock() }.value
+        default: try await mutex.lock()
         }
     }
 
-    private func turn() async -> SharedDisk.Turn {
-        let id = lock.lock.makeID()
-        let limit = bug == .waitsForEver ? 3600 : waitLimit
-        if bug == .blocksThreads { return turnOfThread(id, atMost: limit) }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                lock.enter(id, atMost: limit) { continuation.resume(returning: $0) }
-                // A caller that was cancelled before it waited.
-                if Task.isCancelled, bug != .waitsOnWhenCancelled { lock.lock.end(id, with: .cancelled) }
-            }
-        } onCancel: {
-            if bug != .waitsOnWhenCancelled { lock.lock.end(id, with: .cancelled) }
-        }
-    }
-
-    private func turnOfThread(
-        _ id: TimedWaiters<Bool, SharedDisk.Turn>.WaiterID,
-        atMost limit: TimeInterval
-    ) -> SharedDisk.Turn {
+    private func waitOnThread() throws {
         let hasEnded = DispatchSemaphore(value: 0)
-        let turn = Locked(SharedDisk.Turn.busy)
-        lock.enter(id, atMost: limit) { outcome in
-            turn.withLock { $0 = outcome }
+        let outcome = Locked<Result<Void, any Error>>(.success(()))
+        Task.detached { [mutex] in
+            do { try await mutex.lock() } catch { outcome.withLock { $0 = .failure(error) } }
             hasEnded.signal()
         }
         hasEnded.wait()
-        return turn.withLock { $0 }
+        try outcome.withLock { $0 }.get()
     }
 
     private func leave() {
-        lock.leave()
+        updates.withLock { $0 -= 1 }
+        mutex.unlock()
     }
 
     // MARK: Writing
 
-    private func write(_ change: CredentialChange) async throws {
-        switch change {
-        case .keep:
-            if bug == .countsWhatIsKept { disk.content.withLock { $0.version += 1 } }
-        case .replace(let credential):
-            if bug == .storesNothing { return }
-            if bug == .writesInPlace {
-                disk.content.withLock { $0.access = credential.accessToken }
-                for _ in 0..<100 { await Task.yield() }
+    private func write(_ change: CredentialChange) async {
+        if case .replace(let new) = change, bug == .writesInPlace {
+            disk.stored.withLock { stored in
+                let half = stored.credential.map {
+                    Credential(accessToken: new.accessToken, refreshToken: $0.refreshToken)
+                }
+                stored = StoredRecord(version: stored.version, credential: half)
             }
-            disk.content.withLock { content in
-                if bug == .removalIsForGood, content.isClosed { return }
-                content.access = credential.accessToken
-                content.rest = bug == .losesMembers ? Credential(refreshToken: credential.refreshToken) : credential
-                content.version += bug == .countsByTwo ? 2 : 1
+            for _ in 0..<100 { await Task.yield() }
+        }
+        disk.stored.withLock { stored in
+            let wasRemoved = stored.version > 0 && stored.credential == nil
+            var (version, credential) = (stored.version, stored.credential)
+            switch change {
+            case .keep:
+                if bug == .countsWhatIsKept { version += 1 }
+            case .replace(let new):
+                if bug == .storesNothing || bug == .removalIsForGood && wasRemoved { return }
+                credential = bug == .losesMembers ? Credential(refreshToken: new.refreshToken) : new
+                version += bug == .countsByTwo ? 2 : 1
+            case .remove:
+                if bug == .comesBackAfterRemoval { return }
+                credential = nil
+                if bug == .deletesTheVersion { version = 0 }
             }
-        case .remove:
-            if bug == .comesBackAfterRemoval { return }
-            disk.content.withLock { content in
-                content.access = nil
-                content.rest = nil
-                content.isClosed = true
-                if bug == .deletesTheVersion { content.version = 0 }
-            }
+            stored = StoredRecord(version: version, credential: credential)
         }
     }
 }
