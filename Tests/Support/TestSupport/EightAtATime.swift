@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenOAuth
 import Dispatch
 package import Testing
 
@@ -8,7 +9,8 @@ package import Testing
 /// among which a test that waits for its next step can wait for a minute. A test waits for its turn outside its time limit.
 package struct EightAtATime: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal private static var hasTurn = false
-    private static let turns = Turns(count: 8)
+    /// How many turns are free, and who waits for one.
+    private static let turns = TimedWaiters<Int, Void>(8)
 
     package let isRecursive = true
 
@@ -24,9 +26,21 @@ package struct EightAtATime: SuiteTrait, TestTrait, TestScoping {
     ) async throws {
         // A suite inside a suite gives the trait to a test twice.
         if Self.hasTurn { return try await function() }
-        await Self.turns.take()
-        defer { Self.turns.giveBack() }
+        await Self.turns.outcome(atMost: nil, by: SystemClock(), timedOut: ()) { free in
+            guard free > 0 else { return nil }
+            free -= 1
+            return ()
+        }
+        defer { Self.giveBackTurn() }
         try await Self.$hasTurn.withValue(true, operation: function)
+    }
+
+    private static func giveBackTurn() {
+        let next = turns.withLock { free, waiters in
+            free += waiters.isEmpty ? 1 : 0
+            return waiters.isEmpty ? nil : waiters.removeFirst()
+        }
+        next?.end(with: ())
     }
 }
 
@@ -39,42 +53,5 @@ package func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () ->
     await withCheckedContinuation { continuation in
         // A serial queue has a thread of its own; the global ones share theirs with the pool.
         DispatchQueue(label: "test").async { continuation.resume(returning: body()) }
-    }
-}
-
-/// Some turns, given to those who ask in the order in which they ask.
-private final class Turns: Sendable {
-    private struct State {
-        var free: Int
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state: Locked<State>
-
-    init(count: Int) { state = Locked(State(free: count)) }
-
-    func take() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.free > 0 else {
-                    state.waiting.append(continuation)
-                    return false
-                }
-                state.free -= 1
-                return true
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    func giveBack() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.waiting.isEmpty else {
-                state.free += 1
-                return nil
-            }
-            return state.waiting.removeFirst()
-        }
-        next?.resume()
     }
 }
