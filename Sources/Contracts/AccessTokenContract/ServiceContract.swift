@@ -2,11 +2,6 @@ public import Foundation
 
 /// What every service of this package does, clause by clause, as something that can be run on any service.
 ///
-/// ```swift
-/// let report = await ServiceContract.verify(subject)
-/// print(report)
-/// ```
-///
 /// It imports no test framework; a host of a few lines runs it from XCTest or Swift Testing.
 public enum ServiceContract {
     /// All clauses: loading, caching, failure, single flight, invalidation, sessions, cancellation, deadlines, delivery,
@@ -23,14 +18,10 @@ public enum ServiceContract {
 
     /// Verifies clauses that the subject's features select, one after the other.
     ///
-    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. A clause in which the
-    /// subject answers after the time limit is tried again with a longer one. If the subject does not even load (L1), nothing
-    /// else is run. A clause that could not be judged, because a step failed that another clause judges, is broken itself if
-    /// that other clause was kept and no other is broken.
+    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject does
+    /// not even load (L1), nothing else is run. The article Clauses says how a clause is judged.
     ///
     /// - Parameters:
-    ///   - subject: the kind of service.
-    ///   - clauses: those that are verified; all of them by default.
     ///   - timeLimit: how many seconds a subject may take for one step before it counts as silent; more on a busy machine.
     ///   - onProgress: told before and after each clause; by default what is left of a report if the subject ends the process.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

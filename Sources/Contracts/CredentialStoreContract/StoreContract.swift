@@ -6,11 +6,6 @@ public typealias StoreClause = Clause<StoreSubject>
 
 /// What every credential store must do, clause by clause, as something that can be run on any store.
 ///
-/// ```swift
-/// let report = await StoreContract.verify(subject)
-/// print(report)
-/// ```
-///
 /// It imports no test framework; a host of a few lines runs it from XCTest or Swift Testing.
 public enum StoreContract {
     /// All clauses: what is kept, versions, exclusion, failures, reading, waiting, cancellation, and secrets.
@@ -25,13 +20,7 @@ public enum StoreContract {
     /// Verifies clauses that the subject's features select, one after the other, each in a new place.
     ///
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject does
-    /// not even keep a credential (K1), nothing else is run.
-    ///
-    /// - Parameters:
-    ///   - subject: the kind of store.
-    ///   - clauses: those that are verified; all of them by default.
-    ///   - timeLimit: how many seconds a subject may take for one step before it counts as silent; more on a busy machine.
-    ///   - onProgress: told before and after each clause; by default what is left of a report if the subject ends the process.
+    /// not even keep a credential (K1), nothing else is run. The parameters are those of the contract for services.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public static func verify(
         _ subject: StoreSubject,

@@ -3,20 +3,14 @@ public import AccessTokenOAuth
 public import Foundation
 
 /// A kind of credential store that the contract is verified on: how to open it, and what it declares.
-///
-/// ```swift
-/// let subject = StoreSubject("the store in a folder", features: [.openings, .waitLimit]) { fixture in
-///     FileCredentialStore(folder: fixture.folder, waitLimit: fixture.waitLimit)
-/// }
-/// ```
 public struct StoreSubject: Sendable {
     /// What reports call it.
     public let name: String
 
-    /// What it can do beyond keeping a credential for one opening.
+    /// What it can do; clauses that need more are skipped, visibly.
     public let features: StoreFeatures
 
-    /// The ids of the conventions that it promises to follow.
+    /// The ids of the ``StoreContract/conventions`` that it promises to follow; breaking any other is advice, and no defect.
     public let promises: Set<String>
 
     package let errors: @Sendable (any Error) -> any Error
@@ -25,10 +19,6 @@ public struct StoreSubject: Sendable {
     /// Creates a subject.
     ///
     /// - Parameters:
-    ///   - name: what reports call it.
-    ///   - features: what it can do; clauses that need more are skipped, visibly.
-    ///   - promises: the ids of the conventions that the store promises, such as `X2`; breaking any other convention is
-    ///     advice and no defect. ``StoreContract/conventions`` are all of them.
     ///   - errors: says what an error of the store stands for in the contract's words, if the store has error types of
     ///     its own: `CredentialStoreError.busy`, or `CancellationError`.
     ///   - open: opens the store of a fixture, which is empty at first; with the feature ``StoreFeatures/openings``
@@ -78,13 +68,9 @@ public struct StoreFeatures: OptionSet, Hashable, Sendable {
     public static let openings = StoreFeatures(rawValue: 1 << 0)
     /// The fixture's wait limit is observed.
     public static let waitLimit = StoreFeatures(rawValue: 1 << 1)
-
-    private static let names: [(StoreFeatures, String)] = [(.openings, "openings"), (.waitLimit, "waitLimit")]
 }
 
 extension StoreFeatures: CustomStringConvertible {
     /// The names of the features, separated by commas.
-    public var description: String {
-        Self.names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
-    }
+    public var description: String { names(["openings", "waitLimit"]) }
 }

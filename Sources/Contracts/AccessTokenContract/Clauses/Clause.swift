@@ -32,8 +32,7 @@ extension Clause where Subject: VerifiedSubject {
     ///   - setting: what the clause asks the fixture to be.
     ///   - rounds: in how many rounds a subject with such features is tried, each on a new service or store.
     package init(
-        _ id: String,
-        _ severity: ContractSeverity,
+        _ head: (id: String, severity: ContractSeverity),
         _ must: String,
         intent: String,
         remedy: String,
@@ -48,8 +47,8 @@ extension Clause where Subject: VerifiedSubject {
         scenario: @escaping @Sendable (Subject.Run) async throws -> Void
     ) {
         let wording = ClauseWording(
-            id: id,
-            severity: severity,
+            id: head.id,
+            severity: head.severity,
             must: must,
             intent: intent,
             remedy: remedy,
@@ -89,13 +88,10 @@ extension Clause where Subject: VerifiedSubject {
 extension Clause where Subject == ContractSubject {
     /// Runs the clause's scenario on a new service of the subject.
     ///
-    /// **Concurrency** Scenarios share nothing, so clauses and subjects can be verified in parallel. A scenario waits
-    /// for events, never for time; the time limit only ends a wait that a broken subject would make endless. The
-    /// suite calls the subject on threads of its own, and ends also if the subject blocks them for ever.
+    /// **Concurrency** Scenarios share nothing, so clauses and subjects can be verified in parallel. The suite calls the
+    /// subject on threads of its own, and ends also if the subject blocks them for ever.
     ///
-    /// - Parameters:
-    ///   - subject: the kind of service.
-    ///   - timeLimit: how many seconds a subject may take for one step; more on a busy machine.
+    /// - Parameter timeLimit: how many seconds a subject may take for one step; more on a busy machine.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public func verify(
         _ subject: ContractSubject,

@@ -3,8 +3,7 @@ import AccessTokenAdapters
 extension ServiceContract {
     static let loading = [
         ContractClause(
-            "L1",
-            .critical,
+            ("L1", .critical),
             "load for a caller that finds no valid token, and give the caller the token that the load brings",
             intent: "a service that does not do this does nothing",
             remedy: "call the fixture's loader where your service asks its server, and pass the answer on"
@@ -25,8 +24,7 @@ extension ServiceContract {
 
     static let caching = [
         ContractClause(
-            "C1",
-            .serious,
+            ("C1", .serious),
             "answer from a valid cached token without a load",
             intent: "a load for each call is slow, and a rotation of the refresh token for each call",
             remedy: "keep the token that a load brings, and look at it before anything else"
@@ -37,8 +35,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "C2",
-            .serious,
+            ("C2", .serious),
             "treat a token as expired from expiration − leeway on",
             intent: "a token that expires on its way to the server is a 401 for the user",
             remedy: "compare the clock with expiration − leeway, at each call",
@@ -53,8 +50,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "C3",
-            .serious,
+            ("C3", .serious),
             "keep a token without expiration until it is invalidated",
             intent: "expires_in is optional (RFC 6749, section 5.1), and guessing one breaks sessions",
             remedy: "treat a missing expiration as none, or declare tokensAlwaysExpire if the server never omits it",
@@ -69,8 +65,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "C4",
-            .serious,
+            ("C4", .serious),
             "never let the leeway use up more than half of a token's life, so that a short-lived token does not load "
                 + "on every call",
             intent: "with tokens that live shorter than the leeway, every call would rotate the refresh token",
@@ -88,8 +83,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "C5",
-            .minor,
+            ("C5", .minor),
             "inside the refresh-ahead window answer at once with the present token, and load the next one once",
             intent: "nobody waits for a token that is only going to expire",
             remedy: "start the load beside the answer, unless one is running",
@@ -106,8 +100,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "C6",
-            .critical,
+            ("C6", .critical),
             "never hand out a token that has expired",
             intent: "every request with it fails, until somebody signs in again",
             remedy: "compare the clock with the expiration at each call, not only when the token arrives",
@@ -117,17 +110,12 @@ extension ServiceContract {
             let token = try await run.oldToken(secondsLeft: -400)
             let caller = try await run.call()
             try await run.waitForAnswerOrLoad(caller)
-            guard let given = caller.answers.first?.token else { return }
-            try run.expect(
-                given.value != token.value,
-                "T1 not to be handed out any more",
-                observed: "\(caller.name) gets T1"
-            )
+            let isGone = caller.answers.first?.token?.value != token.value
+            try run.expect(isGone, "T1 not to be handed out any more", observed: "\(caller.name) gets T1")
         },
 
         ContractClause(
-            "C7",
-            .minor,
+            ("C7", .minor),
             "count the instant of expiration − leeway itself as expired, and none before it",
             intent: "who reads the policy knows to the instant which token a call gets",
             remedy: "use ≤ where < is, or the other way round",
@@ -135,8 +123,7 @@ extension ServiceContract {
             needs: [.expiry, .leeway],
             setting: leeway
         ) { run in
-            try run.takeForGranted("C2")
-            try run.takeForGranted("C1")
+            try run.takeForGranted("C2", "C1")
             let token = run.token("T1", life: 3600)
             try await run.cache(token)
             try await run.advance(by: 3569.5)
@@ -146,8 +133,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "C8",
-            .serious,
+            ("C8", .serious),
             "keep the valid token when the load of its successor fails",
             intent: "a server that is away for a moment must not cost a token that still works",
             remedy: "touch the cached token only when a load brings another one",
@@ -165,8 +151,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "C9",
-            .serious,
+            ("C9", .serious),
             "hand out the successor that was loaded inside the refresh-ahead window",
             intent: "the server has rotated the refresh token for it: throwing it away signs the user out",
             remedy: "cache what a load brings, also if nobody waits for it",
@@ -182,16 +167,13 @@ extension ServiceContract {
             }
             // The token reaches the subject in its own time.
             let hasCome = try await run.poll {
-                let caller = try await run.call()
-                let result = try await run.answer(of: caller, expecting: "a token")
-                return result.token?.value == second.value
+                try await run.answer(of: run.call(), expecting: "a token").token?.value == second.value
             }
             try run.expect(hasCome, "later callers to get T2", observed: "they get T1")
         },
 
         ContractClause(
-            "C10",
-            .critical,
+            ("C10", .critical),
             "bring a new token at the next call after the token has expired",
             intent: "a session whose every call fails after an hour ends there",
             remedy: "load when the cached token has expired, and give the caller what the load brings",

@@ -9,8 +9,7 @@ extension ServiceContract {
 
     static let cancellation = [
         ContractClause(
-            "X1",
-            .serious,
+            ("X1", .serious),
             "answer a cancelled waiter at once, without waiting for the load",
             intent: "a screen that closes must not wait for a server",
             remedy: "wait for the shared load by a continuation of the caller's own, which a cancellation resumes",
@@ -28,16 +27,14 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "X2",
-            .critical,
+            ("X2", .critical),
             "never cancel a load because its waiters left (the rotated token would be lost); cache what it brings",
             intent: "the server rotated the refresh token when it answered, whether or not anybody listens",
             remedy: "run the load in a task of its own, which no caller's cancellation reaches",
             resembles: "ktor PR #5193: a cancellation loses the rotated token",
             skips: callersCannotBeCancelled
         ) { run in
-            try run.takeForGranted("C1")
-            try run.takeForGranted("S1")
+            try run.takeForGranted("C1", "S1")
             let token = run.token("T1")
             let callers = try await run.calls(2)
             let load = try await run.firstLoad()
@@ -51,8 +48,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "X3",
-            .serious,
+            ("X3", .serious),
             "start no load for a caller that is cancelled already, and answer it",
             intent: "a burst of cancelled work must not rotate tokens for nobody",
             remedy: "check for cancellation before the load is started, and throw there",
@@ -69,8 +65,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "X4",
-            .critical,
+            ("X4", .critical),
             "leave the other waiters alone when one is cancelled, the first included",
             intent: "a screen that closes must not fail another screen's request",
             remedy: "run the load in a task of its own, and let a cancellation end one wait",
@@ -90,8 +85,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "X5",
-            .minor,
+            ("X5", .minor),
             "answer a cancelled waiter with CancellationError",
             intent: "an app shows no alert for that error, and one for every other",
             remedy: "throw CancellationError, or tell the suite by errors: what stands for it",

@@ -5,8 +5,7 @@ extension ServiceContract {
 
     static let deadlines = [
         ContractClause(
-            "T1",
-            .critical,
+            ("T1", .critical),
             "fail the waiters of a load that is silent past its deadline",
             intent: "one lost connection must not hang every request of the app until it is restarted",
             remedy: "set a timer when a load begins, and answer its waiters when it fires",
@@ -25,8 +24,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "T2",
-            .critical,
+            ("T2", .critical),
             "adopt a late good answer of the same session when nothing newer is there",
             intent: "after a rotation the late answer may be the only good one that there will ever be",
             remedy: "keep listening to a load whose waiters have failed, and cache what it brings",
@@ -41,8 +39,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "T3",
-            .critical,
+            ("T3", .critical),
             "let the next call load again after a load was silent past its deadline",
             intent: "callers that join a load that will never end fail with it, one after the other",
             remedy: "forget the load when its deadline has passed",
@@ -56,8 +53,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "T4",
-            .minor,
+            ("T4", .minor),
             "fail the waiters of a silent load with loadTimedOut",
             intent: "a silent server is worth another try, and a refused credential is not",
             remedy: "give the deadline an error of its own, and tell the suite by errors: which it is",
@@ -84,8 +80,7 @@ extension ServiceContract {
 
     static let loaderCalls = [
         ContractClause(
-            "R1",
-            .critical,
+            ("R1", .critical),
             "answer a loader that asks its own service for a token with an error, not with a deadlock",
             intent: "a loader that sends its request through the app's own session waits for itself",
             remedy: "remember that the present code is inside a load, in a task-local value or on the loader's queue",
@@ -95,8 +90,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "R2",
-            .minor,
+            ("R2", .minor),
             "tell a loader that asks its own service so, by loadAskedItsOwnService",
             intent: "who reads that error knows what to mend",
             remedy: "give it an error of its own, and tell the suite by errors: which it is",

@@ -4,8 +4,7 @@ import Dispatch
 extension ServiceContract {
     static let delivery = [
         ContractClause(
-            "D1",
-            .critical,
+            ("D1", .critical),
             "answer every caller exactly once, also when cancel, answer, sign-out and deadline meet",
             intent: "a callback that is called twice or never breaks code that no one thinks to look at",
             remedy: "take a waiter out of its list before it is answered, under the same lock, on every path",
@@ -16,8 +15,7 @@ extension ServiceContract {
         ),
 
         ContractClause(
-            "D2",
-            .minor,
+            ("D2", .minor),
             "answer waiters in the order in which they came",
             intent: "who came first is served first, and a log of answers reads like the log of calls",
             remedy: "answer the list of waiters from its beginning, on a serial queue or one executor",
@@ -43,8 +41,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "D3",
-            .serious,
+            ("D3", .serious),
             "never call a handler before retrieveToken has returned",
             intent: "a handler that runs inside the call finds its caller's state half done, and locks still held",
             remedy: "dispatch the answer, also when it is at hand",
@@ -61,18 +58,14 @@ extension ServiceContract {
             }
             let later = try await run.call()
             try await run.answerLoads(with: .success(token), until: [later])
-            for caller in [loading, later] {
-                try run.expect(
-                    caller.details.allSatisfy { !$0.cameInsideTheCall },
-                    "the handler to be called after the call",
-                    observed: "\(caller.name)'s handler is called inside it"
-                )
+            for caller in [loading, later] where caller.details.contains(where: \.cameInsideTheCall) {
+                let observed = "\(caller.name)'s handler is called inside it"
+                throw run.violation("the handler to be called after the call", observed)
             }
         },
 
         ContractClause(
-            "D4",
-            .serious,
+            ("D4", .serious),
             "call handlers on the promised queue",
             intent: "code that was given the main queue touches views",
             remedy: "dispatch every answer to the queue, also errors and those at hand",
@@ -165,12 +158,8 @@ extension ServiceContract {
             try await run.signOut()
             try await call("caller after sign-out", answeredBy: error)
         }
-        for caller in callers {
-            try run.expect(
-                caller.details.allSatisfy(\.wasOnPromisedQueue),
-                "\(caller.name)'s handler to be called on the queue",
-                observed: "it was called elsewhere"
-            )
+        for caller in callers where !caller.details.allSatisfy(\.wasOnPromisedQueue) {
+            throw run.violation("\(caller.name)'s handler to be called on the queue", "it was called elsewhere")
         }
     }
 }

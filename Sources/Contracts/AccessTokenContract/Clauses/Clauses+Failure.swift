@@ -3,8 +3,7 @@ import AccessTokenAdapters
 extension ServiceContract {
     static let failure = [
         ContractClause(
-            "F1",
-            .critical,
+            ("F1", .critical),
             "give a load's failure to all of its waiters",
             intent: "a waiter that is not told waits for ever",
             remedy: "answer all waiters on every path out of a load",
@@ -22,8 +21,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "F2",
-            .critical,
+            ("F2", .critical),
             "load again at the next call after an error: no error is sticky",
             intent: "one moment without a network must not sign the app out until it is restarted",
             remedy: "forget the load, or its task, when it has failed",
@@ -38,8 +36,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "F3",
-            .serious,
+            ("F3", .serious),
             "give waiters the load's error unchanged",
             intent: "an app that is told something else can't decide between trying again and signing in again",
             remedy: "pass the error on, or tell the suite by errors: what yours stands for",
@@ -51,15 +48,13 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "F4",
-            .critical,
+            ("F4", .critical),
             "treat a load that ends with CancellationError as any load that fails: nobody is left waiting",
             intent: "a request that the system cancels must not block the session for good",
             remedy: "tell a cancelled load from a cancelled waiter",
             resembles: "tailscale #18919: a joiner inherits a cancelled flight"
         ) { run in
-            try run.takeForGranted("F1")
-            try run.takeForGranted("F2")
+            try run.takeForGranted("F1", "F2")
             let token = run.token("T1")
             let callers = try await run.calls(2)
             try await run.given("L1") { try await run.answer(run.nextLoad(), .failure(CancellationError())) }
@@ -70,8 +65,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "F5",
-            .serious,
+            ("F5", .serious),
             "start no other load after one that failed for good, until the next call",
             intent: "a refused credential that is sent again and again gets the client blocked",
             remedy: "give the failure to all who wait, and leave it to the next caller to load again",

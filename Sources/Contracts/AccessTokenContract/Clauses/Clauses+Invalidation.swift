@@ -3,8 +3,7 @@ import AccessTokenAdapters
 extension ServiceContract {
     static let invalidation = [
         ContractClause(
-            "I1",
-            .critical,
+            ("I1", .critical),
             "load at the next call after the current token was invalidated",
             intent: "a server may revoke a token at any time, and only its 401 tells",
             remedy: "forget the token when it is rejected",
@@ -21,8 +20,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "I2",
-            .serious,
+            ("I2", .serious),
             "ignore the invalidation of a token that is no longer the current one",
             intent: "the fifty-first 401 for an old token must not throw away the token that replaced it",
             remedy: "compare the rejected token with the current one",
@@ -42,8 +40,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "I3",
-            .critical,
+            ("I3", .critical),
             "run one load when N callers reject the same token",
             intent: "requests that were sent together are rejected together",
             remedy: "compare the rejected token with the current one, and join a load that is running",
@@ -68,8 +65,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "I4",
-            .minor,
+            ("I4", .minor),
             "tell the loader which token it replaces",
             intent: "a loader that several processes share can adopt what another one has loaded",
             remedy: "pass the rejected or expired token on, where your loader takes one",
@@ -82,16 +78,13 @@ extension ServiceContract {
                 try await run.invalidate(token)
                 return try await run.expectLoad(for: run.call())
             }
-            try run.expect(
-                load.replacing?.value == token.value,
-                "load 2 to be told that it replaces T1",
-                observed: load.replacing.map { "it replaces \(run.log.name($0))" } ?? "load(replacing: nil)"
-            )
+            let isTold = load.replacing?.value == token.value
+            let observed = load.replacing.map { "it replaces \(run.log.name($0))" } ?? "load(replacing: nil)"
+            try run.expect(isTold, "load 2 to be told that it replaces T1", observed: observed)
         },
 
         ContractClause(
-            "I5",
-            .critical,
+            ("I5", .critical),
             "let callers that learn of the rejection during the next load join that load",
             intent: "requests that were sent together are answered one after the other",
             remedy: "leave a running load alone when a token is rejected that it replaces",
@@ -111,8 +104,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "I6",
-            .critical,
+            ("I6", .critical),
             "load at a forced refresh although the cached token is valid",
             intent: "a caller that knows better than the clock gets the same useless token again",
             remedy: "look at the cache only if no refresh is forced",
@@ -126,8 +118,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "I7",
-            .critical,
+            ("I7", .critical),
             "run one load for N concurrent forced refreshes, also beside a load that is running",
             intent: "two loads with one refresh token look like theft, and the server signs the user out",
             remedy: "join a load that is running, also at a forced refresh",
@@ -162,16 +153,14 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "I8",
-            .critical,
+            ("I8", .critical),
             "hand a rejected token to no later caller, even while others are still being given that token",
             intent: "a request that tries again with the refused token fails again, and the app signs the user out",
             remedy: "clear the load where it ends, and not where its first caller goes on",
             needs: .invalidation,
             rounds: roundsOfCallingAgain
         ) { run in
-            try run.takeForGranted("I1")
-            try run.takeForGranted("S1")
+            try run.takeForGranted("I1", "S1")
             let rejected = run.token("T1")
             let again = try await callersCallAgain(run, whenGiven: .success(rejected), rejecting: rejected)
             let isGone = !again.contains { $0.answers.first?.token?.value == rejected.value }

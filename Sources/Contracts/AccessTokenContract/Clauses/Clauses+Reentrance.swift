@@ -4,8 +4,7 @@ extension ServiceContract {
     /// Handlers and loaders that do more than answer: they call the service, outlive it, or answer at another time.
     static let reentrance = [
         ContractClause(
-            "D5",
-            .critical,
+            ("D5", .critical),
             "let a handler call the service again, without a deadlock",
             intent: "handlers do what comes next, and what comes next often needs a token",
             remedy: "release locks before handlers are called",
@@ -17,8 +16,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "D6",
-            .critical,
+            ("D6", .critical),
             "answer all waiters also when the last reference to the service is dropped during the load",
             intent: "a screen that owns the service goes away, and the request that waits must still end",
             remedy: "let the load hold the service until its waiters are answered, instead of [weak self]; a subject "
@@ -36,8 +34,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "D7",
-            .critical,
+            ("D7", .critical),
             "take a loader's first answer and ignore any other",
             intent: "networking code that calls back twice exists, and the second answer may be an error",
             remedy: "give each load a number, and drop an answer of one that has ended",
@@ -59,8 +56,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "D8",
-            .critical,
+            ("D8", .critical),
             "work with a loader that answers before load returns",
             intent: "a loader that has the token at hand calls back at once",
             remedy: "register the waiter before the loader is called, and call it outside of locks",
@@ -75,8 +71,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "D9",
-            .serious,
+            ("D9", .serious),
             "show a handler the state that its answer comes from",
             intent: "a handler that asks what is cached, and is told nothing, signs the user out",
             remedy: "change the state before handlers are called",
@@ -86,8 +81,8 @@ extension ServiceContract {
             let answer = Locked<AccessToken??>(nil)
             let caller = try await run.call { _ in
                 run.callInside("the current token is asked for") { service in
-                    let current = await service.currentToken?()
-                    answer.withLock { $0 = .some(current ?? nil) }
+                    let current = await service.currentToken?() ?? nil
+                    answer.withLock { $0 = .some(current) }
                     run.log.check()
                 }
             }
@@ -98,16 +93,13 @@ extension ServiceContract {
             let hasReturned = try await run.wait { answer.withLock { $0 != nil } }
             try run.expect(hasReturned, "the closure currentToken: to return", observed: "it does not")
             let current = answer.withLock { $0 ?? nil }
-            try run.expect(
-                current?.value == token.value,
-                "the caller to find T1 as the current token",
-                observed: current.map { "it is \(run.log.name($0))" } ?? "there is none"
-            )
+            let observed = current.map { "it is \(run.log.name($0))" } ?? "there is none"
+            let isCurrent = current?.value == token.value
+            try run.expect(isCurrent, "the caller to find T1 as the current token", observed: observed)
         },
 
         ContractClause(
-            "D10",
-            .critical,
+            ("D10", .critical),
             "let a handler that was given an error call the service again, without a deadlock",
             intent: "an error is where code tries again at once, and where its tests do not look",
             remedy: "release locks before handlers are called, and forget the failed load before that",
@@ -119,8 +111,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "D11",
-            .minor,
+            ("D11", .minor),
             "report a loader's second answer as an event",
             intent: "the networking code that calls back twice is found and mended",
             remedy: "pass an event to the fixture's onEvent where the second answer is dropped",
@@ -152,13 +143,14 @@ extension ServiceContract {
         let call = callsOfHandlers(run.features)[run.round]
         let (token, new) = (run.token("T1"), run.token("new T"))
         let result: LoadResult = error.map { .failure($0) } ?? .success(token)
-        let again = CallerList()
+        let again = Locked<[Caller]>([])
         let isCalled = Locked(false)
         let hasReturned = Locked(false)
         let caller = try await run.call { _ in
             isCalled.withLock { $0 = true }
             if call == .retrieve {
-                again.append(run.callInside("the handler"))
+                let caller = run.callInside("the handler")
+                again.withLock { $0.append(caller) }
             } else {
                 run.callInside(call.rawValue) { service in
                     switch call {
@@ -179,10 +171,10 @@ extension ServiceContract {
         let isBack = try await run.wait { hasReturned.withLock { $0 } }
         let expected = "\(call) to return inside the handler"
         try run.expect(isBack, expected, observed: "it blocks the handler's thread")
-        if call != .retrieve { again.append(try await run.call("later caller")) }
-        try await run.expectAnswers(to: again.callers, whenLoadsEndWith: result)
+        let callers = call == .retrieve ? again.withLock { $0 } : [try await run.call("later caller")]
+        try await run.expectAnswers(to: callers, whenLoadsEndWith: result)
         guard call == .retrieve, error == nil else { return }
-        for caller in again.callers { try await run.expect(caller, gets: token) }
+        for caller in callers { try await run.expect(caller, gets: token) }
     }
 
     // MARK: D7

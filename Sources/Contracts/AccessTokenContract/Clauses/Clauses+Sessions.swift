@@ -17,8 +17,7 @@ extension ServiceContract {
 
     static let sessions = [
         ContractClause(
-            "O1",
-            .critical,
+            ("O1", .critical),
             "never cache, hand out or keep the result of a load that was running at sign-out",
             intent: "a late answer that brings the last user back is the field's most common security bug",
             remedy: "give each session a number, and drop an answer whose session is over",
@@ -60,8 +59,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "O2",
-            .critical,
+            ("O2", .critical),
             "at sign-in during a load: keep the new session's token, whatever the old load brings",
             intent: "the new user must never act with the former user's token",
             remedy: "give each session a number, and drop an answer whose session is over",
@@ -87,8 +85,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "O3",
-            .critical,
+            ("O3", .critical),
             "after sign-out refuse callers without a load, until sign-in",
             intent: "a load after sign-out asks the server with a credential that was to be forgotten",
             remedy: "keep the fact that nobody is signed in, and look at it before the cache",
@@ -115,8 +112,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "O4",
-            .serious,
+            ("O4", .serious),
             "at sign-out during a load answer its waiters with an error, without waiting for the load",
             intent: "the screens of a user who is gone wait for a server that owes them nothing",
             remedy: "take the waiters out of the load at sign-out, and answer them",
@@ -132,8 +128,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "O5",
-            .minor,
+            ("O5", .minor),
             "refuse callers after sign-out, and waiters at sign-out, with signedOut",
             intent: "an app shows its sign-in screen for that error, and for no other",
             remedy: "give sign-out an error of its own, and tell the suite by errors: which it is",
@@ -152,8 +147,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "O6",
-            .critical,
+            ("O6", .critical),
             "hand out the new session's token after a sign-in that follows a sign-out",
             intent: "a user who signed in again would be told to sign in",
             remedy: "let a sign-in undo all that the sign-out set",
@@ -171,8 +165,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "O7",
-            .serious,
+            ("O7", .serious),
             "tell the loader once to forget the session at sign-out",
             intent: "the refresh token stays in the keychain of a user who is gone",
             remedy: "pass the sign-out on to whatever keeps the credential",
@@ -187,8 +180,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "O8",
-            .serious,
+            ("O8", .serious),
             "at sign-in during a load answer its waiters with the new session's token",
             intent: "a request that waits for a token would be sent with the former user's",
             remedy: "take the waiters out of the load at sign-in, and answer them",

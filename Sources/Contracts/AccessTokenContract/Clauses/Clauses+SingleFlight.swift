@@ -3,8 +3,7 @@ import AccessTokenAdapters
 extension ServiceContract {
     static let singleFlight = [
         ContractClause(
-            "S1",
-            .critical,
+            ("S1", .critical),
             "run one load for N concurrent callers, and give all of them its token",
             intent: "two loads with one refresh token look like theft, and the server signs the user out",
             remedy: "decide under one lock, or without an await in between, whether a load is running, and note there "
@@ -23,8 +22,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "S2",
-            .critical,
+            ("S2", .critical),
             "let a caller that arrives during a load join it",
             intent: "the second of two calls is as dangerous a few milliseconds later as at the same moment",
             remedy: "keep the running load, or its task, where the next caller finds it",
@@ -43,8 +41,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "S3",
-            .critical,
+            ("S3", .critical),
             "let only the current load clear, cache or answer: an older load never touches a newer one",
             intent: "a newer load that an older one clears runs unseen, and the next caller starts another beside it",
             remedy: "clear the load where it ends, and only if it is still the one that ended",
@@ -58,8 +55,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "S4",
-            .critical,
+            ("S4", .critical),
             "run one load when callers that share a rejected token call again one after the other",
             intent: "a token that the server does not take is common after a change of password, and never comes alone",
             remedy: "clear the load where it ends, and only if it is still the one that ended",
@@ -72,8 +68,7 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "S5",
-            .critical,
+            ("S5", .critical),
             "keep the load of a new session as it is when a load of the former session ends",
             intent: "a sign-in during a slow load would otherwise run two loads of the new session at once",
             remedy: "give each load a number, and ignore the end of one that is not the current one",
@@ -83,8 +78,7 @@ extension ServiceContract {
             },
             rounds: { ClauseRun.roundsWithBothLoaders(newSessionsLoad($0).count, $0) }
         ) { run in
-            try run.takeForGranted("F5")
-            try run.takeForGranted("S1")
+            try run.takeForGranted("F5", "S1")
             let reason = run.situation(of: newSessionsLoad(run.features))
             try await run.call("caller of the former session")
             let older = try await run.firstLoad()
@@ -99,16 +93,14 @@ extension ServiceContract {
         },
 
         ContractClause(
-            "S6",
-            .critical,
+            ("S6", .critical),
             "keep a newer load as it is when one that had timed out ends",
             intent: "a slow server is the moment at which loads overlap, and two rotations at once sign the user out",
             remedy: "give each load a number, and ignore the end of one that is not the current one",
             needs: .loadDeadline,
             setting: tenSeconds
         ) { run in
-            try run.takeForGranted("F5")
-            try run.takeForGranted("S1")
+            try run.takeForGranted("F5", "S1")
             let (_, older) = try await loadTimesOut(run)
             let newer = try await run.given("T3") { try await run.expectLoad(for: run.call("leader")) }
             try await expectToStay(run, newer, whenEnds: older)
@@ -145,13 +137,13 @@ extension ServiceContract {
         whenGiven result: LoadResult,
         rejecting rejected: AccessToken? = nil
     ) async throws -> [Caller] {
-        let again = CallerList()
+        let again = Locked<[Caller]>([])
         let held = [0..<0, 1..<6, 0..<1][run.round % roundsOfCallingAgain(run.features)]
         var callers: [Caller] = []
         for number in 0..<6 {
             let priority: TaskPriority? = held.isEmpty ? nil : held.contains(number) ? .low : .high
             let caller = try await run.call(priority: priority) { caller in
-                run.callAgain(rejecting: rejected, for: caller, in: again)
+                run.callAgain(rejecting: rejected, for: caller) { next in again.withLock { $0.append(next) } }
             }
             callers.append(caller)
         }
@@ -162,7 +154,7 @@ extension ServiceContract {
         try await run.given(rejected == nil ? "D10" : "D5") { try await run.answer(load, result) }
         let (loader, others) = (run.fixture.loader, callers.count - held.count)
         await run.comes {
-            let again = again.callers
+            let again = again.withLock { $0 }
             return again.count >= others && (loader.loads.count > 1 || again.allSatisfy { !$0.answers.isEmpty })
         }
         await run.settle()
@@ -170,7 +162,7 @@ extension ServiceContract {
             caller.lane.release()
             await run.settle()
         }
-        return again.callers
+        return again.withLock { $0 }
     }
 
     /// Another caller joins the load of those who called again.
@@ -185,15 +177,19 @@ extension ServiceContract {
 
 extension ClauseRun {
     /// Calls again where a caller was answered, after a rejection if there is one to make: inside its handler, or in a task.
-    func callAgain(rejecting rejected: AccessToken?, for caller: Caller, in again: CallerList) {
+    func callAgain(
+        rejecting rejected: AccessToken?,
+        for caller: Caller,
+        then called: @escaping @Sendable (Caller) -> Void
+    ) {
         let name = "\(caller.name), again"
         guard let rejected, let service = service.withLock({ $0 }), let invalidate = service.invalidate else {
-            return again.append(callInside(name, priority: .high))
+            return called(callInside(name, priority: .high))
         }
         let reject: @Sendable () async -> Void = { [self] in
             log.happened("\(log.name(rejected)) is rejected")
             await invalidate(rejected)
-            again.append(callInside(name, priority: .high))
+            called(callInside(name, priority: .high))
             log.check()
         }
         switch service.call {

@@ -81,43 +81,18 @@ final class Caller: Sendable {
     }
 
     private func take(_ result: Result<AccessToken, any Error>) {
-        let wasOnPromisedQueue = DeliveryMark.isHere
+        let wasOnPromisedQueue = DispatchQueue.getSpecific(key: promisedQueue) ?? false
         state.withLock { state in
-            let cameInsideTheCall = state.callingThread == ObjectIdentifier(Thread.current)
-            state.answers.append(
-                Answer(result: result, wasOnPromisedQueue: wasOnPromisedQueue, cameInsideTheCall: cameInsideTheCall)
-            )
+            let isInside = state.callingThread == ObjectIdentifier(Thread.current)
+            let answer = Answer(result: result, wasOnPromisedQueue: wasOnPromisedQueue, cameInsideTheCall: isInside)
+            state.answers.append(answer)
         }
-        switch result {
-        case .success(let token): log.happened("\(name) gets \(log.name(token))")
-        case .failure(let error): log.happened("\(name) gets \(error.inReports)")
-        }
-    }
-}
-
-/// Callers that were started while others were answered.
-final class CallerList: Sendable {
-    private let list = Locked<[Caller]>([])
-
-    var callers: [Caller] { list.withLock { $0 } }
-
-    func append(_ caller: Caller) {
-        list.withLock { $0.append(caller) }
+        log.happened("\(name) gets \(log.text(result))")
     }
 }
 
 /// Marks the queue on which handlers are promised to be called.
-enum DeliveryMark {
-    private static let key = DispatchSpecificKey<Bool>()
-
-    static func set(on queue: DispatchQueue) {
-        queue.setSpecific(key: key, value: true)
-    }
-
-    static var isHere: Bool {
-        DispatchQueue.getSpecific(key: key) ?? false
-    }
-}
+let promisedQueue = DispatchSpecificKey<Bool>()
 
 extension Error {
     /// By its name in code if it is one of ours: what it tells an app's developer to do next is not for reports.

@@ -27,7 +27,7 @@ extension ClauseRun {
         let taken = takenLoads
         try await waitForAnswerOrLoad(caller)
         if fixture.loader.loads.count == taken, let answer = caller.answers.first {
-            throw violation("load \(taken + 1) to be started", "\(caller.name) gets \(text(answer)) without it")
+            throw violation("load \(taken + 1) to be started", "\(caller.name) gets \(log.text(answer)) without it")
         }
         return try await nextLoad()
     }
@@ -96,12 +96,12 @@ extension ClauseRun {
 
     private func expect(_ caller: Caller, toGet expected: String, _ isRight: (LoadResult) -> Bool) async throws {
         let result = try await answer(of: caller, expecting: expected)
-        if !isRight(result) { throw violation("\(caller.name) to get \(expected)", text(result)) }
+        if !isRight(result) { throw violation("\(caller.name) to get \(expected)", log.text(result)) }
     }
 
     func expectWaiting(_ caller: Caller) throws {
         guard let result = caller.answers.first else { return }
-        throw violation("\(caller.name) to wait on", text(result))
+        throw violation("\(caller.name) to wait on", log.text(result))
     }
 
     /// No load was started while another one was running.
@@ -183,13 +183,6 @@ extension ClauseRun {
         let open = openLoads.map { "\($0.number)" }
         let running = open.isEmpty ? "none is running" : "running: \(open.joined(separator: ", "))"
         return "loads started: \(loads.count), \(running)"
-    }
-
-    func text(_ result: LoadResult) -> String {
-        switch result {
-        case .success(let token): log.name(token)
-        case .failure(let error): error.inReports
-        }
     }
 }
 

@@ -36,7 +36,7 @@ package final class ClauseRun: ScenarioRun {
             handlerQueue: DispatchQueue(label: "AccessTokenContract.handlers"),
             onEvent: { log.happened($0) }
         )
-        DeliveryMark.set(on: fixture.handlerQueue)
+        fixture.handlerQueue.setSpecific(key: promisedQueue, value: true)
         service = Locked(nil)
     }
 
@@ -76,8 +76,10 @@ package final class ClauseRun: ScenarioRun {
     }
 
     /// Ends the run if the subject is known to break a clause without which this one says nothing.
-    func takeForGranted(_ id: String) throws {
-        if conditions.broken.contains(id), id != context.wording.id { throw NotJudged(judge: id, violation: nil) }
+    func takeForGranted(_ ids: String...) throws {
+        for id in ids where conditions.broken.contains(id) && id != context.wording.id {
+            throw NotJudged(judge: id, violation: nil)
+        }
     }
 
     // MARK: Names and numbers

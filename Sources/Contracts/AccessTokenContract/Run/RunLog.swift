@@ -52,6 +52,13 @@ package final class RunLog: Sendable {
         state.withLock { state in state.names.last { $0.value == token.value }?.name ?? "a token of its own" }
     }
 
+    func text(_ result: LoadResult) -> String {
+        switch result {
+        case .success(let token): name(token)
+        case .failure(let error): error.inReports
+        }
+    }
+
     package func happened(_ line: String) {
         let line = line.count > Self.longestLine ? "\(line.prefix(Self.longestLine))…" : line
         state.withLock { state in

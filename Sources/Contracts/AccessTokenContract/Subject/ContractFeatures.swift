@@ -40,23 +40,24 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable {
     public static let currentToken = ContractFeatures(rawValue: 1 << 13)
     /// A caller can demand a new token although the cached one is valid.
     public static let forcedRefresh = ContractFeatures(rawValue: 1 << 14)
-
     /// The service never gets a token without expiration: its server always sends `expires_in`.
     public static let tokensAlwaysExpire = ContractFeatures(rawValue: 1 << 15)
-
-    private static let names: [(ContractFeatures, String)] = [
-        (.expiry, "expiry"), (.leeway, "leeway"), (.refreshAhead, "refreshAhead"), (.invalidation, "invalidation"),
-        (.signOut, "signOut"), (.signIn, "signIn"), (.cancellation, "cancellation"),
-        (.asyncCallers, "asyncCallers"), (.deliveryQueue, "deliveryQueue"), (.callbackLoader, "callbackLoader"),
-        (.loaderRecognition, "loaderRecognition"), (.loadDeadline, "loadDeadline"), (.events, "events"),
-        (.currentToken, "currentToken"), (.forcedRefresh, "forcedRefresh"),
-        (.tokensAlwaysExpire, "tokensAlwaysExpire"),
-    ]
 }
 
 extension ContractFeatures: CustomStringConvertible {
     /// The names of the features, separated by commas.
     public var description: String {
-        Self.names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+        names([
+            "expiry", "leeway", "refreshAhead", "invalidation", "signOut", "signIn", "cancellation", "asyncCallers",
+            "deliveryQueue", "callbackLoader", "loaderRecognition", "loadDeadline", "events", "currentToken",
+            "forcedRefresh", "tokensAlwaysExpire",
+        ])
+    }
+}
+
+extension OptionSet where RawValue == Int {
+    /// The names of what is in the set, where `all` has the names of the bits from the lowest on.
+    package func names(_ all: [String]) -> String {
+        all.indices.filter { rawValue & 1 << $0 != 0 }.map { all[$0] }.joined(separator: ", ")
     }
 }

@@ -2,8 +2,12 @@ public import AccessTokenAdapters
 
 /// A service under test, as the suite drives it: whatever it really is, reduced to what clauses do with it.
 ///
-/// The suite lets go of it to see what happens then (clause D6), so hand over whatever keeps the service alive: captured
-/// in these closures and nowhere else.
+/// `refresh` loads a token although a valid one is cached, `invalidate` says that a token was rejected, `signIn` begins a
+/// session with a token, `signOut` ends it, and `currentToken` is the cached token if it is valid. Each is needed for the
+/// feature of ``ContractFeatures`` that has its name.
+///
+/// The suite lets go of the service to see what happens then (D6): capture whatever keeps the service alive in these
+/// closures and nowhere else.
 public struct ContractService: Sendable {
     /// Calls the service with a handler; returns what cancels the call.
     typealias Retrieving = @Sendable (_ handler: @escaping AccessTokenHandler) -> (@Sendable () -> Void)?
@@ -22,12 +26,6 @@ public struct ContractService: Sendable {
     let currentToken: (@Sendable () async -> AccessToken?)?
 
     /// A callback service.
-    ///
-    /// - Parameters:
-    ///   - provider: the service.
-    ///   - refresh: loads a token although a valid one is cached; needed for the feature `forcedRefresh`.
-    ///   - signIn: begins a session; needed for the feature `signIn`.
-    ///   - currentToken: the cached token if it is valid; needed for the feature `currentToken`.
     public static func callback(
         _ provider: any AccessTokenProviding,
         refresh: (@Sendable (_ handler: @escaping AccessTokenHandler) -> Void)? = nil,
@@ -48,11 +46,6 @@ public struct ContractService: Sendable {
     }
 
     /// An async service; each caller is a task.
-    ///
-    /// - Parameters:
-    ///   - provider: the service.
-    ///   - signIn: begins a session; needed for the feature `signIn`.
-    ///   - currentToken: the cached token if it is valid; needed for the feature `currentToken`.
     public static func async(
         _ provider: any AsyncAccessTokenProviding,
         signIn: (@Sendable (AccessToken) async -> Void)? = nil,
@@ -68,14 +61,6 @@ public struct ContractService: Sendable {
     }
 
     /// A service of any shape that is called with a handler, as closures; it need only be able to retrieve tokens.
-    ///
-    /// - Parameters:
-    ///   - retrieve: calls the service with a completion handler.
-    ///   - refresh: the same, for a token that is loaded although a valid one is cached; needed for `forcedRefresh`.
-    ///   - invalidate: says that a token was rejected; needed for the feature `invalidation`.
-    ///   - signIn: begins a session; needed for the feature `signIn`.
-    ///   - signOut: ends the session; needed for the feature `signOut`.
-    ///   - currentToken: the cached token if it is valid; needed for the feature `currentToken`.
     public static func retrieving(
         _ retrieve: @escaping @Sendable (_ handler: @escaping AccessTokenHandler) -> Void,
         refresh: (@Sendable (_ handler: @escaping AccessTokenHandler) -> Void)? = nil,
@@ -95,14 +80,6 @@ public struct ContractService: Sendable {
     }
 
     /// A service of any shape that is awaited, as closures; each caller is a task, and is cancelled as one.
-    ///
-    /// - Parameters:
-    ///   - token: what callers of the service await.
-    ///   - refresh: the same, for a token that is loaded although a valid one is cached; needed for `forcedRefresh`.
-    ///   - invalidate: says that a token was rejected; needed for the feature `invalidation`.
-    ///   - signIn: begins a session; needed for the feature `signIn`.
-    ///   - signOut: ends the session; needed for the feature `signOut`.
-    ///   - currentToken: the cached token if it is valid; needed for the feature `currentToken`.
     public static func awaiting(
         _ token: @escaping @Sendable () async throws -> AccessToken,
         refresh: (@Sendable () async throws -> AccessToken)? = nil,

@@ -2,20 +2,14 @@ public import AccessTokenAdapters
 public import Dispatch
 
 /// A kind of service that the contract is verified on: a factory, and what the service declares.
-///
-/// ```swift
-/// let subject = ContractSubject("the queue service", features: [.expiry, .leeway, .invalidation]) { fixture in
-///     .callback(AccessTokenService(loader: fixture.loader, policy: fixture.policy, clock: fixture.clock))
-/// }
-/// ```
 public struct ContractSubject: Sendable {
     /// What reports call it.
     public let name: String
 
-    /// What it can do beyond retrieving tokens.
+    /// What it can do beyond retrieving tokens; clauses that need more are skipped, visibly.
     public let features: ContractFeatures
 
-    /// The ids of the conventions that it promises to follow.
+    /// The ids of the ``ServiceContract/conventions`` that it promises to follow; breaking any other is advice, and no defect.
     public let promises: Set<String>
 
     package let errors: @Sendable (any Error) -> any Error
@@ -24,10 +18,6 @@ public struct ContractSubject: Sendable {
     /// Creates a subject.
     ///
     /// - Parameters:
-    ///   - name: what reports call it.
-    ///   - features: what it can do; clauses that need more are skipped, visibly.
-    ///   - promises: the ids of the conventions that the service promises, such as `D2`; breaking any other convention
-    ///     is advice and no defect. ``ServiceContract/conventions`` are all of them.
     ///   - errors: says what an error of the service stands for in the contract's words, if the service has error types
     ///     of its own: the ``ContractLoadError`` that it wraps, `CancellationError`, or an `AccessTokenError`.
     ///   - make: makes a new service, out of the fixture's loader, clock, policy and queue; called anew for each run. It may

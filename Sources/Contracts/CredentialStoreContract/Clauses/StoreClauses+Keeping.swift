@@ -5,8 +5,7 @@ import Foundation
 extension StoreContract {
     static let keeping = [
         StoreClause(
-            "K1",
-            .critical,
+            ("K1", .critical),
             "hand out the credential that an update has stored, with all of its members",
             intent: "a store that does not do this signs the user out",
             remedy: "encode the whole Credential, which is Codable"
@@ -22,23 +21,21 @@ extension StoreContract {
             let record = try await run.load()
             let difference = record?.credential.difference(from: credential) ?? "there is no record"
             try run.expect(difference.isEmpty, "load to bring the same credential", observed: difference)
-            try await run.update(.replace(Credential(refreshToken: nil)))
-            let bare = try await run.load()
-            let rest = bare?.credential.difference(from: Credential(refreshToken: nil)) ?? "there is no record"
+            let bare = Credential(refreshToken: nil)
+            try await run.update(.replace(bare))
+            let rest = try await run.load()?.credential.difference(from: bare) ?? "there is no record"
             try run.expect(rest.isEmpty, "load to bring a credential without any member", observed: rest)
         },
 
         StoreClause(
-            "K2",
-            .critical,
+            ("K2", .critical),
             "hand out to every other opening what an update has stored, at once",
             intent: "a process that sends a spent refresh token looks like a thief, and the server signs the user out",
             remedy: "write before update returns, and read at each load",
             resembles: "oidc-agent #406: a rotation that did not reach the disk",
             needs: .openings
         ) { run in
-            let first = run.first
-            let second = try await run.open()
+            let (first, second) = (run.first, try await run.open())
             _ = try await run.load(second)
             try await run.save("A", by: first)
             try run.expect(try await run.load(second), is: "A", from: "load by \(second.name), which was there before")
@@ -50,8 +47,7 @@ extension StoreContract {
         },
 
         StoreClause(
-            "K3",
-            .critical,
+            ("K3", .critical),
             "be empty before the first update and after a removal",
             intent: "a credential that comes back after a sign-out is the field's most common security bug",
             remedy: "return nil from load and from update, and pass nil to the body"
@@ -59,25 +55,21 @@ extension StoreContract {
             for round in ["before the first update", "after a removal"] {
                 let record = try await run.load()
                 try run.expect(record == nil, "load to bring no record \(round)", observed: run.text(record))
-                let call = run.start("who looks", .success(.keep))
+                let call = run.start("who looks", .keep)
                 let returned = try await run.record(of: call)
                 try run.expect(returned == nil, "update to return no record \(round)", observed: run.text(returned))
                 let seen = call.seen.compactMap(\.self).first
                 try run.expect(seen == nil, "the body to see no record \(round)", observed: run.text(seen))
                 try await run.save("A")
                 let removed = try await run.update(.remove)
-                try run.expect(
-                    removed == nil,
-                    "update to return no record when it removes",
-                    observed: run.text(removed)
-                )
+                let expected = "update to return no record when it removes"
+                try run.expect(removed == nil, expected, observed: run.text(removed))
             }
             try await run.update(.remove)
         },
 
         StoreClause(
-            "K4",
-            .serious,
+            ("K4", .serious),
             "return from update the record as it is afterwards",
             intent: "whoever saves a rotated token has to know whether the store took it",
             remedy: "return the record that was written, or that was kept"
@@ -97,8 +89,7 @@ extension StoreContract {
         },
 
         StoreClause(
-            "K5",
-            .critical,
+            ("K5", .critical),
             "take the credential of a new session after a removal",
             intent: "a user who signs in again would stay signed out",
             remedy: "treat what a removal has left like an empty store"
@@ -112,27 +103,21 @@ extension StoreContract {
 
     static let versions = [
         StoreClause(
-            "V1",
-            .critical,
+            ("V1", .critical),
             "count the version up by one with each replacement",
             intent: "by the version a late reply knows whether it may still be saved",
             remedy: "write the version beside the credential, in the same step"
         ) { run in
             var last = try await run.save("A")
             for name in ["B", "B", "C"] {
-                let next = try await run.save(name)
-                try run.expect(
-                    next?.version == (last?.version ?? 0) + 1,
-                    "version \((last?.version ?? 0) + 1)",
-                    observed: run.text(next)
-                )
-                last = next
+                let version = (last?.version ?? 0) + 1
+                last = try await run.save(name)
+                try run.expect(last?.version == version, "version \(version)", observed: run.text(last))
             }
         },
 
         StoreClause(
-            "V2",
-            .critical,
+            ("V2", .critical),
             "leave the version as it is when a body keeps",
             intent: "a late reply would be thrown away for a change that was none, and with it the rotated token",
             remedy: "write nothing when the body says keep"
@@ -144,8 +129,7 @@ extension StoreContract {
         },
 
         StoreClause(
-            "V3",
-            .critical,
+            ("V3", .critical),
             "never let the version go back, not even by a removal",
             intent: "a late reply of a former session would take the place of the new session's credential",
             remedy: "keep the version when the credential is removed",
@@ -162,8 +146,7 @@ extension StoreContract {
 
     static let ending = [
         StoreClause(
-            "H1",
-            .critical,
+            ("H1", .critical),
             "show no secret in its description, its debug description and its dump",
             intent: "a refresh token in a log is a session for everybody who reads the log",
             remedy: "give the store a description and a mirror of its own"

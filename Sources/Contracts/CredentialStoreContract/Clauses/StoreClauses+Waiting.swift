@@ -4,8 +4,7 @@ import AccessTokenOAuth
 extension StoreContract {
     static let reading = [
         StoreClause(
-            "R1",
-            .serious,
+            ("R1", .serious),
             "answer load while a body runs, with the record as it was before",
             intent: "the start of an app must not wait for a slow server",
             remedy: "read without the exclusion, and replace the record in one step"
@@ -18,8 +17,7 @@ extension StoreContract {
         },
 
         StoreClause(
-            "R2",
-            .critical,
+            ("R2", .critical),
             "never hand out half of a record, nor an older one than before",
             intent: "a record that is half written signs the user out",
             remedy: "write elsewhere, and put it in place in one step",
@@ -27,46 +25,39 @@ extension StoreContract {
         ) { run in
             try await run.save("0")
             let isOver = Locked(false)
-            let wrong = Locked<String?>(nil)
             let changes = Locked(0)
-            let reader = Lane("the reader")
-            let reading = reader.start {
+            let reading = Lane("the reader").start { () -> String? in
+                defer { isOver.withLock { $0 = true } }
                 var last = 0
-                while !isOver.withLock({ $0 }), wrong.withLock({ $0 }) == nil {
-                    do {
-                        let record = try await run.first.store.load()
-                        let name = record?.credential.refreshToken?.split(separator: "-").last.map(String.init) ?? ""
-                        if record?.credential.accessToken != run.credential(name).accessToken {
-                            wrong.withLock { $0 = "\(run.text(record)) with another one's access token" }
-                        }
-                        if let version = record?.version, version < last {
-                            wrong.withLock { $0 = "version \(version) after \(last)" }
-                        }
-                        if record?.version != last { changes.withLock { $0 += 1 } }
-                        last = record?.version ?? last
-                    } catch {
-                        wrong.withLock { $0 = "\(type(of: error)): \(error)" }
+                while !isOver.withLock({ $0 }) {
+                    let record: CredentialRecord?
+                    do { record = try await run.first.store.load() } catch { return "\(type(of: error)): \(error)" }
+                    let name = record?.credential.refreshToken?.split(separator: "-").last.map(String.init) ?? ""
+                    if record?.credential.accessToken != run.credential(name).accessToken {
+                        return "\(run.text(record)) with another one's access token"
                     }
+                    if let version = record?.version, version < last { return "version \(version) after \(last)" }
+                    if record?.version != last { changes.withLock { $0 += 1 } }
+                    last = record?.version ?? last
                     await Task.yield()
                 }
+                return nil
             }
             var updates = 0
             // On a busy machine the reader may not run for many updates. A store whose versions stand still has an end too.
-            while updates < 50 || changes.withLock({ $0 }) < 20 && updates < 5_000 && wrong.withLock({ $0 }) == nil {
+            while updates < 50 || changes.withLock({ $0 }) < 20 && updates < 5_000 && !isOver.withLock({ $0 }) {
                 updates += 1
                 try await run.save("\(updates)")
             }
             isOver.withLock { $0 = true }
-            await reading.value
-            let observed = wrong.withLock { $0 }
-            try run.expect(observed == nil, "whole records, each as new as the one before", observed: observed ?? "")
+            let wrong = await reading.value
+            try run.expect(wrong == nil, "whole records, each as new as the one before", observed: wrong ?? "")
         },
     ]
 
     static let waiting = [
         StoreClause(
-            "W1",
-            .serious,
+            ("W1", .serious),
             "tell an update that waits for longer than the limit that the store is busy",
             intent: "a peer that hangs must not hang everybody else for good",
             remedy: "give the wait for the exclusion an end, and throw CredentialStoreError.busy",
@@ -74,17 +65,17 @@ extension StoreContract {
             setting: 0.2
         ) { run in
             let holder = try await run.holder()
-            let waiter = run.start("the waiter", .success(.keep))
-            guard try await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
-                throw run.violation("the waiter to be told that the store is busy", "it waits on")
+            let waiter = run.start("the waiter", .keep)
+            let expected = "the waiter to be told that the store is busy"
+            let result = try await run.end(of: waiter, expected, else: "it waits on")
+            guard case .failure(let error) = result, run.subject.errors(error) as? CredentialStoreError == .busy else {
+                throw run.violation("CredentialStoreError.busy", run.text(result))
             }
-            try run.expect(run.isBusy(result), "CredentialStoreError.busy", observed: run.text(result))
             try await run.record(of: holder)
         },
 
         StoreClause(
-            "W2",
-            .critical,
+            ("W2", .critical),
             "not run the body of an update that was told so",
             intent: "a body that runs without anybody knowing exchanges the refresh token",
             remedy: "take the update out of the queue before its error is thrown",
@@ -92,7 +83,7 @@ extension StoreContract {
             setting: 0.2
         ) { run in
             let holder = try await run.holder()
-            let waiter = run.start("the waiter", .success(.replace(run.credential("A"))))
+            let waiter = run.start("the waiter", .replace(run.credential("A")))
             await run.comes { waiter.result != nil }
             try await run.record(of: holder)
             await run.giveTime()
@@ -103,8 +94,7 @@ extension StoreContract {
         },
 
         StoreClause(
-            "W3",
-            .critical,
+            ("W3", .critical),
             "hold no thread while two hundred updates wait",
             intent: "the pool of tasks has one thread for each core: the holder itself could not go on",
             remedy: "suspend the task: try for the lock, sleep, try again"
@@ -112,9 +102,7 @@ extension StoreContract {
             let holder = try await run.holder()
             // A pool with one thread, and not that of the process, which others need.
             let pool = Lane("a pool with one thread")
-            let waiters = (1...200).map { number in
-                run.start("waiter \(number)", .success(.keep), inPool: pool)
-            }
+            let waiters = (1...200).map { run.start("waiter \($0)", .keep, inPool: pool) }
             let hasRun = Locked(false)
             pool.start {
                 hasRun.withLock { $0 = true }
@@ -128,14 +116,13 @@ extension StoreContract {
         },
 
         StoreClause(
-            "X1",
-            .critical,
+            ("X1", .critical),
             "write what a body stores although its task is cancelled meanwhile",
             intent: "the server rotated the refresh token when it answered, whether or not anybody listens",
             remedy: "do not look at the task's cancellation once the body runs",
             resembles: "ktor PR #5193: a cancellation loses the rotated token"
         ) { run in
-            let call = run.start("who is cancelled", .success(.replace(run.credential("A"))), isHeld: true)
+            let call = run.start("who is cancelled", .replace(run.credential("A")), isHeld: true)
             try await run.waitUntilInside(call)
             call.cancel()
             _ = try await run.result(of: call)
@@ -143,20 +130,17 @@ extension StoreContract {
         },
 
         StoreClause(
-            "X2",
-            .minor,
+            ("X2", .minor),
             "end the wait of a cancelled task at once, with CancellationError, and without its body",
             intent: "a process that is asked to end must not wait for another one's exchange",
             remedy: "wait in a cancellation handler",
             isConvention: true
         ) { run in
             let holder = try await run.holder()
-            let waiter = run.start("the waiter", .success(.keep))
+            let waiter = run.start("the waiter", .keep)
             await run.giveTime()
             waiter.cancel()
-            guard try await run.wait(until: { waiter.result != nil }), let result = waiter.result else {
-                throw run.violation("the waiter to end at once", "it waits on")
-            }
+            let result = try await run.end(of: waiter, "the waiter to end at once", else: "it waits on")
             guard case .failure(let error) = result, run.subject.errors(error) is CancellationError else {
                 throw run.violation("CancellationError", run.text(result))
             }

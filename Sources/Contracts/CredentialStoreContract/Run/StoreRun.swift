@@ -58,8 +58,9 @@ package final class StoreRun: ScenarioRun {
 
     func open() async throws -> Opening {
         let name = "opening \(state.withLock { $0.openings.count } + 1)"
-        let (open, fixture) = (subject.open, fixture)
-        let store = try await value(of: "\(name) of the store", on: Lane("open")) { try await open(fixture) }
+        let store = try await value(of: "\(name) of the store", on: Lane("open")) { [self] in
+            try await subject.open(fixture)
+        }
         let opening = Opening(name: name, store: store)
         state.withLock { $0.openings.append(opening) }
         return opening
@@ -67,8 +68,7 @@ package final class StoreRun: ScenarioRun {
 
     func load(_ opening: Opening? = nil) async throws -> CredentialRecord? {
         let opening = opening ?? first
-        let store = opening.store
-        let record = try await value(of: "load by \(opening.name)", on: Lane("load")) { try await store.load() }
+        let record = try await value(of: "load by \(opening.name)", on: Lane("load")) { try await opening.store.load() }
         log.happened("load by \(opening.name) brings \(text(record))")
         return record
     }
@@ -77,10 +77,12 @@ package final class StoreRun: ScenarioRun {
 
     /// Starts an update, which does what the change says as soon as it is inside, or when the scenario lets it.
     ///
-    /// - Parameter pool: where the call runs together with others, and its body is not held; `nil` gives it a lane of its own.
+    /// - Parameters:
+    ///   - change: `nil` throws.
+    ///   - pool: where the call runs together with others, and its body is not held; `nil` gives it a lane of its own.
     func start(
         _ name: String,
-        _ change: Result<CredentialChange, BodyError>,
+        _ change: CredentialChange?,
         by opening: Opening? = nil,
         isHeld: Bool = false,
         inPool pool: Lane? = nil
@@ -92,23 +94,20 @@ package final class StoreRun: ScenarioRun {
         if !isHeld { call.letGo() }
         let lane = pool ?? Lane(name)
         let task = lane.start { [self] in
-            let result: Result<CredentialRecord?, any Error>
-            do {
-                result = .success(
-                    try await opening.store.update { record in
-                        self.enters(call, record)
-                        defer { self.leaves(call) }
-                        // A store that blocks the thread of the pool leaves none on which to go on.
-                        if pool != nil { return try change.get() }
-                        await call.waitAtExit()
-                        // An update that may come in beside it gets the time to.
-                        for _ in 0..<3 { await Task.yield() }
-                        return try change.get()
-                    }
-                )
-            } catch {
-                result = .failure(error)
+            let body: CredentialUpdate = { record in
+                self.enters(call, record)
+                defer { self.leaves(call) }
+                // A store that blocks the thread of the pool leaves none on which to go on.
+                if pool == nil {
+                    await call.waitAtExit()
+                    // An update that may come in beside it gets the time to.
+                    for _ in 0..<3 { await Task.yield() }
+                }
+                guard let change else { throw BodyError() }
+                return change
             }
+            let result: UpdateCall.Outcome
+            do { result = .success(try await opening.store.update(body)) } catch { result = .failure(error) }
             call.ends(result)
             log.happened("\(name) ends with \(text(result))")
         }
@@ -119,7 +118,7 @@ package final class StoreRun: ScenarioRun {
     /// An update from beginning to end, which must succeed.
     @discardableResult
     func update(_ change: CredentialChange, by opening: Opening? = nil) async throws -> CredentialRecord? {
-        try await record(of: start("somebody", .success(change), by: opening))
+        try await record(of: start("somebody", change, by: opening))
     }
 
     /// Stores the credential with this name.
@@ -130,15 +129,15 @@ package final class StoreRun: ScenarioRun {
 
     /// An update that is inside until the scenario lets it go on.
     func holder(_ change: CredentialChange = .keep) async throws -> UpdateCall {
-        let holder = start("the holder", .success(change), isHeld: true)
+        let holder = start("the holder", change, isHeld: true)
         try await waitUntilInside(holder)
         return holder
     }
 
     /// An update whose body throws, from beginning to end.
     @discardableResult
-    func failedUpdate() async throws -> Result<CredentialRecord?, any Error> {
-        try await result(of: start("who fails", .failure(BodyError())))
+    func failedUpdate() async throws -> UpdateCall.Outcome {
+        try await result(of: start("who fails", nil))
     }
 
     /// Waits until the body of a call runs.
@@ -151,18 +150,20 @@ package final class StoreRun: ScenarioRun {
     /// The record that an update returns, which must succeed.
     @discardableResult
     func record(of call: UpdateCall) async throws -> CredentialRecord? {
-        switch try await result(of: call) {
-        case .success(let record): return record
-        case .failure(let error):
-            throw violation("\(call.name) to succeed", text(Result<CredentialRecord?, any Error>.failure(error)))
-        }
+        let result = try await result(of: call)
+        guard case .success(let record) = result else { throw violation("\(call.name) to succeed", text(result)) }
+        return record
     }
 
     /// Lets the body go on, and waits for the end of the call.
-    func result(of call: UpdateCall) async throws -> Result<CredentialRecord?, any Error> {
+    func result(of call: UpdateCall) async throws -> UpdateCall.Outcome {
         call.letGo()
+        return try await end(of: call, "\(call.name) to end")
+    }
+
+    func end(of call: UpdateCall, _ expected: String, else observed: String? = nil) async throws -> UpdateCall.Outcome {
         guard try await wait(until: { call.result != nil }), let result = call.result else {
-            throw violation("\(call.name) to end", situation(of: call))
+            throw violation(expected, observed ?? situation(of: call))
         }
         return result
     }
@@ -193,10 +194,8 @@ package final class StoreRun: ScenarioRun {
         )
     }
 
-    func expectOneAtATime() throws {
-        let overlap = state.withLock { $0.overlap }
-        try expect(overlap == nil, "one body at a time", observed: overlap ?? "")
-    }
+    /// Who was inside together, if anybody was.
+    var overlap: String? { state.withLock { $0.overlap } }
 
     /// Gives what must not happen some time to happen: there is no event to wait for.
     func giveTime() async {
@@ -210,11 +209,6 @@ package final class StoreRun: ScenarioRun {
             }
             _ = await log.wait(0.3) { isNext.withLock { $0 } }
         }
-    }
-
-    func isBusy(_ result: Result<CredentialRecord?, any Error>) -> Bool {
-        guard case .failure(let error) = result else { return false }
-        return subject.errors(error) as? CredentialStoreError == .busy
     }
 
     // MARK: Words
@@ -232,7 +226,7 @@ package final class StoreRun: ScenarioRun {
         return "credential \(name ?? "without a refresh token"), version \(record.version)"
     }
 
-    func text(_ result: Result<CredentialRecord?, any Error>) -> String {
+    func text(_ result: UpdateCall.Outcome) -> String {
         switch result {
         case .success(let record): text(record)
         case .failure(let error): error is BodyError ? "the body's error" : "\(type(of: error)): \(error)"

@@ -4,9 +4,11 @@ import AccessTokenOAuth
 
 /// One call of `update`, whose body the scenario can hold.
 final class UpdateCall: Sendable {
+    typealias Outcome = Result<CredentialRecord?, any Error>
+
     private struct State {
         var seen: [CredentialRecord?] = []
-        var result: Result<CredentialRecord?, any Error>?
+        var result: Outcome?
         var task: Task<Void, Never>?
     }
 
@@ -20,10 +22,10 @@ final class UpdateCall: Sendable {
 
     /// The records with which the body was run: one, or the store runs bodies twice.
     var seen: [CredentialRecord?] { state.withLock { $0.seen } }
-    var result: Result<CredentialRecord?, any Error>? { state.withLock { $0.result } }
+    var result: Outcome? { state.withLock { $0.result } }
 
     func sees(_ record: CredentialRecord?) { state.withLock { $0.seen.append(record) } }
-    func ends(_ result: Result<CredentialRecord?, any Error>) { state.withLock { $0.result = result } }
+    func ends(_ result: Outcome) { state.withLock { $0.result = result } }
     func runs(in task: Task<Void, Never>) { state.withLock { $0.task = task } }
     /// Lets the body go on.
     func letGo() { exit.continuation.finish() }
