@@ -51,7 +51,10 @@ extension ScenarioRun {
                 // Of an abandoned run anything may come late: its end was not waited for.
                 return (isControlled || state.isAbandoned ? nil : state.name(of: participant), true)
             }
-            if job.isNew { state.participants[participant].reference = TaskReference(of: job) }
+            // The job of an actor is no task's: its participant keeps the reference that it has.
+            if job.isNew, let reference = TaskReference(of: job) {
+                state.participants[participant].reference = reference
+            }
             state.candidates.add(.job(job), of: participant, as: nil, rank: participant)
             if job.kind == .task, state.candidates.isInStep, participant != parent, state.isRecording {
                 let name = state.name(of: participant)

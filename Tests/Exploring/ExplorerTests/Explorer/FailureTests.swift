@@ -31,7 +31,13 @@ struct Fault: Sendable, CustomTestStringConvertible {
             run.operation("first") {}
         },
         Fault(name: "a silent task", kind: .unfinishedTask, says: "caller/1", patience: .milliseconds(1)) { run in
-            run.operation("caller") { Task(executorPreference: run.executor) { await silence() } }
+            let counter = Counter()
+            run.operation("caller") {
+                Task(executorPreference: run.executor) {
+                    await counter.increment()
+                    await silence()
+                }
+            }
         },
         Fault(name: "an endless loop", kind: .livelock) { run in
             run.operation("first") { while true { await Task.yield() } }
