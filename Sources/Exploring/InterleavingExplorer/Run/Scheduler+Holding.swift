@@ -37,8 +37,7 @@ extension Scheduler {
     /// Holds the running step while others go on.
     ///
     /// - Returns: Whether the step was let go, and not told to go on.
-    func hold(_ key: Candidate.Key, for candidate: Candidate) -> Bool {
-        let thread = threadState.withLock { $0.running }
+    func hold(_ key: Candidate.Key, on thread: StepThread, for candidate: Candidate) -> Bool {
         run.state.withLock { state in
             state.candidates.hold(
                 Candidate(

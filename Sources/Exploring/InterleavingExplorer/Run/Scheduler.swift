@@ -79,6 +79,9 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
 
     /// Runs a candidate to the end of its step.
     func execute(_ candidate: Candidate) {
+        var mark: UInt8 = 0
+        let base = unsafe withUnsafePointer(to: &mark) { UInt(bitPattern: $0) }
+        threadState.withLock { $0.running }.stepBase.store(base, ordering: .relaxed)
         run.run(candidate)
         guard !isGivenUp else { return }
         let missed = surroundings.census.missedTasks()
@@ -109,7 +112,9 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         guard hasHappened else { return }
         // It is dear to ask at each point where it is.
         let lockSites = surroundings.lockSites
-        let isLocked = if lockSites.count > 0 { lockSites.contains(LockSites.here()) } else { false }
+        let thread = threadState.withLock { $0.running }
+        let base = thread.stepBase.load(ordering: .relaxed)
+        let isLocked = if lockSites.count > 0 { lockSites.contains(LockSites.here(above: base)) } else { false }
         if !isLocked { endSegment() }
         let key = run.state.withLock { state in
             let arrival = state.candidates.nextArrival()
@@ -118,8 +123,8 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             return Candidate.Key(rank: rank, arrival: arrival)
         }
         guard case .take(let candidate) = next(at: key, isLocked: isLocked) else { return }
-        if hold(key, for: candidate) {
-            let site = LockSites.here()
+        if hold(key, on: thread, for: candidate) {
+            let site = LockSites.here(above: base)
             threadState.withLock { $0.lockSites.append(site) }
         }
     }

@@ -18,6 +18,8 @@ final class StepThread: Sendable {
     private let order = Protected<Order?>(nil)
     private let signal = DispatchSemaphore(value: 0)
     private let system: Protected<SystemThread?>
+    /// An address in the stack frame of what called the step that runs on this thread.
+    let stepBase = Atomic<UInt>(0)
     /// How many times threads sleep at once when they wait, since the processors were busy lately.
     private static let waitsAsleep = Atomic<Int>(0)
 
@@ -143,43 +145,4 @@ final class Progress: Sendable {
         defer { isWaiting.store(false, ordering: .sequentiallyConsistent) }
         return body()
     }
-}
-
-/// The places in a subject's code at which a step must not be held, since it has a lock there that others need.
-@available(Executors, *)
-final class LockSites: Sendable {
-    private let sites = Protected<Set<Int>>([])
-
-    /// Grows with all that is found out.
-    var count: Int { sites.withLock { $0.count } }
-
-    func add(_ site: Int) {
-        sites.withLock { _ = $0.insert(site) }
-    }
-
-    func contains(_ site: Int) -> Bool {
-        sites.withLock { $0.contains(site) }
-    }
-
-    /// The code that calls the caller of this function, by its return addresses.
-    @inline(never)
-    static func here() -> Int {
-        guard let function = unsafe backtrace else { return 0 }
-        let addresses = UnsafeMutablePointer<UInt>.allocate(capacity: 18)
-        defer { unsafe addresses.deallocate() }
-        let count = unsafe Int(function(addresses, 18))
-        var hasher = Hasher()
-        // The first is here, and the second one where the caller has asked: called from a closure there would be more of them.
-        // More addresses than these would tell apart the threads on which a step can run.
-        for index in 2..<max(2, count) { unsafe hasher.combine(addresses[index]) }
-        return hasher.finalize()
-    }
-
-    private typealias Backtrace = @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32
-
-    /// The C library's; without it all points are one site.
-    private static let backtrace: Backtrace? = {
-        guard let symbol = unsafe RuntimeSymbol.address(of: "backtrace") else { return nil }
-        return unsafe unsafeBitCast(symbol, to: Backtrace.self)
-    }()
 }

@@ -1,0 +1,83 @@
+/// The places in a subject's code at which a step must not be held, since it has a lock there that others need.
+@available(Executors, *)
+final class LockSites: Sendable {
+    private let sites = Protected<Set<Int>>([])
+
+    /// Grows with all that is found out.
+    var count: Int { sites.withLock { $0.count } }
+
+    func add(_ site: Int) {
+        sites.withLock { _ = $0.insert(site) }
+    }
+
+    func contains(_ site: Int) -> Bool {
+        sites.withLock { $0.contains(site) }
+    }
+
+    /// The place where the step is, by its own calls that have not returned.
+    ///
+    /// What called the step is left out: that depends on the thread on which the step runs, and on the optimizer.
+    ///
+    /// - Parameter base: an address in the stack frame of what called the step.
+    @inline(never)
+    static func here(above base: UInt) -> Int {
+        guard let unwinder = unsafe Unwinder.ofProcess else { return 0 }
+        let walk = UnsafeMutablePointer<Walk>.allocate(capacity: 1)
+        unsafe walk.initialize(to: Walk(unwinder: unwinder, base: base))
+        defer {
+            unsafe walk.deinitialize(count: 1)
+            unsafe walk.deallocate()
+        }
+        _ = unsafe unwinder.walk(
+            { frame, walk in
+                guard let walk = unsafe walk?.assumingMemoryBound(to: Walk.self) else { return 1 }
+                return unsafe walk.pointee.visit(frame)
+            },
+            walk
+        )
+        // The first two are those of this function and of its caller, which may ask on two lines; the last one called the step.
+        return unsafe walk.pointee.addresses.dropFirst(2).dropLast().hashValue
+    }
+}
+
+/// A walk from the innermost frame of a thread's stack to those of the step's callers.
+@available(Executors, *)
+@unsafe private struct Walk {
+    let unwinder: Unwinder
+    let base: UInt
+    var addresses: [UInt] = []
+
+    /// Returns 0 to go on, and something else to end.
+    mutating func visit(_ frame: OpaquePointer?) -> Int32 {
+        // The stack grows downwards.
+        guard unsafe unwinder.stackPointer(frame) <= base else { return 1 }
+        unsafe addresses.append(unwinder.address(frame))
+        return 0
+    }
+}
+
+/// What unwinds the stack when an exception is thrown, which every process on Apple's platforms and on Linux has.
+@available(Executors, *)
+@unsafe private struct Unwinder {
+    typealias Visit = @convention(c) (_ frame: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32
+    typealias Walk = @convention(c) (Visit, _ context: UnsafeMutableRawPointer?) -> Int32
+    typealias Property = @convention(c) (_ frame: OpaquePointer?) -> UInt
+
+    let walk: Walk
+    let address: Property
+    let stackPointer: Property
+
+    /// `nil` where it is not there; then all points are one site.
+    static let ofProcess: Unwinder? = {
+        guard
+            let walk = unsafe RuntimeSymbol.address(of: "_Unwind_Backtrace"),
+            let address = unsafe RuntimeSymbol.address(of: "_Unwind_GetIP"),
+            let stackPointer = unsafe RuntimeSymbol.address(of: "_Unwind_GetCFA")
+        else { return nil }
+        return unsafe Unwinder(
+            walk: unsafeBitCast(walk, to: Walk.self),
+            address: unsafeBitCast(address, to: Property.self),
+            stackPointer: unsafeBitCast(stackPointer, to: Property.self)
+        )
+    }()
+}
