@@ -1,5 +1,6 @@
 import AccessTokenContract
 import TestSupport
+import Testing
 
 /// Collects what handlers are told, and lets a test wait until so many were.
 final class Answers: Sendable {
@@ -24,12 +25,12 @@ final class Answers: Sendable {
     }
 
     /// Waits until so many answers have come.
-    func count(_ count: Int, file: String = #fileID, path: String = #filePath, line: Int = #line) async {
+    func count(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async {
         let isThere = Event()
         state.withLock { state in
             if state.results.count < count { state.waits.append((count, isThere)) } else { isThere.happen() }
         }
-        await isThere.wait(file: file, path: path, line: line)
+        await isThere.wait(sourceLocation: sourceLocation)
     }
 
     /// The first answer.

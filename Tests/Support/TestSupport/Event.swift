@@ -2,7 +2,7 @@ import AccessTokenCore
 import AccessTokenGCD
 import AccessTokenOAuth
 import Foundation
-import Testing
+package import Testing
 
 /// Something that happens once, and that tests wait for.
 package final class Event: Sendable {
@@ -22,12 +22,8 @@ package final class Event: Sendable {
     }
 
     /// Waits until it happens; an issue of the present test if it has not within a minute.
-    package func wait(file: String = #fileID, path: String = #filePath, line: Int = #line) async {
-        guard await !happens() else { return }
-        Issue.record(
-            "did not happen within a minute",
-            sourceLocation: SourceLocation(fileID: file, filePath: path, line: line, column: 1)
-        )
+    package func wait(sourceLocation: SourceLocation = #_sourceLocation) async {
+        if await !happens() { Issue.record("did not happen within a minute", sourceLocation: sourceLocation) }
     }
 
     /// Whether it happens within a minute.
@@ -39,20 +35,12 @@ package final class Event: Sendable {
 /// Lets other tasks run until `condition` holds, for a state that gives no event.
 ///
 /// An issue of the present test if it does not within a minute.
-package func yieldUntil(
-    file: String = #fileID,
-    path: String = #filePath,
-    line: Int = #line,
-    _ condition: () -> Bool
-) async {
+package func yieldUntil(sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool) async {
     var waited = Duration.zero
     var looks = 0
     while !condition() {
         guard waited < .seconds(60) else {
-            Issue.record(
-                "did not hold within a minute",
-                sourceLocation: SourceLocation(fileID: file, filePath: path, line: line, column: 1)
-            )
+            Issue.record("did not hold within a minute", sourceLocation: sourceLocation)
             return
         }
         looks += 1
