@@ -19,9 +19,6 @@ extension ContractSubject {
 
 extension ContractReport {
     var skippedIDs: [String] {
-        rows.compactMap { row in
-            guard case .skipped = row.outcome else { return nil }
-            return row.clause.id
-        }
+        rows.compactMap { if case .skipped = $0.outcome { $0.clause.id } else { nil } }
     }
 }

@@ -25,11 +25,4 @@ struct OwnStoresTests {
         #expect(report.isKept, "\(report)")
         #expect(report.skippedIDs == skipped)
     }
-
-    @Test(arguments: [.infinity, 1e18])
-    func `is verified within a time limit that has no end`(limit: TimeInterval) async {
-        let clauses = StoreContract.clauses.filter { $0.id == "K1" }
-        let report = await StoreContract.verify(Self.memory, clauses: clauses, timeLimit: limit, onProgress: nil)
-        #expect(report.isKept, "\(report)")
-    }
 }

@@ -22,7 +22,7 @@ extension BuggyService {
         case cancelledWaiterWaits, cancelledWaiterFailsAll, cancelledWaiterStays, cancellationIsSignOut
         case lastOneOutEndsTheLoad
         // Delivery
-        case lastInFirstOut, answersInsideTheCall, answersOnTheLoadersThread, answersBeforeTheStateChanges
+        case lastInFirstOut, answersInsideTheCall, answersBeforeTheStateChanges
         case answersTokensUnderALock, answersErrorsUnderALock, changesNeedTheHandlersLock, weakSelf, takesEveryAnswer
         case repeatedAnswerReachesTheNextLoad, swallowsRepeatedAnswers, registersAfterLoading, loadsUnderALock
         // Deadlines

@@ -226,7 +226,7 @@ package final class BuggyService: AccessTokenProviding {
     func decide(_ decision: (inout State) -> Answer?) {
         let unanswered = state.withLock { state -> Answer? in
             guard let answer = decision(&state), !answer.waiters.isEmpty else { return nil }
-            if bug == .answersInsideTheCall || bug == .answersOnTheLoadersThread { return answer }
+            if bug == .answersInsideTheCall { return answer }
             let handlers = answer.waiters.map(\.handler)
             handlerQueue.enqueue { [self] in
                 if bug == .changesNeedTheHandlersLock { wrongLock.lock() }
