@@ -7,8 +7,8 @@ public enum ServiceContract {
     /// All clauses: loading, caching, failure, single flight, invalidation, sessions, cancellation, deadlines, delivery,
     /// reentrance, and loaders that call their own service.
     public static let clauses: [ContractClause] =
-        loading + caching + failure + singleFlight + invalidation + sessions + cancellation + deadlines + delivery
-        + reentrance + loaderCalls
+        caching + failure + singleFlight + invalidation + sessions + cancellation + deadlines + delivery + reentrance
+        + loaderCalls
 
     /// The ids of the clauses in which good services differ: breaking one is advice, unless the subject promises it.
     public static let conventions: Set<String> = Set(clauses.filter(\.isConvention).map(\.id))

@@ -9,7 +9,7 @@ public typealias StoreClause = Clause<StoreSubject>
 /// It imports no test framework; a host of a few lines runs it from XCTest or Swift Testing.
 public enum StoreContract {
     /// All clauses: what is kept, versions, exclusion, failures, reading, waiting, cancellation, and secrets.
-    public static let clauses: [StoreClause] = keeping + versions + exclusion + failures + reading + waiting + ending
+    public static let clauses: [StoreClause] = keeping + exclusion + waiting + ending
 
     /// The ids of the clauses in which good stores differ: breaking one is advice, unless the subject promises it.
     public static let conventions: Set<String> = Set(clauses.filter(\.isConvention).map(\.id))

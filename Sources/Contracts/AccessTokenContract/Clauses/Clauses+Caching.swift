@@ -1,7 +1,14 @@
 import AccessTokenAdapters
 
 extension ServiceContract {
-    static let loading = [
+    private static let leeway = AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: nil)
+    /// With a window of five minutes in which the next token is loaded beside the answer.
+    static let ahead = AccessTokenPolicy(leeway: 0, refreshAhead: 300, loadDeadline: nil)
+
+    /// One for each way in which a token gets into the cache.
+    static let roundsByOrigin: @Sendable (ContractFeatures) -> Int = { $0.contains(.signIn) ? 2 : 1 }
+
+    static let caching = [
         ContractClause(
             ("L1", .critical),
             "load for a caller that finds no valid token, and give the caller the token that the load brings",
@@ -12,17 +19,8 @@ extension ServiceContract {
             let caller = try await run.call()
             try await run.answer(run.nextLoad(), .success(token))
             try await run.expect(caller, gets: token)
-        }
-    ]
+        },
 
-    private static let leeway = AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: nil)
-    /// With a window of five minutes in which the next token is loaded beside the answer.
-    static let ahead = AccessTokenPolicy(leeway: 0, refreshAhead: 300, loadDeadline: nil)
-
-    /// One for each way in which a token gets into the cache.
-    static let roundsByOrigin: @Sendable (ContractFeatures) -> Int = ClauseRun.TokenOrigin.count
-
-    static let caching = [
         ContractClause(
             ("C1", .serious),
             "answer from a valid cached token without a load",
@@ -43,10 +41,8 @@ extension ServiceContract {
             setting: leeway,
             rounds: roundsByOrigin
         ) { run in
-            let second = run.token("T2", life: 9000)
             _ = try await run.oldToken(secondsLeft: 20)
-            let caller = try await run.call()
-            try await run.expect(caller, getsLoaded: second)
+            try await run.expect(run.call(), getsLoaded: run.token("T2"))
         },
 
         ContractClause(
@@ -181,11 +177,10 @@ extension ServiceContract {
             needs: .expiry,
             rounds: roundsByOrigin
         ) { run in
-            let second = run.token("T2", life: 9000)
             let first = try await run.oldToken(secondsLeft: -400)
             let caller = try await run.call("caller after expiry")
             try await run.expectNobody(of: [caller], gets: (first, .expiry))
-            try await run.expect(caller, getsLoaded: second)
+            try await run.expect(caller, getsLoaded: run.token("T2"))
         },
     ]
 }

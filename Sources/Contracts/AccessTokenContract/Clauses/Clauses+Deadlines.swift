@@ -46,10 +46,8 @@ extension ServiceContract {
             needs: .loadDeadline,
             setting: tenSeconds
         ) { run in
-            let token = run.token("T2")
             _ = try await loadTimesOut(run)
-            let next = try await run.call("next caller")
-            try await run.expect(next, getsLoaded: token)
+            try await run.expect(run.call("next caller"), getsLoaded: run.token("T2"))
         },
 
         ContractClause(

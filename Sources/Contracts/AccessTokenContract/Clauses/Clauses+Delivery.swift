@@ -99,7 +99,6 @@ extension ServiceContract {
 
     private static func everyCallerIsAnsweredOnce(_ run: ClauseRun) async throws {
         let meetings = meetings(run.features)
-        let error = LoadResult.failure(ContractLoadError(number: 1))
         let token = LoadResult.success(run.token("T1"))
         let callers: [Caller]
         if run.round < meetings.count {
@@ -112,7 +111,7 @@ extension ServiceContract {
             await run.settle()
             for end in ends {
                 switch end {
-                case .failure: try await run.answer(load, error)
+                case .failure: try await run.answer(load, .failed)
                 case .success: try await run.answer(load, token)
                 case .cancel: try await run.cancel(callers[0])
                 case .deadline: try await run.advance(by: 11)
@@ -123,7 +122,7 @@ extension ServiceContract {
             callers = try await run.callsAtOnce(8)
             let load = try await run.firstLoad()
             await run.settle()
-            let result = run.round % 2 == 0 ? error : token
+            let result = run.round % 2 == 0 ? .failed : token
             if run.features.contains(.cancellation) {
                 try await run.cancelAndAnswerAtOnce(callers, load, result)
             } else {
@@ -131,7 +130,7 @@ extension ServiceContract {
             }
         }
         // A caller may wait for a load of its own.
-        try await run.answerLoads(with: error, until: callers)
+        try await run.answerLoads(with: .failed, until: callers)
         await run.settle()
         for caller in callers { try run.expectOneAnswer(to: caller) }
     }
@@ -139,7 +138,6 @@ extension ServiceContract {
     // MARK: D4
 
     private static func handlersAreOnTheirQueue(_ run: ClauseRun) async throws {
-        let error = LoadResult.failure(ContractLoadError(number: 1))
         let token = run.token("T1")
         var callers: [Caller] = []
         func call(_ name: String, answeredBy result: LoadResult) async throws {
@@ -147,7 +145,7 @@ extension ServiceContract {
             callers.append(caller)
             try await run.answerLoads(with: result, until: [caller])
         }
-        try await call("caller of a failing load", answeredBy: error)
+        try await call("caller of a failing load", answeredBy: .failed)
         let leaving = try await run.call("cancelled caller")
         await run.settle()
         try await run.cancel(leaving)
@@ -156,7 +154,7 @@ extension ServiceContract {
         try await call("caller with a cached token", answeredBy: .success(token))
         if run.features.contains(.signOut) {
             try await run.signOut()
-            try await call("caller after sign-out", answeredBy: error)
+            try await call("caller after sign-out", answeredBy: .failed)
         }
         for caller in callers where !caller.details.allSatisfy(\.wasOnPromisedQueue) {
             throw run.violation("\(caller.name)'s handler to be called on the queue", "it was called elsewhere")

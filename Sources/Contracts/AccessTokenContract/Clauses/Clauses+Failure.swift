@@ -14,9 +14,9 @@ extension ServiceContract {
             let (waiters, load, ended) = try await run.awaitedLoad()
             let callers = waiters + (try await run.calls(4))
             try await run.expectNobody(of: callers, gets: ended)
-            try await run.given("L1") { try await run.answer(load, .failure(ContractLoadError(number: 1))) }
+            try await run.given("L1") { try await run.answer(load, .failed) }
             // A caller that has a load of its own is answered by that one.
-            try await run.answerLoads(with: .failure(ContractLoadError(number: 1)), until: callers)
+            try await run.answerLoads(with: .failed, until: callers)
             for caller in callers { try await run.expectFailure(caller) }
         },
 
@@ -27,12 +27,8 @@ extension ServiceContract {
             remedy: "forget the load, or its task, when it has failed",
             resembles: "soto-core #708: one error poisons all later calls"
         ) { run in
-            let token = run.token("T1")
-            try await run.given("F1") {
-                try await run.failLoads(until: [run.call("unlucky caller")])
-            }
-            let next = try await run.call("next caller")
-            try await run.expect([next], getAtLast: token)
+            try await run.given("F1") { try await run.failLoads(until: [run.call("unlucky caller")]) }
+            try await run.expect([run.call("next caller")], getAtLast: run.token("T1"))
         },
 
         ContractClause(
@@ -60,8 +56,7 @@ extension ServiceContract {
             try await run.given("L1") { try await run.answer(run.nextLoad(), .failure(CancellationError())) }
             // A service may as well load again for them.
             try await run.expectAnswers(to: callers, whenLoadsEndWith: .success(token))
-            let next = try await run.call("next caller")
-            try await run.expect([next], getAtLast: token)
+            try await run.expect([run.call("next caller")], getAtLast: token)
         },
 
         ContractClause(

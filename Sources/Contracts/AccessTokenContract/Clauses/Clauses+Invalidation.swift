@@ -10,13 +10,10 @@ extension ServiceContract {
             needs: .invalidation,
             rounds: roundsByOrigin
         ) { run in
-            let (first, second) = (
-                run.token("T1", life: run.features.contains(.tokensAlwaysExpire) ? 3600 : nil), run.token("T2")
-            )
-            try await run.cache(first, from: run.origin)
-            try await run.invalidate(first)
-            let caller = try await run.call()
-            try await run.expect(caller, getsLoaded: second)
+            let token = run.token("T1", life: run.features.contains(.tokensAlwaysExpire) ? 3600 : nil)
+            try await run.cache(token, from: run.origin)
+            try await run.invalidate(token)
+            try await run.expect(run.call(), getsLoaded: run.token("T2"))
         },
 
         ContractClause(
@@ -31,8 +28,7 @@ extension ServiceContract {
             try await run.cache(first)
             try await run.given("I1") {
                 try await run.invalidate(first)
-                let caller = try await run.call()
-                try await run.expect(caller, getsLoaded: second)
+                try await run.expect(run.call(), getsLoaded: second)
             }
             try await run.invalidate(first)
             await run.settle()
@@ -111,10 +107,8 @@ extension ServiceContract {
             needs: .forcedRefresh,
             rounds: roundsByOrigin
         ) { run in
-            let second = run.token("T2")
             try await run.cache(run.token("T1"), from: run.origin)
-            let caller = try await run.call(refresh: true)
-            try await run.expect(caller, getsLoaded: second)
+            try await run.expect(run.call(refresh: true), getsLoaded: run.token("T2"))
         },
 
         ContractClause(

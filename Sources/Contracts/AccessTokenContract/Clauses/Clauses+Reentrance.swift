@@ -43,13 +43,12 @@ extension ServiceContract {
             rounds: { 1 + answersDuringANewerLoad($0).count }
         ) { run in
             let (first, second) = (run.token("T1"), run.token("T2"))
-            if run.round > 0 {
-                let answers = answersDuringANewerLoad(run.features)[run.round - 1]
-                return try await newerLoadIsLeftAlone(run, answers.first, answers.second, first, second)
+            guard run.round == 0 else {
+                return try await newerLoadIsLeftAlone(run, answersDuringANewerLoad(run.features)[run.round - 1])
             }
             let (caller, load) = try await run.loaded(first)
             try await run.answer(load, .success(second))
-            try await run.answer(load, .failure(ContractLoadError(number: 1)))
+            try await run.answer(load, .failed)
             await run.settle()
             try run.expectOneAnswer(to: caller)
             try await run.expect([run.call("later caller")], getAtLast: first)
@@ -180,7 +179,7 @@ extension ServiceContract {
     // MARK: D7
 
     /// How a load ends before a newer one is started, and what it answers once more during that one.
-    private static func answersDuringANewerLoad(_ features: ContractFeatures) -> [(first: Ending, second: Ending)] {
+    private static func answersDuringANewerLoad(_ features: ContractFeatures) -> [(Ending, Ending)] {
         let afterAFailure: [(Ending, Ending)] = [(.failure, .success), (.failure, .failure)]
         guard features.contains(.invalidation) else { return afterAFailure }
         return afterAFailure + [(.success, .success), (.success, .failure)]
@@ -190,25 +189,20 @@ extension ServiceContract {
         case success, failure
     }
 
-    private static func newerLoadIsLeftAlone(
-        _ run: ClauseRun,
-        _ end: Ending,
-        _ again: Ending,
-        _ old: AccessToken,
-        _ new: AccessToken
-    ) async throws {
-        let failure = LoadResult.failure(ContractLoadError(number: 1))
+    private static func newerLoadIsLeftAlone(_ run: ClauseRun, _ ends: (Ending, Ending)) async throws {
+        let (end, again) = ends
+        let (old, new) = (run.token("T1"), run.token("T2"))
         let earlier = try await run.call("earlier caller")
         let load = try await run.given("L1") {
             let load = try await run.nextLoad()
-            try await run.answer(load, end == .success ? .success(old) : failure)
+            try await run.answer(load, end == .success ? .success(old) : .failed)
             _ = try await run.answer(of: earlier, expecting: "an answer")
             return load
         }
         if end == .success { try await run.invalidate(old) }
         let later = try await run.call("later caller")
         let newer = try await run.given(end == .success ? "I1" : "F2") { try await run.expectLoad(for: later) }
-        try await run.answer(load, again == .success ? .success(old) : failure)
+        try await run.answer(load, again == .success ? .success(old) : .failed)
         await run.settle()
         try run.expectWaiting(later)
         try await run.answer(newer, .success(new))

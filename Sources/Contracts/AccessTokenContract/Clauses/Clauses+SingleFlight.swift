@@ -49,8 +49,7 @@ extension ServiceContract {
             rounds: { 2 * roundsOfCallingAgain($0) }
         ) { run in
             try run.takeForGranted("F5")
-            let failure = LoadResult.failure(ContractLoadError(number: 1))
-            _ = try await callersCallAgain(run, whenGiven: failure)
+            _ = try await callersCallAgain(run, whenGiven: .failed)
             try await expectOneLoad(run, startedAsJudgedBy: "F2")
         },
 

@@ -59,11 +59,7 @@ extension ClauseRun {
     }
 
     /// Ends the wait of these callers and their load, all at the same moment, each on a thread of its own.
-    func cancelAndAnswerAtOnce(
-        _ callers: [Caller],
-        _ load: ControlledLoad,
-        _ result: LoadResult
-    ) async throws {
+    func cancelAndAnswerAtOnce(_ callers: [Caller], _ load: ControlledLoad, _ result: LoadResult) async throws {
         let startingLine = StartingLine(count: callers.count + 1)
         for caller in callers {
             caller.lane.run {

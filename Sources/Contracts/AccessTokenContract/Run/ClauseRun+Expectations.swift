@@ -187,6 +187,8 @@ extension ClauseRun {
 }
 
 extension LoadResult {
+    static let failed = LoadResult.failure(ContractLoadError(number: 1))
+
     var token: AccessToken? { try? get() }
     var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }

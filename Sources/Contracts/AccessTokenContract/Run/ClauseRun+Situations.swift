@@ -5,22 +5,14 @@ extension ClauseRun {
     /// Where a cached token came from.
     enum TokenOrigin: CaseIterable {
         case load, signIn
-
-        /// How many of them a subject knows; clauses about a cached token have a round for each.
-        static func count(_ features: ContractFeatures) -> Int { features.contains(.signIn) ? 2 : 1 }
     }
 
     /// Where the cached token comes from in this round of a clause that has one for each.
     var origin: TokenOrigin { TokenOrigin.allCases[round] }
 
-    /// Why a load is running.
+    /// Why a load is running: there was no token, the token comes to its end, or a caller wants another one.
     enum LoadKind {
-        /// There was no token.
-        case first
-        /// The token comes to its end.
-        case ahead
-        /// A caller wants another token.
-        case forced
+        case first, ahead, forced
 
         /// Those that a subject knows; the first load comes first.
         static func all(_ features: ContractFeatures) -> [LoadKind] {

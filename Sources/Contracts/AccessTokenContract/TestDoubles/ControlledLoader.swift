@@ -86,13 +86,14 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
 
     /// Counts a sign-out.
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        countSignOut()
+        state.withLock { $0.signOuts += 1 }
+        log.happened("the loader forgot the session")
         done()
     }
 
     /// Counts a sign-out.
     public func signOut() async {
-        countSignOut()
+        signOut {}
     }
 
     /// Lets go of what tests have it do; that leaves the lock before it is released.
@@ -114,10 +115,5 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
         }
         log.happened("load \(load.number) is started, replacing \(old.map(log.name) ?? "nothing")")
         return load
-    }
-
-    private func countSignOut() {
-        state.withLock { $0.signOuts += 1 }
-        log.happened("the loader forgot the session")
     }
 }

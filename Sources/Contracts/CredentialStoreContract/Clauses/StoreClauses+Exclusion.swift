@@ -64,9 +64,7 @@ extension StoreContract {
             try await run.record(of: holder)
             for waiter in waiters { try await run.record(of: waiter) }
         },
-    ]
 
-    static let failures = [
         StoreClause(
             ("F1", .critical),
             "write nothing when the body throws",

@@ -99,9 +99,7 @@ extension StoreContract {
             try await run.save("B")
             try run.expect(try await run.load(), is: "B", from: "load")
         },
-    ]
 
-    static let versions = [
         StoreClause(
             ("V1", .critical),
             "count the version up by one with each replacement",
@@ -163,10 +161,9 @@ extension StoreContract {
 extension Credential {
     /// In which members it differs; dates may have been rounded to a millisecond.
     fileprivate func difference(from other: Credential) -> String {
+        // A store that keeps lifetimes by a clock of its own looks at that clock twice.
         func areEqual(_ one: Date?, _ other: Date?) -> Bool {
-            guard let one, let other else { return one == nil && other == nil }
-            // A store that keeps lifetimes by a clock of its own looks at that clock twice.
-            return abs(one.timeIntervalSince(other)) < 1
+            abs((one ?? .distantPast).timeIntervalSince(other ?? .distantPast)) < 1
         }
         let members = [
             ("accessToken", accessToken?.value == other.accessToken?.value),

@@ -2,7 +2,7 @@ import AccessTokenCore
 import AccessTokenOAuth
 
 extension StoreContract {
-    static let reading = [
+    static let waiting = [
         StoreClause(
             ("R1", .serious),
             "answer load while a body runs, with the record as it was before",
@@ -53,9 +53,7 @@ extension StoreContract {
             let wrong = await reading.value
             try run.expect(wrong == nil, "whole records, each as new as the one before", observed: wrong ?? "")
         },
-    ]
 
-    static let waiting = [
         StoreClause(
             ("W1", .serious),
             "tell an update that waits for longer than the limit that the store is busy",
