@@ -30,7 +30,8 @@ let services: [Target.Dependency] = coreAndServices + ["AccessTokenAdapters"]
 let libpq: Target.Dependency = .target(name: "CLibpq", condition: .when(traits: ["Postgres"]))
 
 let servicesGroup: [Target] = [
-    .library("AccessTokenCore", in: "Services"),
+    .library("AccessTokenFoundation", in: "Services"),
+    .library("AccessTokenCore", in: "Services", ["AccessTokenFoundation"]),
     .library("AccessTokenGCD", in: "Services", ["AccessTokenCore"]),
     .library("AccessTokenAsync", in: "Services", ["AccessTokenCore"]),
     .library("AccessTokenAdapters", in: "Services", coreAndServices),

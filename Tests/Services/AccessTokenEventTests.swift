@@ -92,8 +92,8 @@ struct AccessTokenEventTests {
     private func eventOfFailure(_ error: any Error) throws -> AccessTokenEvent {
         var machine = AccessTokenStateMachine(service: ServiceID(), policy: AccessTokenPolicy(), reportsEvents: true)
         let now = ManualClock().now
-        let start = try #require(machine.retrieve(waiters: 0, at: now).start)
-        _ = machine.loadFinished(start.load, .failure(error), error: LoggedError(error), waiters: 1, at: now)
+        let start = try #require(machine.retrieve(by: CallerContext(), waiters: 0, at: now).start)
+        _ = machine.loadFinished(start.load, .failure(error), error: LoggedError(.failure(error)), waiters: 1, at: now)
         let events = machine.takeEvents()
         #expect(events.map(\.kind) == [.loadStarted, .loadFailed])
         return try #require(events.last)

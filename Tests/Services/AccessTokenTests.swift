@@ -52,7 +52,7 @@ struct AccessTokenTests {
     func describesExpiration() {
         #expect("\(AccessToken(value: Self.secret))" == "AccessToken(value: <hidden>)")
         #expect(token.description.hasPrefix("AccessToken(value: <hidden>, expiration: 2027-01-15"))
-        #expect(token.debugDescription == token.description)
+        #expect(String(reflecting: token) == token.description)
     }
 
     @Test("describes itself with an expiration that is no date", arguments: [Double.nan, .infinity, -.infinity, 1e300])

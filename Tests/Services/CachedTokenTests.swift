@@ -63,7 +63,7 @@ struct CachedTokenTests {
             AccessTokenStateMachine(service: ServiceID(), policy: AccessTokenPolicy(), reportsEvents: false)
         }
         var (machine, other) = (machine(), machine())
-        let elsewhere = try #require(other.retrieve(waiters: 0, at: now).start).load
+        let elsewhere = try #require(other.retrieve(by: CallerContext(), waiters: 0, at: now).start).load
         var enclosing = [elsewhere]
         for round in 1...5 {
             let caller = CallerContext(loads: enclosing)

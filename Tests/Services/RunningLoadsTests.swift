@@ -14,11 +14,9 @@ struct RunningLoadsTests {
             policy: AccessTokenPolicy(),
             reportsEvents: false
         )
-        let first = machine.retrieve(waiters: 0, at: now).start
-        guard case .load(let second) = machine.signIn(nil, waiters: 1, at: now) else {
-            throw Violation("nobody loads for those who wait")
-        }
-        let (former, current) = (try #require(first).load, second.load)
+        let first = machine.retrieve(by: CallerContext(), waiters: 0, at: now).start
+        let second = machine.signIn(nil, waiters: 1, at: now).start
+        let (former, current) = (try #require(first).load, try #require(second).load)
         #expect(former.sessionEpoch < current.sessionEpoch)
         return (former, current)
     }

@@ -2,14 +2,9 @@ public import AccessTokenAsync
 public import AccessTokenGCD
 
 extension AccessTokenService: AsyncAccessTokenProviding {
-    /// A valid token, as ``AccessTokenService/retrieveToken(then:)`` provides it; loads if it has to.
+    /// A valid token; loads if it has to.
     ///
-    /// **Concurrency** Stays on the caller's executor; with a valid token it does not suspend at all.
-    ///
-    /// **Cancellation** Throws `CancellationError` at once (X1) and leaves the load alone (X2); a caller that is
-    /// cancelled already starts no load (X3), but gets a token that is there.
-    ///
-    /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
+    /// Executor, cancellation and errors are those of ``AsyncAccessTokenService/token()``.
     @inlinable
     public nonisolated(nonsending) func token() async throws -> AccessToken {
         if let token = freshToken { return token }

@@ -10,11 +10,6 @@ public import Dispatch
 /// moment between its call and its `done`. Wait for `done` of `signOut(then:)` before you sign in at the service itself. A
 /// service of your own may answer later calls first.
 ///
-/// ```swift
-/// let provider: any AccessTokenProviding = CallbackServiceAdapter(of: asyncService, handlerQueue: .main)
-/// provider.retrieveToken { result in … }
-/// ```
-///
 /// **Concurrency** Handlers are called as `AccessTokenService` calls them: one at a time, in the order of the answers,
 /// never before the call has returned, on a serial queue that targets the queue given (D2 to D4). Calls and answers need a
 /// free thread of the pool that runs tasks; a valid token does not, unless another call is under way.
@@ -37,9 +32,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
 
     /// Presents an async service as a callback one.
     ///
-    /// - Parameters:
-    ///   - base: the service.
-    ///   - handlerQueue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
+    /// - Parameter handlerQueue: where handlers are called; serial, concurrent or the main queue.
     public convenience init(of base: any AsyncAccessTokenProviding, handlerQueue: DispatchQueue = .global()) {
         self.init(of: base, handlersOn: DispatchQueue(label: "CallbackServiceAdapter.handlers", target: handlerQueue))
     }
@@ -75,7 +68,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
             let retrieval = service.retrieveToken { answer($0) }
             call.onCancel { retrieval.cancel() }
         case .ofActor(let service, let calls):
-            let caller = CallerContext.present()
+            let caller = CallerContext()
             calls.add {
                 guard let waiter = await service.retrieveToken(by: caller, then: { answer($0) }) else { return }
                 call.onCancel { [weak service] in calls.add { await service?.cancel(waiter) } }

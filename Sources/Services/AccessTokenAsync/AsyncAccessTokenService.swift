@@ -30,10 +30,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private var loadTask: Task<Void, Never>?
 
     /// The valid token, for callers that need not wait.
-    @usableFromInline
-    nonisolated let snapshot: TokenSnapshot
-    @usableFromInline
-    nonisolated let clock: ServiceClock
+    @usableFromInline nonisolated let snapshot: TokenSnapshot
+    @usableFromInline nonisolated let clock: ServiceClock
 
     private let loader: any AsyncAccessTokenLoader
     private let policy: AccessTokenPolicy
@@ -100,9 +98,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     // MARK: Callers
 
     /// The token, if one counts as valid (see ``AccessTokenPolicy/minimumLoadInterval``): never loads, never waits.
-    @inlinable public nonisolated final var currentToken: AccessToken? {
-        snapshot.usableToken(at: clock.now)
-    }
+    @inlinable public nonisolated final var currentToken: AccessToken? { snapshot.usableToken(at: clock.now) }
 
     /// A valid token; loads if it has to (clauses C1 to C5).
     ///
@@ -154,14 +150,12 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     // MARK: Waiters
 
     /// The token, if a valid one is there and its successor need not be loaded yet.
-    @inlinable package nonisolated final var freshToken: AccessToken? {
-        snapshot.freshToken(at: clock.now)
-    }
+    @inlinable package nonisolated final var freshToken: AccessToken? { snapshot.freshToken(at: clock.now) }
 
     /// Answers a task, or makes it a waiter.
     @usableFromInline
     func waitForToken() async throws -> AccessToken {
-        let caller = CallerContext.present(isCancelled: Task.isCancelled)
+        let caller = CallerContext(isCancelled: Task.isCancelled)
         if let answer = retrieve(by: caller) { return try answer.get() }
         // The actor is not left until the waiter is in the list: a cancellation finds it there.
         let waiter = waiters.nextID
@@ -240,13 +234,10 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         let isWanted: @Sendable () -> Bool = { [self] in snapshot.isCurrent(start.load) }
         guard isWanted() else { return nil }
         let context = LoadContext(loads: start.enclosing, priority: start.priority, isWanted: isWanted)
-        return await LoadContext.$current.withValue(context) {
-            do {
-                return (.success(try await loader.load(replacing: start.replacing)), nil)
-            } catch {
-                return (.failure(error), LoggedError(error))
-            }
+        let result: LoadResult = await LoadContext.$current.withValue(context) {
+            do { return .success(try await loader.load(replacing: start.replacing)) } catch { return .failure(error) }
         }
+        return (result, LoggedError(result))
     }
 
     private func deadlinePassed(_ load: LoadID) {

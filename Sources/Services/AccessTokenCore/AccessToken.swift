@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import AccessTokenFoundation
 
 /// An OAuth 2.0 access token: what a resource server accepts, and for how long (RFC 6749, section 1.4).
 ///
@@ -25,15 +21,12 @@ public struct AccessToken: Hashable, Sendable, Codable {
     }
 }
 
-extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The expiration, and never the value.
+extension AccessToken: CustomStringConvertible, CustomReflectable {
+    /// The expiration, and never the value; debuggers and test failures show it as well.
     public var description: String {
         guard let expiration = printableExpiration else { return "AccessToken(value: <hidden>)" }
         return "AccessToken(value: <hidden>, expiration: \(expiration))"
     }
-
-    /// The same as `description`: debuggers and test failures print no secrets either.
-    public var debugDescription: String { description }
 
     /// A mirror without the value: `dump` prints no secret.
     public var customMirror: Mirror {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import AccessTokenFoundation
 
 /// Why a service answered a caller with an error of its own.
 ///
@@ -10,15 +6,18 @@ public import Foundation
 /// has to give. A cancelled waiter gets `CancellationError` (clause X1).
 ///
 /// It is a struct and no enum: a later version can add an error without breaking a `switch`.
-public struct AccessTokenError: Error, Hashable, Sendable {
+public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConvertible, Hashable, Sendable {
     /// The name that the error has in code.
-    private let name: String
+    public let logCode: String
 
     /// What happened, to what, and what to do next.
     public let description: String
 
+    /// The same as `description`, for code that shows `localizedDescription`.
+    public var errorDescription: String? { description }
+
     private init(_ description: String, name: String = #function) {
-        self.name = name
+        logCode = name
         self.description = description
     }
 
@@ -84,14 +83,4 @@ public struct AccessTokenError: Error, Hashable, Sendable {
     public static func ~= (pattern: AccessTokenError, error: any Error) -> Bool {
         pattern == error as? AccessTokenError
     }
-}
-
-extension AccessTokenError: LoggableError {
-    /// The name that the error has in code.
-    public var logCode: String { name }
-}
-
-extension AccessTokenError: CustomStringConvertible, LocalizedError {
-    /// The same as `description`, for code that shows `localizedDescription`.
-    public var errorDescription: String? { description }
 }

@@ -1,25 +1,21 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import AccessTokenFoundation
 
 /// When a token counts as expired, when its successor is loaded, and how long a load may take.
 ///
-/// All times are in seconds. Values that make no sense are corrected, never obeyed, and each correction is
-/// reported as an event of the kind ``AccessTokenEvent/Kind/policyCorrected`` when the service is made.
+/// All times are in seconds. Values that make no sense are corrected, never obeyed: what is negative or not a number
+/// counts as 0, and a ``loadDeadline`` of the kind as none. Each correction is reported as an event of the kind
+/// ``AccessTokenEvent/Kind/policyCorrected`` when the service is made.
 public struct AccessTokenPolicy: Hashable, Sendable {
     /// A token counts as expired this many seconds before its expiration, that instant included (clause C2).
     ///
     /// It pays for the way to the server and for clocks that differ. It never uses up more than half of a
-    /// token's life as it was on arrival (clause C4). Negative and not-a-number count as 0.
+    /// token's life as it was on arrival (clause C4).
     public var leeway: TimeInterval
 
     /// For this many seconds before a token counts as expired, calls are answered at once with it while its
     /// successor is loaded, once (clause C5).
     ///
-    /// It never uses up more than half of what the leeway leaves of a token's life, for the reason of clause C4.
-    /// Negative and not-a-number count as 0, which is off.
+    /// 0 is off. It never uses up more than half of what the leeway leaves of a token's life, for the reason of clause C4.
     public var refreshAhead: TimeInterval
 
     /// A load that has not answered after this many seconds fails its waiters with
@@ -36,7 +32,7 @@ public struct AccessTokenPolicy: Hashable, Sendable {
     /// wrong clock: the token is handed out for these seconds, and loaded again after them. The other is a load ahead of
     /// the expiration that fails: the valid token is handed out, and the next load ahead of its expiration waits for these
     /// seconds. A caller that waits for a token is never given an older error: after a load that failed, the next call
-    /// loads at once (clause F2). Negative and not-a-number count as 0, which is off.
+    /// loads at once (clause F2). 0 is off.
     public var minimumLoadInterval: TimeInterval
 
     /// Creates a policy; the defaults suit tokens that live for minutes or longer.
@@ -62,28 +58,25 @@ extension AccessTokenPolicy {
         func sensible(_ seconds: TimeInterval) -> TimeInterval {
             seconds.isNaN ? 0 : min(max(0, seconds), Self.longest)
         }
-        let deadline = loadDeadline.flatMap { $0 > 0 && $0 < .infinity ? sensible($0) : nil }
         return AccessTokenPolicy(
             leeway: sensible(leeway),
             refreshAhead: sensible(refreshAhead),
-            loadDeadline: deadline,
+            loadDeadline: loadDeadline.flatMap { $0 > 0 && $0 < .infinity ? sensible($0) : nil },
             minimumLoadInterval: sensible(minimumLoadInterval)
         )
     }
 
     /// One sentence for each value that ``corrected`` changes; empty for a sensible policy.
     package var corrections: [String] {
-        func correction(_ name: String, _ given: TimeInterval?, _ used: TimeInterval?) -> String? {
-            guard given != used else { return nil }
-            func text(_ seconds: TimeInterval?) -> String { seconds.map { "\($0) s" } ?? "none" }
-            return "\(name) \(text(given)) makes no sense and counts as \(text(used))"
-        }
+        func text(_ seconds: TimeInterval?) -> String { seconds.map { "\($0) s" } ?? "none" }
         let corrected = corrected
-        return [
-            correction("leeway", leeway, corrected.leeway),
-            correction("refreshAhead", refreshAhead, corrected.refreshAhead),
-            correction("loadDeadline", loadDeadline, corrected.loadDeadline),
-            correction("minimumLoadInterval", minimumLoadInterval, corrected.minimumLoadInterval),
-        ].compactMap(\.self)
+        let times: [(name: String, given: TimeInterval?, used: TimeInterval?)] = [
+            ("leeway", leeway, corrected.leeway),
+            ("refreshAhead", refreshAhead, corrected.refreshAhead),
+            ("loadDeadline", loadDeadline, corrected.loadDeadline),
+            ("minimumLoadInterval", minimumLoadInterval, corrected.minimumLoadInterval),
+        ]
+        return times.filter { $0.given != $0.used }
+            .map { "\($0.name) \(text($0.given)) makes no sense and counts as \(text($0.used))" }
     }
 }

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Darwin
 #elseif THREAD_SANITIZER
-import Foundation
+public import Foundation
 #else
 public import Synchronization
 #endif
@@ -36,8 +36,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
         return try body(&box.value)
     }
     #else
-    @usableFromInline
-    package let mutex: Mutex<Value>
+    @usableFromInline package let mutex: Mutex<Value>
 
     @inlinable
     package init(_ value: consuming sending Value) {
@@ -53,15 +52,11 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     #endif
 }
 
-#if canImport(Darwin) || THREAD_SANITIZER
-/// A lock apart from the value: the thread sanitizer takes a change of the value for one of the whole object.
+// The lock is apart from the value: the thread sanitizer takes a change of the value for one of the whole object.
+#if canImport(Darwin)
 // Safe: what it holds is made for many threads.
 @usableFromInline
 final class PlainLock: @unchecked Sendable {
-    @usableFromInline
-    init() {}
-
-    #if canImport(Darwin)
     // Allocated, since the lock must not move.
     private let unfairLock: os_unfair_lock_t = {
         let lock = unsafe os_unfair_lock_t.allocate(capacity: 1)
@@ -69,13 +64,14 @@ final class PlainLock: @unchecked Sendable {
         return unsafe lock
     }()
 
+    @usableFromInline
+    init() {}
+
     func lock() { unsafe os_unfair_lock_lock(unfairLock) }
     func unlock() { unsafe os_unfair_lock_unlock(unfairLock) }
     deinit { unsafe unfairLock.deallocate() }
-    #else
-    private let nsLock = NSLock()
-    func lock() { nsLock.lock() }
-    func unlock() { nsLock.unlock() }
-    #endif
 }
+#elseif THREAD_SANITIZER
+@usableFromInline
+typealias PlainLock = NSLock
 #endif

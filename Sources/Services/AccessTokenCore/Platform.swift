@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import AccessTokenFoundation
 
 #if canImport(Glibc)
 import Glibc
@@ -24,33 +20,21 @@ package func systemNow() -> Date {
     #endif
 }
 
-/// Runs `body`, which never returns, on a thread of its own.
+/// Runs timers on a thread of its own.
 ///
 /// `Thread` of Foundation would make a static program for Linux four times as large.
-func startThread(_ body: @escaping @Sendable () -> Never) {
+func startThread(of timers: TimerThread) {
     #if canImport(Glibc) || canImport(Musl)
-    final class Body: Sendable {
-        let run: @Sendable () -> Never
-        init(_ run: @escaping @Sendable () -> Never) { self.run = run }
+    // Only for its type, which differs between C libraries.
+    var thread = pthread_self()
+    let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { timers in
+        guard let timers = unsafe timers else { return nil }
+        unsafe Unmanaged<TimerThread>.fromOpaque(timers).takeRetainedValue().run()
     }
-    #if canImport(Musl)
-    var thread: pthread_t?
-    #else
-    var thread = pthread_t()
-    #endif
-    let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
-    let failure = unsafe pthread_create(
-        &thread,
-        nil,
-        { argument in
-            guard let argument = unsafe argument else { return nil }
-            unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
-        },
-        argument
-    )
+    let failure = unsafe pthread_create(&thread, nil, body, Unmanaged.passRetained(timers).toOpaque())
     precondition(failure == 0, "the system has no thread left")
     #else
-    Thread.detachNewThread { body() }
+    Thread.detachNewThread { timers.run() }
     #endif
 }
 

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import AccessTokenFoundation
 
 /// What the state machine last published: what callers are given without a hop, on any thread.
 @usableFromInline
@@ -10,22 +6,17 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     @usableFromInline
     package struct Published: Sendable {
         /// The value and the instant that nearly every caller needs, read in place: a copy of all costs as much again.
-        @usableFromInline
-        package var token: AccessToken?
-        @usableFromInline
-        package var freshUntil = Date.distantPast
+        @usableFromInline package var token: AccessToken?
+        @usableFromInline package var freshUntil = Date.distantPast
 
-        @usableFromInline
-        package var cached: CachedToken?
+        @usableFromInline package var cached: CachedToken?
         var load: LoadID?
     }
 
-    @usableFromInline
-    package let published = Locked(Published())
+    @usableFromInline package let published = Locked(Published())
 
     /// Whether each caller that is given a token is an event, which only the state machine reports.
-    @usableFromInline
-    package let reportsHits: Bool
+    @usableFromInline package let reportsHits: Bool
 
     package init(reportsHits: Bool) {
         self.reportsHits = reportsHits
@@ -57,10 +48,10 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         published.withLock { $0.load == load }
     }
 
-    /// Publishes what the state machine has decided, and gives answers on their way, as one step: who is answered sees the new
-    /// token, and who sees the new token comes after those who waited for it.
+    /// Publishes what the state machine has decided, and enqueues the answers, as one step.
     ///
-    /// - Parameter answer: only enqueues; it runs under the lock.
+    /// Who is answered sees the new token, and who sees the new token comes after those who waited for it. `answer` only
+    /// enqueues: it runs under the lock.
     package borrowing func publish(_ machine: borrowing AccessTokenStateMachine, _ answer: () -> Void = {}) {
         let cached = machine.publishedToken
         let new = Published(

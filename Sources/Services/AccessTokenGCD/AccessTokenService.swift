@@ -34,10 +34,8 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     private var runningLoads = RunningLoads()
 
     /// The valid token, for callers that need not wait.
-    @usableFromInline
-    let snapshot: TokenSnapshot
-    @usableFromInline
-    let clock: ServiceClock
+    @usableFromInline let snapshot: TokenSnapshot
+    @usableFromInline let clock: ServiceClock
 
     private let loader: any AccessTokenLoader
     private let policy: AccessTokenPolicy
@@ -99,16 +97,11 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     // MARK: Callers
 
     /// The token, if one counts as valid (see ``AccessTokenPolicy/minimumLoadInterval``): never loads, never waits.
-    @inlinable public var currentToken: AccessToken? {
-        snapshot.usableToken(at: clock.now)
-    }
+    @inlinable public var currentToken: AccessToken? { snapshot.usableToken(at: clock.now) }
 
     /// Calls `handler` once with a valid token, or with the reason why there is none; loads if it has to (C1 to C5).
     ///
-    /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers this caller with `CancellationError` (clause X1) and
-    /// leaves the load alone (X2).
-    ///
-    /// **Failure** A load's error, unchanged (F1); ``AccessTokenError``.
+    /// Cancellation and errors are those of ``AccessTokenProviding/retrieveToken(then:)``.
     @available(*, renamed: "token()")
     @discardableResult
     public func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
@@ -158,15 +151,13 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     // MARK: Waiters
 
     /// The token, if a valid one is there and its successor need not be loaded yet.
-    @inlinable package var freshToken: AccessToken? {
-        snapshot.freshToken(at: clock.now)
-    }
+    @inlinable package var freshToken: AccessToken? { snapshot.freshToken(at: clock.now) }
 
     /// Answers a caller, or makes it a waiter: append, and load if it is the first.
     package func retrieveToken(_ handler: PendingHandler, isCancelled: Bool = false) -> AccessTokenRetrieval {
         let now = clock.now
-        let caller = CallerContext.present(isCancelled: isCancelled)
-        let (action, waiter) = decide { () -> (AccessTokenStateMachine.RetrieveAction, WaiterID?) in
+        let caller = CallerContext(isCancelled: isCancelled)
+        let (action, waiter) = decide { () -> (AccessTokenStateMachine.CallerAction, WaiterID?) in
             // Single flight: the first caller starts a load (S1), and all others join it (S2).
             let action = machine.retrieve(by: caller, waiters: pendingHandlers.count, at: now)
             if action.start != nil { snapshot.publish(machine) }

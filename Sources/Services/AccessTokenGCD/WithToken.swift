@@ -3,12 +3,6 @@ public import AccessTokenCore
 extension AccessTokenProviding {
     /// Runs a request with a valid token; if the server rejects the token, runs it once more with the next one.
     ///
-    /// ```swift
-    /// service.withToken(isRejected: { $0.status == 401 }) { token, reply in
-    ///     server.friends(bearer: token.value, then: reply)
-    /// } then: { result in … }
-    /// ```
-    ///
     /// A request says "rejected" (RFC 6750, section 3.1) in one of two ways: by a response that `isRejected` recognises, or
     /// by the error ``AccessTokenError/tokenRejected``. Then the token that was sent is invalidated (clause I1), and one
     /// load follows, however many callers were rejected (I3). Everything else is handed on: other responses and errors, and

@@ -77,14 +77,14 @@ struct Driver {
 
     private mutating func signIn(with token: AccessToken?, at now: Date, _ seen: inout Observation) throws {
         let action = machine.signIn(token, waiters: waiters.count, at: now)
-        if case .answerWaiters(let answer) = action { try observe(answer, of: owner, &seen) }
+        try observe(action.answer, of: owner, &seen)
         seen.ended = seen.ended || owner != nil
         owner = nil
-        if case .load(let start) = action { try observe(start, &seen) }
+        if let start = action.start { try observe(start, &seen) }
     }
 
     private mutating func observe(
-        _ action: AccessTokenStateMachine.RetrieveAction,
+        _ action: AccessTokenStateMachine.CallerAction,
         of caller: Int,
         _ seen: inout Observation
     ) throws {

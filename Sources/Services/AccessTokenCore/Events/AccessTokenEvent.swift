@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import AccessTokenFoundation
 
 /// Something that happened in a service, for logs, metrics and tests; never with a secret in it.
 ///

@@ -5,9 +5,7 @@ public import os
 /// Ready-made handlers for a service's `onEvent`.
 public enum AccessTokenEventLog {
     /// Writes each event as a line to standard error.
-    public static func standardError(
-        label: String = "access-token"
-    ) -> @Sendable (AccessTokenEvent) -> Void {
+    public static func standardError(label: String = "access-token") -> @Sendable (AccessTokenEvent) -> Void {
         { event in writeToStandardError("\(label): \(event)\n") }
     }
 

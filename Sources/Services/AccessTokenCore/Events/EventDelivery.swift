@@ -30,9 +30,7 @@ package final class EventDelivery: Sendable {
     private let queue: EventQueue
     private let handler: @Sendable (AccessTokenEvent) -> Void
 
-    /// - Parameters:
-    ///   - queue: where the handler is called.
-    ///   - handler: is told of each event.
+    /// - Parameter queue: where the handler is called.
     package init(on queue: @escaping EventQueue, to handler: @escaping @Sendable (AccessTokenEvent) -> Void) {
         self.queue = queue
         self.handler = handler

@@ -14,7 +14,9 @@ package struct LoggedError: Sendable {
     let type: String
     let code: String?
 
-    package init(_ error: any Error) {
+    /// `nil` for a load that succeeded.
+    package init?(_ result: LoadResult) {
+        guard case .failure(let error) = result else { return nil }
         type = String(describing: Swift.type(of: error))
         if let error = error as? any LoggableError {
             code = error.logCode
@@ -23,11 +25,5 @@ package struct LoggedError: Sendable {
             let isPlain = error._domain == String(reflecting: Swift.type(of: error))
             code = isPlain ? nil : "\(error._domain) \(error._code)"
         }
-    }
-
-    /// `nil` for a load that succeeded.
-    package init?(_ result: LoadResult) {
-        guard case .failure(let error) = result else { return nil }
-        self.init(error)
     }
 }

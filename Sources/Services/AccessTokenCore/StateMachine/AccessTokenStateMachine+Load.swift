@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import AccessTokenFoundation
 
 /// A load to be started: set the timer of its deadline, and ask the loader if the load is still the current one then.
 package struct LoadStart: Sendable {
@@ -122,7 +118,9 @@ extension AccessTokenStateMachine {
         }
         let late = CachedToken(token, load: id.number, policy: policy, at: now)
         guard late.isUsable(at: now) else { return report(.init(.ignoredWorthlessAnswer, load: id.number)) }
-        guard session.newestTokenLoad < id.number else {
+        // A token that was rejected or is kept aside is there as well.
+        let newest = [session.token, session.outdated, session.load?.late].compactMap { $0?.load }.max() ?? 0
+        guard newest < id.number else {
             return report(.init(.ignoredAnswerOfOlderLoad, load: id.number))
         }
         if session.load == nil { adopt(late) } else { self.session?.load?.late = late }

@@ -1,45 +1,48 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import AccessTokenFoundation
+
+/// All that a service knows between a sign-in and the next sign-in or sign-out.
+struct Session: Sendable {
+    /// The token that came last; it may have expired.
+    var token: CachedToken?
+
+    /// The token that the next one replaces; while there is one, there is no `token`.
+    ///
+    /// It was rejected, or it had expired when a load began.
+    var outdated: CachedToken?
+
+    /// The load that is running, and whose answer counts.
+    var load: CurrentLoad?
+}
+
+/// The current load of a service: the only one that may answer, cache or fail anybody (clause S3).
+struct CurrentLoad: Sendable {
+    let id: LoadID
+    let startedAt: Date
+    var priority: UInt8
+    /// The loads inside which it runs, itself not among them.
+    let enclosing: [LoadID]
+
+    /// A good answer of an older load of this session, kept in case that this one fails (clause T2).
+    var late: CachedToken?
+}
 
 extension AccessTokenStateMachine {
     // MARK: Sessions
-
-    /// What becomes of those who wait when a session begins.
-    package enum SignInAction: Sendable {
-        /// No caller waits, or the session brings them neither a token nor a load.
-        case none
-        case answerWaiters(LoadResult)
-        /// Let them wait on, for a load that has to be started.
-        case load(LoadStart)
-
-        /// What all waiters are answered with, if they are.
-        package var answer: LoadResult? {
-            if case .answerWaiters(let answer) = self { answer } else { nil }
-        }
-
-        /// The load that has to be started.
-        package var start: LoadStart? {
-            if case .load(let start) = self { start } else { nil }
-        }
-    }
 
     /// A session began, with this token or with one that has to be loaded; whatever an older session's load brings is ignored
     /// from now on (O2).
     ///
     /// Those who waited for a load of the former session are answered with the token. If there is none, or one that has
     /// expired, they go on to wait, for a load of this session.
-    package mutating func signIn(_ token: AccessToken?, waiters: Int, at now: Date) -> SignInAction {
+    package mutating func signIn(_ token: AccessToken?, waiters: Int, at now: Date) -> CallerAction {
         let token = token.map { CachedToken($0, load: lastLoad, policy: policy, at: now) }
         let usable = token.flatMap { $0.isUsable(at: now) ? $0 : nil }
         report(.init(.signedIn, waiters: usable == nil ? 0 : waiters))
-        guard let former = beginSession(Session(token: token)) else { return .none }
-        if let usable { return .answerWaiters(.success(usable.token)) }
-        guard waiters > 0 else { return .none }
+        guard let former = beginSession(Session(token: token)) else { return .wait }
+        if let usable { return .answer(.success(usable.token)) }
+        guard waiters > 0 else { return .wait }
         let caller = CallerContext(priority: former.priority, loads: former.enclosing)
-        return .load(replaceToken(for: caller, at: now))
+        return .waitAndLoad(replaceToken(for: caller, at: now))
     }
 
     /// The session ended: its waiters are answered (O1), and so is everybody until the next sign-in (O3).

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import AccessTokenFoundation
 
 /// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader.
 ///
@@ -34,8 +30,8 @@ package struct AccessTokenStateMachine: Sendable {
 
     // MARK: Callers
 
-    /// What becomes of a caller.
-    package enum RetrieveAction: Sendable {
+    /// What becomes of a caller, or of all who wait.
+    package enum CallerAction: Sendable {
         case answer(LoadResult)
         /// Answer with the valid token, and load its successor (C5).
         case answerAndLoad(AccessToken, LoadStart)
@@ -45,7 +41,7 @@ package struct AccessTokenStateMachine: Sendable {
         /// Wait, for a load that has to go on with the caller's priority.
         case waitAndRaise(priority: UInt8)
 
-        /// What the caller is answered with; `nil` if it has to wait.
+        /// The answer; `nil` for those who have to wait.
         package var answer: LoadResult? {
             switch self {
             case .answer(let answer): answer
@@ -66,11 +62,7 @@ package struct AccessTokenStateMachine: Sendable {
     /// A caller wants a token.
     ///
     /// - Parameter waiters: how many wait already.
-    package mutating func retrieve(
-        by caller: CallerContext = CallerContext(),
-        waiters: Int,
-        at now: Date
-    ) -> RetrieveAction {
+    package mutating func retrieve(by caller: CallerContext, waiters: Int, at now: Date) -> CallerAction {
         guard session != nil else {
             report(.init(.refusedSignedOut))
             return .answer(.failure(AccessTokenError.signedOut))

@@ -1,31 +1,23 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import AccessTokenFoundation
 
 /// A token, and until when it is good: worked out once, on arrival: a retrieval only compares.
 @usableFromInline
 package struct CachedToken: Sendable {
-    @usableFromInline
-    package let token: AccessToken
+    @usableFromInline package let token: AccessToken
 
     /// Number of the load that brought it, or of the last one before the sign-in that did.
     let load: Int
 
     /// Until then, exclusively, the token is handed out (clause C2).
-    @usableFromInline
-    package let usableUntil: Date
+    @usableFromInline package let usableUntil: Date
 
     /// Until then, exclusively, nothing else has to be done (clause C5).
-    @usableFromInline
-    package private(set) var freshUntil: Date
+    @usableFromInline package private(set) var freshUntil: Date
 
     /// When the token is handed out although it has expired, beginning with the first instant.
     ///
     /// It has a beginning because the wall clock may be set back: then the token's own expiration counts again.
-    @usableFromInline
-    package private(set) var grace: (from: Date, until: Date)?
+    @usableFromInline package private(set) var grace: (from: Date, until: Date)?
 
     init(_ token: AccessToken, load: Int, policy: AccessTokenPolicy, at now: Date) {
         self.token = token

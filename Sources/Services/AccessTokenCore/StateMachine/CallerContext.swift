@@ -9,18 +9,14 @@ package struct CallerContext: Sendable {
     /// The loads inside which the caller asks; a load that it starts is inside them too.
     package let loads: [LoadID]
 
-    package init(isCancelled: Bool = false, priority: UInt8 = 0, loads: [LoadID] = []) {
+    /// By default the present code is the caller; it may be a task or not.
+    package init(
+        isCancelled: Bool = false,
+        priority: UInt8 = Task.currentPriority.rawValue,
+        loads: [LoadID] = LoadContext.currentLoads
+    ) {
         self.isCancelled = isCancelled
         self.priority = priority
         self.loads = loads
-    }
-
-    /// The present code as a caller, which may be a task or not.
-    package static func present(isCancelled: Bool = false) -> CallerContext {
-        CallerContext(
-            isCancelled: isCancelled,
-            priority: Task.currentPriority.rawValue,
-            loads: LoadContext.currentLoads
-        )
     }
 }

@@ -3,15 +3,13 @@
 package struct ServiceID: Hashable, Sendable {
     private static let last = Locked<UInt64>(0)
 
-    private let number: UInt64
+    private let number = last.withLock { last in
+        last += 1
+        return last
+    }
 
     /// A name that no service had before.
-    package init() {
-        number = Self.last.withLock { last in
-            last += 1
-            return last
-        }
-    }
+    package init() {}
 }
 
 /// One load of one service: whose an answer or a deadline is, and which load a caller is inside of.

@@ -1,14 +1,6 @@
 /// Names one waiter of one service, for its cancellation; never used for another waiter.
-@frozen @usableFromInline
-package struct WaiterID: Equatable, Sendable {
-    @usableFromInline
-    package let number: Int
-
-    @inlinable
-    package init(number: Int) {
-        self.number = number
-    }
-}
+@usableFromInline
+package typealias WaiterID = Int
 
 /// The waiters of a service, in the order in which they came (clause D2).
 ///
@@ -17,30 +9,26 @@ package struct WaiterID: Equatable, Sendable {
 /// the list.
 @frozen @usableFromInline
 package struct WaiterList<Waiter> {
-    /// Sorted by number; a waiter that has left is `nil`.
-    @usableFromInline
-    var entries: [(number: Int, waiter: Waiter?)] = []
-
-    @usableFromInline
-    var lastNumber = 0
+    /// Sorted by ID; a waiter that has left is `nil`.
+    @usableFromInline var entries: [(id: WaiterID, waiter: Waiter?)] = []
+    @usableFromInline var lastID = 0
 
     /// How many wait.
-    @usableFromInline
-    package internal(set) var count = 0
+    @usableFromInline package internal(set) var count = 0
 
     @inlinable
     package init() {}
 
     /// Names the next waiter, before it is there.
     @inlinable
-    package var nextID: WaiterID { WaiterID(number: lastNumber + 1) }
+    package var nextID: WaiterID { lastID + 1 }
 
     @inlinable
     package mutating func append(_ waiter: Waiter) -> WaiterID {
-        lastNumber += 1
-        entries.append((lastNumber, waiter))
+        lastID += 1
+        entries.append((lastID, waiter))
         count += 1
-        return WaiterID(number: lastNumber)
+        return lastID
     }
 
     /// Takes one out, unless it has left already.
@@ -49,9 +37,9 @@ package struct WaiterList<Waiter> {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
-            if entries[middle].number < id.number { low = middle + 1 } else { high = middle }
+            if entries[middle].id < id { low = middle + 1 } else { high = middle }
         }
-        guard low < entries.count, entries[low].number == id.number, let waiter = entries[low].waiter.take() else {
+        guard low < entries.count, entries[low].id == id, let waiter = entries[low].waiter.take() else {
             return nil
         }
         count -= 1

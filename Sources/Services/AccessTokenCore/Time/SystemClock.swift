@@ -1,10 +1,5 @@
+public import AccessTokenFoundation
 import Dispatch
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The system's wall clock, with timers on a thread of their own.
 ///
@@ -31,10 +26,8 @@ public struct SystemClock: AccessTokenClock {
 /// A service's clock, which every retrieval reads: it spares the system's time the way through the protocol.
 @usableFromInline
 package struct ServiceClock: Sendable {
-    @usableFromInline
-    package let base: any AccessTokenClock
-    @usableFromInline
-    package let isSystem: Bool
+    @usableFromInline package let base: any AccessTokenClock
+    @usableFromInline package let isSystem: Bool
 
     package init(_ base: any AccessTokenClock) {
         self.base = base

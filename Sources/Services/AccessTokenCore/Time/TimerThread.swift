@@ -21,9 +21,7 @@ package final class TimerThread: Sendable {
     private let earliestChanged = DispatchSemaphore(value: 0)
 
     package init() {
-        startThread { [self] in
-            while true { fireNext() }
-        }
+        startThread(of: self)
     }
 
     @discardableResult
@@ -45,6 +43,10 @@ package final class TimerThread: Sendable {
         _ = state.withLock { state in
             state.timers.firstIndex { $0.number == number }.map { state.timers.remove(at: $0) }
         }
+    }
+
+    func run() -> Never {
+        while true { fireNext() }
     }
 
     private func fireNext() {
