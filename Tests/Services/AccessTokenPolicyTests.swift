@@ -1,26 +1,17 @@
-import AccessTokenContract
 import AccessTokenCore
-import Foundation
 import TestSupport
 import Testing
 
+/// ``CachedTokenTests`` shows that the state machine obeys the corrected policy.
 @Suite("A policy", .eightAtATime)
 struct AccessTokenPolicyTests {
     static let century = 3_155_760_000.0
 
-    @Test(
-        "is by default a leeway of half a minute, no load ahead, a minute for a load, ten seconds after a useless one"
-    )
-    func defaults() {
-        #expect(
-            AccessTokenPolicy()
-                == AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: 60, minimumLoadInterval: 10)
-        )
-    }
-
-    @Test("that makes sense is used as it is")
+    @Test("that makes sense is used as it is, the default one among them")
     func sensible() {
-        for policy in [AccessTokenPolicy(), AccessTokenPolicy(leeway: 0, refreshAhead: 5, loadDeadline: nil)] {
+        let sensible = AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: 60, minimumLoadInterval: 10)
+        #expect(AccessTokenPolicy() == sensible)
+        for policy in [sensible, AccessTokenPolicy(leeway: 0, refreshAhead: 5, loadDeadline: nil)] {
             #expect(policy.corrected == policy)
             #expect(policy.corrections.isEmpty)
         }
@@ -51,14 +42,5 @@ struct AccessTokenPolicyTests {
                 "minimumLoadInterval -2.0 s makes no sense and counts as 0.0 s",
             ]
         )
-    }
-
-    @Test("is corrected before the state machine obeys it")
-    func machineCorrects() {
-        let policy = AccessTokenPolicy(leeway: .nan, refreshAhead: -.infinity, loadDeadline: .nan)
-        let now = ManualClock().now
-        let cached = cachedToken(lasting: 100, from: now, policy: policy)
-        #expect(cached?.usableUntil.timeIntervalSince(now) == 100)
-        #expect(cached?.freshUntil.timeIntervalSince(now) == 100)
     }
 }

@@ -76,20 +76,6 @@ struct ActorTests {
         #expect(raised.withLock { $0 } == .high)
     }
 
-    @Test func `loads run on the executor given`() async throws {
-        let queue = DispatchQueue(label: "loads")
-        let service = AsyncAccessTokenService(
-            loader: loader,
-            clock: clock,
-            executor: DispatchQueueExecutor(queue: queue)
-        )
-        loader.duringLoad { load in
-            dispatchPrecondition(condition: .onQueue(queue))
-            load.answer(.success(validToken))
-        }
-        #expect(try await service.token() == validToken)
-    }
-
     @Test func `a cancelled caller's sign-out still reaches the loader`() async {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
         await Task {

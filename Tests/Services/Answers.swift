@@ -12,7 +12,7 @@ final class Answers: Sendable {
     private let state = Locked(State())
 
     var results: [Result<AccessToken, any Error>] { state.withLock { $0.results } }
-    var tokens: [AccessToken] { results.compactMap { try? $0.get() } }
+    var tokens: [AccessToken] { results.compactMap(\.token) }
 
     func take(_ result: Result<AccessToken, any Error>) {
         let ready = state.withLock { state in
@@ -36,13 +36,12 @@ final class Answers: Sendable {
     /// The first answer.
     func first() async -> Result<AccessToken, any Error> {
         await count(1)
-        return results.first ?? .failure(NoAnswer())
+        return results.first ?? .failure(Violation("no answer"))
     }
 }
 
-private struct NoAnswer: Error {}
-
-extension Result {
+extension Result<AccessToken, any Error> {
+    var token: AccessToken? { try? get() }
     var error: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }

@@ -4,23 +4,25 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a state machine makes of a token that arrives at `now` and lasts that many seconds; `nil` is for ever.
-func cachedToken(lasting seconds: TimeInterval?, from now: Date, policy: AccessTokenPolicy) -> CachedToken? {
-    var machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: false)
-    let token = AccessToken(value: "token", expiration: seconds.map(now.addingTimeInterval))
-    _ = machine.signIn(token, waiters: 0, at: now)
-    return machine.publishedToken
-}
-
 /// ``EverySequenceTests`` checks what becomes of a token later, with one policy and one length of life.
 @Suite("A token that arrives", .eightAtATime)
 struct CachedTokenTests {
     let now = ManualClock().now
 
     struct Case: Sendable {
-        let life, leeway, ahead: TimeInterval
+        /// `nil` is a token without expiration.
+        let life: TimeInterval?
+        let leeway, ahead: TimeInterval
         /// How long the token is fresh, and how long it is usable.
         let times: [TimeInterval]
+    }
+
+    /// What a state machine makes of a token that arrives now.
+    private func cachedToken(lasting life: TimeInterval?, policy: AccessTokenPolicy) throws -> CachedToken {
+        var machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: false)
+        let token = AccessToken(value: "token", expiration: life.map(now.addingTimeInterval))
+        _ = machine.signIn(token, waiters: 0, at: now)
+        return try #require(machine.publishedToken)
     }
 
     @Test(
@@ -34,25 +36,22 @@ struct CachedTokenTests {
             Case(life: 100, leeway: 20, ahead: 40, times: [40, 80]),
             Case(life: 100, leeway: 20, ahead: 41, times: [40, 80]),
             Case(life: 100, leeway: 1000, ahead: 1000, times: [25, 50]),
+            Case(life: 100, leeway: .nan, ahead: -.infinity, times: [100, 100]),
+            Case(life: nil, leeway: .infinity, ahead: .infinity, times: [.infinity, .infinity]),
         ]
     )
     func times(of token: Case) throws {
         let policy = AccessTokenPolicy(leeway: token.leeway, refreshAhead: token.ahead)
-        let cached = try #require(cachedToken(lasting: token.life, from: now, policy: policy))
-        #expect([cached.freshUntil, cached.usableUntil].map { $0.timeIntervalSince(now) } == token.times)
-    }
-
-    @Test("without expiration is good until it is rejected (C3)")
-    func withoutExpiration() throws {
-        let policy = AccessTokenPolicy(leeway: .infinity, refreshAhead: .infinity)
-        let cached = try #require(cachedToken(lasting: nil, from: now, policy: policy))
-        #expect(cached.usableUntil == .distantFuture)
-        #expect(cached.freshUntil == .distantFuture)
+        let cached = try cachedToken(lasting: token.life, policy: policy)
+        let times = [cached.freshUntil, cached.usableUntil].map {
+            $0 == .distantFuture ? .infinity : $0.timeIntervalSince(now)
+        }
+        #expect(times == token.times)
     }
 
     @Test("when it has expired is good for nothing", arguments: [0, -1, -3600, -Double.infinity, .nan])
     func expiredOnArrival(seconds: TimeInterval) throws {
-        let cached = try #require(cachedToken(lasting: seconds, from: now, policy: AccessTokenPolicy()))
+        let cached = try cachedToken(lasting: seconds, policy: AccessTokenPolicy())
         #expect(!cached.isUsable(at: now))
         #expect(!cached.isFresh(at: now))
     }
@@ -71,6 +70,11 @@ struct CachedTokenTests {
             #expect(start.enclosing.count == min(round + 1, 3))
             #expect(start.enclosing.first == elsewhere)
             #expect(start.enclosing.last == start.load)
+            // The number of the load of the other service is the same as that of the first load here.
+            var running = RunningLoads()
+            running.begin(start.load)
+            #expect(running.contains(oneOf: start.enclosing))
+            #expect(!running.contains(oneOf: enclosing))
             enclosing = start.enclosing
             _ = machine.loadFinished(start.load, .failure(CancellationError()), error: nil, waiters: 0, at: now)
         }

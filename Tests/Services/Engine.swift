@@ -10,29 +10,26 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     var testDescription: String { "the \(rawValue) service" }
 
     func make(
-        _ loader: any AsyncAccessTokenLoader,
+        _ loader: any AccessTokenLoader & AsyncAccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
         clock: any AccessTokenClock = ManualClock(),
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) -> any AsyncAccessTokenProviding {
-        switch self {
-        case .queue:
-            AccessTokenService(
-                loader: CallbackLoaderAdapter(of: loader),
-                policy: policy,
-                clock: clock,
-                onEvent: onEvent
-            )
-        case .actor: AsyncAccessTokenService(loader: loader, policy: policy, clock: clock, onEvent: onEvent)
-        }
+        let stack = self == .queue ? Stack.queueAsyncLoader : .actor
+        return stack.make(loader, clock, onEvent, executor: nil, policy: policy).async
     }
 }
 
-/// A loader in a few words.
-struct Loader: AsyncAccessTokenLoader {
+/// A loader in a few words, in both worlds.
+struct Loader: AsyncAccessTokenLoader, AccessTokenLoader {
     var load: @Sendable () async throws -> AccessToken
     var forget: @Sendable () async -> Void = {}
 
     func load(replacing old: AccessToken?) async throws -> AccessToken { try await load() }
     func signOut() async { await forget() }
+
+    func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+        CallbackLoaderAdapter(of: self).load(replacing: old, then: handler)
+    }
+    func signOut(then done: @escaping @Sendable () -> Void) { CallbackLoaderAdapter(of: self).signOut(then: done) }
 }

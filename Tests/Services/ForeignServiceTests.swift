@@ -6,45 +6,6 @@ import Testing
 
 @Suite("Adapters of services and loaders of others", .eightAtATime, .timeLimit(.minutes(10)))
 struct ForeignServiceTests {
-    struct GaveUp: Error {}
-
-    /// Says when it is called and cancelled; what becomes of its handlers is up to the test.
-    private final class CallbackService: AccessTokenProviding {
-        let isCalled = Event()
-        let isCancelled = Event()
-        private let handlers = Locked<[AccessTokenHandler]>([])
-        private let answersCancellation: Bool
-        private let onCall: @Sendable () -> Void
-
-        init(answersCancellation: Bool = false, onCall: @escaping @Sendable () -> Void = {}) {
-            self.answersCancellation = answersCancellation
-            self.onCall = onCall
-        }
-
-        @available(*, renamed: "token()")
-        func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
-            handlers.withLock { $0.append(handler) }
-            onCall()
-            isCalled.happen()
-            let kept = answersCancellation ? handler : nil
-            return AccessTokenRetrieval { [isCancelled] in
-                isCancelled.happen()
-                kept?(.failure(GaveUp()))
-            }
-        }
-
-        func invalidate(_ rejected: AccessToken) {}
-        /// Drops the handler.
-        func signOut(then done: @escaping @Sendable () -> Void) {}
-
-        func takeHandlers() -> [AccessTokenHandler] {
-            handlers.withLock { handlers in
-                defer { handlers = [] }
-                return handlers
-            }
-        }
-    }
-
     /// Drops every callback.
     private struct DroppingLoader: AccessTokenLoader {
         func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {}
@@ -162,22 +123,6 @@ struct ForeignServiceTests {
             await isDone.wait()
             #expect(foreign.calls.withLock { $0 } == ["token", "invalidate", "signOut"])
         }
-    }
-
-    @Test func `repeated answers are told with the number of their load`() async throws {
-        let loader = ControlledLoader()
-        let events = Locked<[AccessTokenEvent]>([])
-        let view = AsyncLoaderAdapter(of: loader) { event in events.withLock { $0.append(event) } }
-        loader.insideLoad { load in
-            load.answer(.success(validToken))
-            load.answer(.success(validToken))
-        }
-        for _ in 1...2 { _ = try await view.load(replacing: nil) }
-        // Behind both loads on the queue of the calls.
-        await view.signOut()
-        #expect(
-            events.withLock { $0 } == [.init(.ignoredRepeatedAnswer, load: 1), .init(.ignoredRepeatedAnswer, load: 2)]
-        )
     }
 
     @Test func `sign-out ends also where the handler is dropped`() async {

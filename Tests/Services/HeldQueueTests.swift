@@ -11,36 +11,28 @@ private final class InlineQueue: SerialQueue {
     func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) { dispatchQueue.sync(execute: block) }
 }
 
-/// A queue that lets another thread do something before it takes a block, if that thread can.
+/// A queue before whose blocks another thread tries something.
 private final class ProbingQueue: SerialQueue {
-    let dispatchQueue = DispatchQueue(label: "probing")
-    private let probe: Probe
-
-    init(_ probe: Probe) { self.probe = probe }
-
-    func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) {
-        probe.run()
-        dispatchQueue.async(execute: block)
-    }
-}
-
-/// Finds out whether another thread can do something at this moment, or is kept out by a lock.
-private final class Probe: Sendable {
-    private let body = Locked<(@Sendable () -> Void)?>(nil)
+    private let dispatchQueue = DispatchQueue(label: "probing")
+    private let attempt = Locked<(@Sendable () -> Void)?>(nil)
     private let passes = Locked(0)
 
-    /// How often it could.
+    /// How often the other thread could, and no lock kept it out.
     var count: Int { passes.withLock { $0 } }
 
-    /// The next runs do this.
-    func set(_ body: (@Sendable () -> Void)?) { self.body.withLock { $0 = body } }
+    /// From now on another thread tries this.
+    func probe(_ attempt: (@Sendable () -> Void)?) { self.attempt.withLock { $0 = attempt } }
+
+    func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) {
+        if let attempt = attempt.withLock({ $0 }) { run(attempt) }
+        dispatchQueue.async(execute: block)
+    }
 
     /// A thread that is kept out gives no event: it has the time that others need many times over.
-    func run() {
-        guard let body = body.withLock({ $0 }) else { return }
+    private func run(_ attempt: @escaping @Sendable () -> Void) {
         let hasPassed = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
-            body()
+            attempt()
             hasPassed.signal()
         }
         if hasPassed.wait(timeout: .now() + .milliseconds(100)) == .success { passes.withLock { $0 += 1 } }
@@ -108,38 +100,37 @@ struct HeldQueueTests {
     }
 
     @Test func `what a decision leads to is in its queue before anybody can decide again`() async {
-        let probe = Probe()
-        let queue = ProbingQueue(probe)
+        let queue = ProbingQueue()
         let service = service(handlersOn: queue)
-        probe.set { service.invalidate(AccessToken(value: "another")) }
+        queue.probe { service.invalidate(AccessToken(value: "another")) }
         service.callFromLegacyCode(then: answers.take)
         service.callFromLegacyCode(then: answers.take).cancel()
         await loader.started(1)?.answer(.success(validToken))
         await answers.count(2)
-        #expect(probe.count == 0, "a thread got in between")
+        #expect(queue.count == 0, "a thread got in between")
 
         let signingOut = self.service(loaderOn: queue)
-        probe.set { signingOut.invalidate(AccessToken(value: "another")) }
+        queue.probe { signingOut.invalidate(AccessToken(value: "another")) }
         let signedOut = Event()
         signingOut.signOutFromLegacyCode { signedOut.happen() }
         await signedOut.wait()
-        #expect(probe.count == 0, "a thread got in before the loader was to forget")
-        probe.set(nil)
+        #expect(queue.count == 0, "a thread got in before the loader was to forget")
+        queue.probe(nil)
     }
 
     @Test(arguments: Engine.allCases)
     func `nobody sees the new token before those who waited have their answers on the way (D2)`(
         _ engine: Engine
     ) async {
-        let probe = Probe()
-        let (service, currentToken) = provider(engine, handlersOn: ProbingQueue(probe))
+        let queue = ProbingQueue()
+        let (service, currentToken) = provider(engine, handlersOn: queue)
         service.callFromLegacyCode(then: answers.take)
         let load = await loader.started(1)
-        probe.set { _ = currentToken() }
+        queue.probe { _ = currentToken() }
         load?.answer(.success(validToken))
         await answers.count(1)
-        #expect(probe.count == 0)
-        probe.set(nil)
+        #expect(queue.count == 0)
+        queue.probe(nil)
     }
 
     /// The queue has let go of the handler by then: the service has the last reference.

@@ -4,20 +4,14 @@ import Testing
 
 @Suite("A callback for one shot", .eightAtATime)
 struct OneShotTests {
-    private final class Collector: Sendable {
-        private let collected = Locked<[String]>([])
-        var values: [String] { collected.withLock { $0 } }
-        func append(_ value: String) { collected.withLock { $0.append(value) } }
-    }
-
     @Test("gets the first value only, and the stand-in if it is released without one", arguments: 0...2)
     func once(shots: Int) {
-        let collector = Collector()
+        let values = Locked<[String]>([])
         do {
-            let shot = OneShot(abandoned: "abandoned") { collector.append($0) }
+            let shot = OneShot(abandoned: "abandoned") { value in values.withLock { $0.append(value) } }
             for number in 0..<shots { #expect(shot("\(number)") == (number == 0)) }
         }
-        #expect(collector.values == [shots == 0 ? "abandoned" : "0"])
+        #expect(values.withLock { $0 } == [shots == 0 ? "abandoned" : "0"])
     }
 
     @Test("lets go of its callback at the first value, not at its own end")
@@ -35,13 +29,13 @@ struct OneShotTests {
 
     @Test("is hit by one of many who shoot at once", arguments: 1...50)
     func contended(round: Int) async {
-        let collector = Collector()
-        let shot = OneShot<String>(abandoned: "abandoned") { collector.append($0) }
+        let values = Locked(0)
+        let shot = OneShot<Int>(abandoned: 0) { _ in values.withLock { $0 += 1 } }
         let hits = await withTaskGroup(of: Bool.self) { group in
-            for shooter in 0..<8 { group.addTask { shot("\(shooter)") } }
+            for shooter in 0..<8 { group.addTask { shot(shooter) } }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(hits == 1)
-        #expect(collector.values.count == 1)
+        #expect(values.withLock { $0 } == 1)
     }
 }

@@ -6,36 +6,20 @@ import Testing
 struct SigningOutTests {
     let clock = ManualClock()
 
-    /// Forgets when the test lets it.
-    private final class SlowLoader: AccessTokenLoader, AsyncAccessTokenLoader {
-        let isForgetting = Event()
-        let mayForget = Event()
+    @Test(arguments: Stack.allCases, ["async", "callback"])
+    func `ends when the loader has forgotten the session, and not before`(_ stack: Stack, _ world: String) async {
+        let (isForgetting, mayForget, isDone) = (Event(), Event(), Event())
         let order = Locked<[String]>([])
-
-        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {}
-        func load(replacing old: AccessToken?) async throws -> AccessToken { validToken }
-
-        func signOut(then done: @escaping @Sendable () -> Void) {
-            Task {
-                await self.signOut()
-                done()
-            }
-        }
-
-        func signOut() async {
+        let loader = Loader {
+            validToken
+        } forget: {
             isForgetting.happen()
             await mayForget.wait()
             order.withLock { $0.append("forgotten") }
         }
-    }
-
-    @Test(arguments: Stack.allCases, ["async", "callback"])
-    func `ends when the loader has forgotten the session, and not before`(_ stack: Stack, _ world: String) async {
-        let loader = SlowLoader()
         let doors = stack.make(loader, clock, nil, executor: nil, policy: AccessTokenPolicy())
-        let isDone = Event()
         let done: @Sendable () -> Void = {
-            loader.order.withLock { $0.append("done") }
+            order.withLock { $0.append("done") }
             isDone.happen()
         }
         if world == "async" {
@@ -46,12 +30,12 @@ struct SigningOutTests {
         } else {
             doors.callback.signOut(then: done)
         }
-        await loader.isForgetting.wait()
+        await isForgetting.wait()
         // A service that does not wait for its loader is done by now, or soon.
         for _ in 0..<5 { await Task.yield() }
-        loader.mayForget.happen()
+        mayForget.happen()
         await isDone.wait()
-        #expect(loader.order.withLock { $0 } == ["forgotten", "done"])
+        #expect(order.withLock { $0 } == ["forgotten", "done"])
     }
 
     /// Hands calls on, as a loader does that throttles or stores.
@@ -83,42 +67,22 @@ struct SigningOutTests {
 
     // MARK: Loads that it meets
 
-    @Test(arguments: Engine.allCases)
-    func `sign-out cancels the load, and waits for it`(_ engine: Engine) async {
-        let (isLoading, isCancelled) = (Event(), Event())
-        let order = Locked<[String]>([])
-        let service = engine.make(
-            Loader {
-                isLoading.happen()
-                await withTaskCancellationHandler {
-                    await isCancelled.wait()
-                } onCancel: {
-                    isCancelled.happen()
-                }
-                order.withLock { $0.append(Task.isCancelled ? "the load is over" : "nobody cancelled the load") }
-                throw CancellationError()
-            } forget: {
-                order.withLock { $0.append("the loader forgets") }
-            },
-            clock: clock
-        )
-        let caller = Task { try await service.token() }
-        await isLoading.wait()
-        await service.signOut()
-        #expect(order.withLock { $0 } == ["the load is over", "the loader forgets"])
-        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
-    }
-
-    @Test(arguments: Engine.allCases, ["an answer", "the deadline"])
-    func `sign-out waits for a load that cannot be cancelled, and callers do not`(
+    @Test(arguments: Engine.allCases, ["its cancellation", "an answer", "the deadline"])
+    func `sign-out cancels the load and waits for its end, and callers do not wait`(
         _ engine: Engine,
-        until end: String
+        _ end: String
     ) async {
         let (isLoading, mayEnd, isForgotten) = (Event(), Event(), Event())
         let service = engine.make(
             Loader {
                 isLoading.happen()
-                await mayEnd.wait()
+                await withTaskCancellationHandler {
+                    await mayEnd.wait()
+                } onCancel: {
+                    if end == "its cancellation" { mayEnd.happen() }
+                }
+                #expect(Task.isCancelled)
+                #expect(isForgotten.hasHappened == (end == "the deadline"))
                 return validToken
             } forget: {
                 isForgotten.happen()
@@ -129,9 +93,11 @@ struct SigningOutTests {
         await isLoading.wait()
         let signingOut = Task { await service.signOut() }
         await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
-        #expect(!isForgotten.hasHappened)
-        await yieldUntil { clock.pendingTimers == 1 }
-        if end == "an answer" { mayEnd.happen() } else { clock.advance(by: 60) }
+        if end != "its cancellation" {
+            #expect(!isForgotten.hasHappened)
+            await yieldUntil { clock.pendingTimers == 1 }
+            if end == "an answer" { mayEnd.happen() } else { clock.advance(by: 60) }
+        }
         await signingOut.value
         #expect(isForgotten.hasHappened)
         mayEnd.happen()

@@ -24,9 +24,6 @@ struct StressTests {
             return try next().get()
         }
 
-        func signOut(then done: @escaping @Sendable () -> Void) { done() }
-        func signOut() async {}
-
         private func next() -> Result<AccessToken, any Error> {
             counts.withLock { counts in
                 counts.loads += 1
@@ -39,29 +36,13 @@ struct StressTests {
 
     static let rounds = 200
 
-    @Test func `on the queue service, from threads and tasks`() async {
+    @Test(arguments: Engine.allCases)
+    func `from threads and tasks`(_ engine: Engine) async {
         let loader = BusyLoader()
-        let service = AccessTokenService(loader: loader, onEvent: { _ in })
-        await hammer(service, async: service, loader: loader, signIn: { service.signIn($0) })
-    }
-
-    @Test func `on the actor, from threads and tasks`() async {
-        let loader = BusyLoader()
-        let service = AsyncAccessTokenService(loader: loader, onEvent: { _ in })
-        await hammer(
-            CallbackServiceAdapter(of: service),
-            async: service,
-            loader: loader,
-            signIn: { token in await service.signIn(token) }
-        )
-    }
-
-    private func hammer(
-        _ callback: any AccessTokenProviding,
-        async: any AsyncAccessTokenProviding,
-        loader: BusyLoader,
-        signIn: @escaping @Sendable (AccessToken) async -> Void
-    ) async {
+        let queue = AccessTokenService(loader: loader, onEvent: { _ in })
+        let actor = AsyncAccessTokenService(loader: loader, onEvent: { _ in })
+        let (callback, async): (any AccessTokenProviding, any AsyncAccessTokenProviding) =
+            engine == .queue ? (queue, queue) : (CallbackServiceAdapter(of: actor), actor)
         let answers = Answers()
         let invalidations = Locked(0)
         await withTaskGroup(of: Void.self) { group in
@@ -85,7 +66,8 @@ struct StressTests {
                 if round.isMultiple(of: 20) {
                     group.addTask {
                         await async.signOut()
-                        await signIn(AccessToken(value: "session \(round)"))
+                        let token = AccessToken(value: "session \(round)")
+                        if engine == .queue { queue.signIn(token) } else { await actor.signIn(token) }
                     }
                 }
             }

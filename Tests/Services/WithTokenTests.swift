@@ -116,16 +116,28 @@ struct WithTokenTests {
 
     // MARK: Callbacks
 
+    /// Sends a request, and collects its outcome.
+    ///
+    /// - Parameter onTaken: is told how many requests the server has taken, and calls back for it.
+    @discardableResult
+    private func send(
+        by service: any AccessTokenProviding,
+        _ onTaken: @escaping @Sendable (_ number: Int, _ callback: @escaping Callback) -> Void
+    ) -> AccessTokenRetrieval {
+        service.withToken(isRejected: Self.isRejected) { [server] token, callback in
+            onTaken(server.take(token), callback)
+        } then: { [answers] in
+            answers.take($0)
+        }
+    }
+
     @Test func `that is cancelled is answered at once, and not sent again`() async {
         let service = AccessTokenService(loader: loader, clock: clock)
         let pending = Locked<Callback?>(nil)
         let isSent = Event()
-        let retrieval = service.withToken(isRejected: Self.isRejected) { [server] token, reply in
-            server.take(token)
-            pending.withLock { $0 = reply }
+        let retrieval = send(by: service) { _, callback in
+            pending.withLock { $0 = callback }
             isSent.happen()
-        } then: { [answers] in
-            answers.take($0)
         }
         await isSent.wait()
         retrieval.cancel()
@@ -138,17 +150,14 @@ struct WithTokenTests {
     @Test(arguments: [1, 2])
     func `that is cancelled while it waits for a token gives up its place among the waiters`(load: Int) async {
         let (isWaiting, isCancelled) = (Event(), Event())
-        let loader = ControlledLoader()
         let service = AccessTokenService(loader: loader, clock: clock) { event in
             if event == .init(.loadStarted, load: load) { isWaiting.happen() }
             if event == .init(.waiterCancelled, load: load) { isCancelled.happen() }
         }
-        if load == 2 { loader.insideLoad { load in load.answer(.success(AccessToken(value: "T\(load.number)"))) } }
-        let retrieval = service.withToken { [loader] token, reply in
+        if load == 1 { loader.insideLoad { _ in } }
+        let retrieval = send(by: service) { [loader] _, callback in
             loader.insideLoad { _ in }
-            reply(.failure(AccessTokenError.tokenRejected))
-        } then: { [answers] in
-            answers.take($0)
+            callback(Self.rejected)
         }
         await isWaiting.wait()
         retrieval.cancel()
@@ -176,32 +185,15 @@ struct WithTokenTests {
         }
     }
 
-    /// Cannot cancel, and answers when the test lets it.
-    private final class StubbornService: AccessTokenProviding {
-        let handler = Locked<AccessTokenHandler?>(nil)
-
-        func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
-            self.handler.withLock { $0 = handler }
-            return AccessTokenRetrieval(onCancel: nil)
-        }
-        func invalidate(_ rejected: AccessToken) {}
-        func signOut(then done: @escaping @Sendable () -> Void) { done() }
-    }
-
     @Test(arguments: [true, false])
     func `is sent at most once with a token that comes twice, and not if it was cancelled`(isCancelled: Bool) async {
-        let service = StubbornService()
-        let callback = Locked<Callback?>(nil)
-        let retrieval = service.withToken { [server] token, reply in
-            server.take(token)
-            callback.withLock { $0 = reply }
-        } then: { [answers] in
-            answers.take($0)
-        }
+        let service = CallbackService()
+        let pending = Locked<Callback?>(nil)
+        let retrieval = send(by: service) { _, callback in pending.withLock { $0 = callback } }
         if isCancelled { retrieval.cancel() }
-        let handler = service.handler.withLock { $0.take() }
-        for _ in 1...2 { handler?(.success(AccessToken(value: "T1"))) }
-        callback.withLock { $0.take() }?(Self.accepted)
+        let handlers = service.takeHandlers()
+        for handler in handlers + handlers { handler(.success(AccessToken(value: "T1"))) }
+        pending.withLock { $0.take() }?(Self.accepted)
         #expect(await (answers.first().error is CancellationError) == isCancelled)
         #expect(answers.results.count == 1)
         #expect(server.sent == (isCancelled ? [] : ["T1"]))
@@ -211,43 +203,32 @@ struct WithTokenTests {
         arguments: [
             [rejected, rejected], [rejected, .failure(Offline())], [rejected, accepted],
             [.failure(AccessTokenError.tokenRejected), .failure(Offline())],
-        ] as [[Outcome]]
+        ] as [[Outcome]],
+        [true, false]
     )
-    func `whose first callback is called twice is sent once more, and the repeated request counts`(
-        calls: [Outcome]
-    ) async throws {
-        let last = Locked<Callback?>(nil)
+    func `whose first callback is called twice is sent once more, and only the repeated request counts`(
+        calls: [Outcome],
+        isAnswered: Bool
+    ) async {
+        let kept = Locked<[Callback]>([])
         let hasCalledBack = Event()
         let service = AccessTokenService(loader: loader, clock: clock)
-        service.withToken(isRejected: Self.isRejected) { [server] token, callback in
-            guard server.take(token) == 1 else { return last.withLock { $0 = callback } }
+        send(by: service) { number, callback in
+            kept.withLock { $0.append(callback) }
+            guard number == 1 else { return }
             for call in calls { callback(call) }
             hasCalledBack.happen()
-        } then: { [answers] in
-            answers.take($0)
         }
         await hasCalledBack.wait()
         // This handler is called after those that send the repeated request, and also a third one (D2).
         await withCheckedContinuation { continuation in
             _ = service.retrieveToken { _ in continuation.resume() }
         }
-        last.withLock { $0.take() }?(Self.accepted)
-        #expect(try await answers.first().get().value == "200")
+        if isAnswered { kept.withLock { $0.last }?(Self.accepted) } else { kept.withLock { _ = $0.popLast() } }
+        let outcome = await answers.first()
+        #expect(outcome.token?.value == (isAnswered ? "200" : nil))
+        #expect(hasFailed(outcome, with: .requestAbandoned) == !isAnswered)
         #expect(server.sent == ["T1", "T2"])
-    }
-
-    @Test func `that keeps its first callback and drops the second ends with an error that says so`() async {
-        let first = Locked<Callback?>(nil)
-        let service = AccessTokenService(loader: loader, clock: clock)
-        service.withToken(isRejected: Self.isRejected) { [server] token, callback in
-            guard server.take(token) == 1 else { return }
-            first.withLock { $0 = callback }
-            callback(Self.rejected)
-        } then: { [answers] in
-            answers.take($0)
-        }
-        await #expect(throws: AccessTokenError.requestAbandoned) { try await answers.first().get() }
-        #expect(server.sent == ["T1", "T2"])
-        withExtendedLifetime(first) {}
+        #expect(kept.withLock { $0.count } == (isAnswered ? 2 : 1), "the first callback is kept")
     }
 }

@@ -61,12 +61,8 @@ struct Driver {
             try observe(end, of: load, &seen)
         case .invalidate(let value): machine.invalidate(AccessToken(value: value))
         case .signIn:
-            let expiration = now.addingTimeInterval(Times.life)
-            let token = AccessToken(value: "S\(session)", expiration: expiration)
-            try signIn(with: token, at: now, &seen)
-        case .signInExpired:
-            let expired = AccessToken(value: "X\(session)", expiration: now.addingTimeInterval(-1))
-            try signIn(with: expired, at: now, &seen)
+            try signIn(with: AccessToken(value: "S\(session)", expiration: now + Times.life), at: now, &seen)
+        case .signInExpired: try signIn(with: AccessToken(value: "X\(session)", expiration: now - 1), at: now, &seen)
         case .signInWithoutToken: try signIn(with: nil, at: now, &seen)
         case .signOut: try observe(machine.signOut(waiters: waiters.count), of: owner, &seen)
         case .clock: break
@@ -116,12 +112,8 @@ struct Driver {
 
     private mutating func observe(_ start: LoadStart, _ seen: inout Observation) throws {
         guard owner == nil else { throw Violation("two loads are current") }
-        guard start.load.number == loadIDs.count + 1 else {
-            throw Violation("a load's number skipped or used twice")
-        }
-        guard start.enclosing.last == start.load else {
-            throw Violation("a load that does not know itself")
-        }
+        guard start.load.number == loadIDs.count + 1 else { throw Violation("a load's number skipped or used twice") }
+        guard start.enclosing.last == start.load else { throw Violation("a load that does not know itself") }
         loadIDs.append(start.load)
         silentLoads.append(start.load.number)
         owner = start.load.number
@@ -140,12 +132,14 @@ struct Driver {
         seen.published = machine.publishedToken.map { cached in
             .init(
                 value: cached.token.value,
-                freshUntil: cached.freshUntil.timeIntervalSinceReferenceDate,
-                usableUntil: cached.usableUntil.timeIntervalSinceReferenceDate,
-                grace: cached.grace.map {
-                    .init(from: $0.from.timeIntervalSinceReferenceDate, until: $0.until.timeIntervalSinceReferenceDate)
-                }
+                freshUntil: cached.freshUntil.seconds,
+                usableUntil: cached.usableUntil.seconds,
+                grace: cached.grace.map { .init(from: $0.from.seconds, until: $0.until.seconds) }
             )
         }
     }
+}
+
+extension Date {
+    fileprivate var seconds: Double { timeIntervalSinceReferenceDate }
 }

@@ -39,27 +39,18 @@ struct EverySequenceTests {
         try await check(extent)
     }
 
+    private static let silentLoads: [Input] = [.retrieve, .deadline(load: 1), .retrieve, .deadline(load: 2), .retrieve]
+    private static let silentLoadsAhead: [Input] = [
+        .signIn, .clock(.nextEdge), .retrieve, .deadline(load: 1), .clock(.nextEdge), .retrieve, .deadline(load: 2),
+        .clock(.nextEdge), .retrieve,
+    ]
+
     /// The longest stories of the contract (T2, S3) begin so; nothing shorter makes two late answers meet.
     @Test(
         "after two loads that were silent past their deadline, while a third one runs",
         arguments: [
-            Extent(
-                opening: [.retrieve, .deadline(load: 1), .retrieve, .deadline(load: 2), .retrieve],
-                length: 3,
-                rareInputs: 3,
-                reportsEvents: true,
-                sequences: 12_459
-            ),
-            Extent(
-                opening: [
-                    .signIn, .clock(.nextEdge), .retrieve, .deadline(load: 1), .clock(.nextEdge), .retrieve,
-                    .deadline(load: 2), .clock(.nextEdge), .retrieve,
-                ],
-                length: 3,
-                rareInputs: 3,
-                reportsEvents: true,
-                sequences: 14_419
-            ),
+            Extent(opening: silentLoads, length: 3, rareInputs: 3, reportsEvents: true, sequences: 12_459),
+            Extent(opening: silentLoadsAhead, length: 3, rareInputs: 3, reportsEvents: true, sequences: 14_419),
         ]
     )
     func afterSilentLoads(_ extent: Extent) async throws {
@@ -67,18 +58,15 @@ struct EverySequenceTests {
     }
 
     private func check(_ extent: Extent) async throws {
-        let checked = try await onThreadOfItsOwn { Result { try sequences(of: extent) } }.get()
+        let checked = try await onThreadOfItsOwn { () -> Result<Int, any Error> in
+            var every = EverySequence(
+                length: extent.length,
+                rareInputs: extent.rareInputs,
+                reportsEvents: extent.reportsEvents
+            )
+            return Result { try every.check(after: extent.opening) }.map { every.checked }
+        }.get()
         print("\(extent.testDescription): \(checked) sequences")
         #expect(checked == extent.sequences)
-    }
-
-    private func sequences(of extent: Extent) throws -> Int {
-        var every = EverySequence(
-            length: extent.length,
-            rareInputs: extent.rareInputs,
-            reportsEvents: extent.reportsEvents
-        )
-        try every.check(after: extent.opening)
-        return every.checked
     }
 }

@@ -98,7 +98,7 @@ final class ScriptRun {
         try compare(seen, after: input)
         let token = doors.currentToken()?.value
         let usable = specification.usable?.value
-        guard token == usable else { throw Violation("currentToken is \(name(token)), not \(name(usable))") }
+        guard token == usable else { throw Violation("currentToken is \(token ?? "nil"), not \(usable ?? "nil")") }
     }
 
     // MARK: Calls
@@ -120,16 +120,13 @@ final class ScriptRun {
                 let async = doors.async
                 Task.immediate { await async.invalidate(AccessToken(value: value)) }
             }
-        case .signIn: doors.signIn(AccessToken(value: "S\(facts.session)", expiration: expiration))
-        case .signInExpired:
-            doors.signIn(AccessToken(value: "X\(facts.session)", expiration: clock.now.addingTimeInterval(-1)))
+        case .signIn: doors.signIn(AccessToken(value: "S\(facts.session)", expiration: clock.now + Times.life))
+        case .signInExpired: doors.signIn(AccessToken(value: "X\(facts.session)", expiration: clock.now - 1))
         case .signInWithoutToken: doors.signIn(nil)
         case .signOut: signOut()
         case .clock: break
         }
     }
-
-    private var expiration: Date { clock.now.addingTimeInterval(Times.life) }
 
     private func retrieve(inside loads: [LoadID] = []) {
         let caller = specification.callers
@@ -199,8 +196,9 @@ final class ScriptRun {
     }
 
     private func compare(_ seen: ScriptLog.Entries, after input: Input) throws {
-        try compare("answers", Set(seen.answers), Set(expected.answers))
-        guard seen.answers.count == expected.answers.count else { throw Violation("a caller was answered twice") }
+        guard Set(seen.answers) == Set(expected.answers), seen.answers.count == expected.answers.count else {
+            throw Violation("answers: \(seen.answers), expected \(expected.answers)")
+        }
         // Tasks go on in any order; handlers are called in the order of the calls (D2), if no task comes between.
         if !stack.isForeign {
             try compare("handlers", seen.answers.filter(isHandlers), expected.answers.filter(isHandlers))
@@ -208,10 +206,6 @@ final class ScriptRun {
         try compare("loads", seen.starts, expected.starts)
         try compare("events", seen.events, expected.events)
         try compare("sign-outs done", seen.signOuts.sorted(), expected.signOuts.sorted())
-    }
-
-    private func compare<Value: Equatable>(_ what: String, _ seen: Value, _ expected: Value) throws {
-        guard seen == expected else { throw Violation("\(what): \(seen), expected \(expected)") }
     }
 
     private func compare<Value: Equatable>(_ what: String, _ seen: [Value], _ expected: [Value]) throws {
@@ -225,6 +219,4 @@ final class ScriptRun {
     private func isHandlers(_ answer: Observation.Answer) -> Bool {
         !inTasks.contains(answer.caller)
     }
-
-    private func name(_ value: String?) -> String { value ?? "nil" }
 }

@@ -25,9 +25,6 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
         }
     }
 
-    func signOut(then done: @escaping @Sendable () -> Void) { done() }
-    func signOut() async {}
-
     /// Answers a load; loads are numbered from 1.
     func answer(_ load: Int, _ result: Result<AccessToken, any Error>) {
         let handler = loads.withLock { $0[load - 1].handler }

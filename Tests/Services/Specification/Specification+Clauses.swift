@@ -140,9 +140,7 @@ extension Specification {
     mutating func signIn(_ expected: inout Observation) {
         // O2
         expected.events = [.init(.signedIn, waiters: facts.waiting.count)]
-        facts.session += 1
-        facts.isSignedIn = true
-        facts.aside = []
+        beginSession()
         let value = "S\(facts.session)"
         sessionOfToken.append((value, facts.session))
         facts.held.append(token(value, load: facts.loads.count))
@@ -150,29 +148,35 @@ extension Specification {
     }
 
     mutating func signInWithoutToken(_ expected: inout Observation) {
-        beginSession(holding: [], &expected)
+        beginSession()
+        facts.held = []
+        waitOn(&expected)
     }
 
     mutating func signInExpired(_ expected: inout Observation) {
-        let value = "X\(facts.session + 1)"
-        sessionOfToken.append((value, facts.session + 1))
-        let expired = Token(
-            value: value,
-            load: facts.loads.count,
-            freshUntil: facts.now - 1,
-            usableUntil: facts.now - 1
-        )
-        beginSession(holding: facts.held + [expired], &expected)
+        beginSession()
+        let value = "X\(facts.session)"
+        sessionOfToken.append((value, facts.session))
+        facts.held.append(expiredToken(value, load: facts.loads.count))
+        waitOn(&expected)
     }
 
-    /// Begins a session without a usable token.
-    private mutating func beginSession(holding held: [Token], _ expected: inout Observation) {
-        // O2, C6: those who wait go on to wait, for a load of the new session.
-        expected.events = [.init(.signedIn, waiters: 0)]
+    mutating func signOut(_ expected: inout Observation) {
+        // O1
+        expected.events = [.init(.signedOut, waiters: facts.waiting.count)]
+        beginSession(isSignedIn: false)
+        end(running, answering: .signedOut, &expected)
+    }
+
+    private mutating func beginSession(isSignedIn: Bool = true) {
         facts.session += 1
-        facts.isSignedIn = true
+        facts.isSignedIn = isSignedIn
         facts.aside = []
-        facts.held = held
+    }
+
+    /// The session has no usable token: those who wait go on to wait, for a load of the new session (O2, C6).
+    private mutating func waitOn(_ expected: inout Observation) {
+        expected.events = [.init(.signedIn, waiters: 0)]
         guard let former = running else { return }
         facts.loads[former.number - 1].isOver = true
         expected.ended = true
@@ -180,15 +184,6 @@ extension Specification {
         start(&expected, priority: former.priority)
         expected.events.append(.init(.loadStarted, load: facts.loads.count))
         giveUpCurrent()
-    }
-
-    mutating func signOut(_ expected: inout Observation) {
-        // O1
-        expected.events = [.init(.signedOut, waiters: facts.waiting.count)]
-        facts.session += 1
-        facts.isSignedIn = false
-        facts.aside = []
-        end(running, answering: .signedOut, &expected)
     }
 }
 

@@ -137,24 +137,18 @@ struct Specification {
         switch answer {
         case .token: token("T\(load.number)", load: load.number)
         case .sameToken: token(facts.held.last?.value ?? "", load: load.number)
-        case .expiredToken:
-            Token(
-                value: "E\(load.number)",
-                load: load.number,
-                freshUntil: facts.now - 1,
-                usableUntil: facts.now - 1
-            )
+        case .expiredToken: expiredToken("E\(load.number)", load: load.number)
         case .failure: nil
         }
     }
 
     func token(_ value: String, load: Int) -> Token {
-        Token(
-            value: value,
-            load: load,
-            freshUntil: facts.now + Times.freshFor,
-            usableUntil: facts.now + Times.usableFor
-        )
+        let now = facts.now
+        return Token(value: value, load: load, freshUntil: now + Times.freshFor, usableUntil: now + Times.usableFor)
+    }
+
+    func expiredToken(_ value: String, load: Int) -> Token {
+        Token(value: value, load: load, freshUntil: facts.now - 1, usableUntil: facts.now - 1)
     }
 
     func time(after move: Input.ClockMove) -> Double {
