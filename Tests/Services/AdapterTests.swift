@@ -4,46 +4,151 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Adapters, beyond the contract", .eightAtATime)
+@Suite("Adapters, beyond the contract", .eightAtATime, .timeLimit(.minutes(10)))
 struct AdapterTests {
     let loader = ControlledLoader()
     let clock = ManualClock()
-    let answers = Answers()
 
-    @Test(arguments: Engine.allCases)
-    func `a callback loader that drops its callback fails the waiters`(_ engine: Engine) async {
-        let service: any AsyncAccessTokenProviding =
-            switch engine {
-            case .queue: AccessTokenService(loader: loader, clock: clock)
-            case .actor: AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader), clock: clock)
+    /// Drops every callback.
+    private struct DroppingLoader: AccessTokenLoader {
+        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {}
+        func signOut(then done: @escaping @Sendable () -> Void) {}
+    }
+
+    enum Moment: CaseIterable {
+        case before, duringTheCall, whileItWaits
+    }
+
+    @Test(arguments: Moment.allCases, [false, true])
+    func `a cancelled caller is answered at once, whatever the service does, and its retrieval cancelled (X1, X3)`(
+        _ moment: Moment,
+        answersCancellation: Bool
+    ) async {
+        let service = CallbackService(answersCancellation: answersCancellation) {
+            if moment == .duringTheCall { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+        }
+        let caller = Task {
+            if moment == .before { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+            return try await AsyncServiceAdapter(of: service).token()
+        }
+        if moment == .whileItWaits {
+            await service.isCalled.wait()
+            caller.cancel()
+        }
+        await #expect(throws: CancellationError.self) { try await caller.valueInTime }
+        #expect(service.isCalled.hasHappened == (moment != .before))
+        #expect(service.isCancelled.hasHappened == (moment != .before))
+        for handler in service.takeHandlers() { handler(.success(validToken)) }
+    }
+
+    @Test(arguments: [false, true])
+    func `so is a caller with a handler`(answersCancellation: Bool) async {
+        let service = CallbackService(answersCancellation: answersCancellation)
+        let answers = Answers()
+        let view = CallbackServiceAdapter(of: AsyncServiceAdapter(of: service))
+        view.callFromLegacyCode(then: answers.take).cancel()
+        await answers.count(1)
+        #expect(throws: CancellationError.self) { try answers.results[0].get() }
+        #expect(service.isCancelled.hasHappened)
+    }
+
+    @Test(arguments: [true, false])
+    func `a handler that is dropped fails its caller, and one that is called twice does no harm`(
+        isDropped: Bool
+    ) async {
+        let service = CallbackService()
+        let async = AsyncServiceAdapter(of: service)
+        let view = CallbackServiceAdapter(of: async)
+        let answers = Answers()
+        view.callFromLegacyCode(then: answers.take)
+        let caller = Task { answers.take(await async.answer()) }
+        var handlers: [AccessTokenHandler] = []
+        await yieldUntil {
+            handlers += service.takeHandlers()
+            return handlers.count == 2
+        }
+        for handler in handlers where !isDropped {
+            handler(.success(validToken))
+            handler(.failure(AccessTokenError.signedOut))
+        }
+        handlers = []
+        await caller.value
+        // Delivered in order: a second answer would come before this.
+        let signedOut = Event()
+        view.signOutFromLegacyCode { signedOut.happen() }
+        await signedOut.wait()
+        #expect(answers.results.count == 2)
+        #expect(answers.results.count { hasFailed($0, with: .loadAbandoned) } == (isDropped ? 2 : 0))
+        #expect(answers.tokens.count == (isDropped ? 0 : 2))
+    }
+
+    @Test func `calls reach a service of others in their order, whatever their priorities`() async {
+        actor WrittenDown: AsyncAccessTokenProviding {
+            nonisolated let calls = Locked<[String]>([])
+            func token() async throws -> AccessToken {
+                calls.withLock { $0.append("token") }
+                return validToken
             }
+            func invalidate(_ rejected: AccessToken) async { calls.withLock { $0.append("invalidate") } }
+            func signOut() async { calls.withLock { $0.append("signOut") } }
+        }
+        for _ in 0..<50 {
+            let foreign = WrittenDown()
+            let adapter = CallbackServiceAdapter(of: foreign)
+            let isDone = Event()
+            await Task.detached(priority: .background) { _ = adapter.callFromLegacyCode { _ in } }.value
+            await Task.detached(priority: .low) { adapter.invalidate(validToken) }.value
+            await Task.detached(priority: .high) { adapter.signOutFromLegacyCode { isDone.happen() } }.value
+            await isDone.wait()
+            #expect(foreign.calls.withLock { $0 } == ["token", "invalidate", "signOut"])
+        }
+    }
+
+    @Test func `sign-out ends also where the handler is dropped`() async {
+        let service = CallbackService()
+        await AsyncServiceAdapter(of: service).signOut()
+        await AsyncLoaderAdapter(of: DroppingLoader()).signOut()
+        let providers: [any AccessTokenProviding] = [
+            CallbackServiceAdapter(of: AsyncServiceAdapter(of: service)), AccessTokenService(loader: DroppingLoader()),
+        ]
+        for provider in providers {
+            let isDone = Event()
+            provider.signOutFromLegacyCode { isDone.happen() }
+            await isDone.wait()
+        }
+    }
+
+    @Test(arguments: ["the queue service itself", "the actor", "a service of others"])
+    func `it is said on the handlers' queue that sign-out is done (D4)`(kind: String) async {
+        let key = DispatchSpecificKey<Bool>()
+        let queue = DispatchQueue(label: "handlers")
+        queue.setSpecific(key: key, value: true)
+        let actor = AsyncAccessTokenService(loader: loader, clock: clock)
+        let service: any AccessTokenProviding =
+            switch kind {
+            case "the actor": CallbackServiceAdapter(of: actor, handlerQueue: queue)
+            case "a service of others":
+                CallbackServiceAdapter(of: AsyncServiceOfOthers(base: actor), handlerQueue: queue)
+            default: AccessTokenService(loader: loader, clock: clock, handlerQueue: queue)
+            }
+        let wasOnQueue = Locked<Bool?>(nil)
+        let isDone = Event()
+        service.signOut {
+            wasOnQueue.withLock { $0 = DispatchQueue.getSpecific(key: key) }
+            isDone.happen()
+        }
+        await isDone.wait()
+        #expect(wasOnQueue.withLock { $0 } == true)
+    }
+
+    // MARK: Loaders and executors
+
+    @Test(arguments: [Stack.queue, .actorCallbackLoader])
+    func `a callback loader that drops its callback fails the waiters`(_ stack: Stack) async {
+        let service = stack.make(loader, clock, nil, executor: nil, policy: AccessTokenPolicy()).async
         let caller = Task { try await service.token() }
         await loader.started(1)?.abandon()
         await #expect(throws: AccessTokenError.loadAbandoned) { try await caller.valueInTime }
-    }
-
-    @Test func `the callback view answers waiters in order, also when the first calls again at once (D2)`() async {
-        for round in 1...20 {
-            let service = AsyncAccessTokenService(loader: loader, clock: clock)
-            let view = CallbackServiceAdapter(of: service)
-            let order = Locked<[Int]>([])
-            let answers = Answers()
-            for number in 0..<100 {
-                view.callFromLegacyCode { result in
-                    order.withLock { $0.append(number) }
-                    if number == 0 {
-                        view.callFromLegacyCode { result in
-                            order.withLock { $0.append(100) }
-                            answers.take(result)
-                        }
-                    }
-                    answers.take(result)
-                }
-            }
-            await loader.started(round)?.answer(.success(validToken))
-            await answers.count(101)
-            #expect(order.withLock { $0 } == Array(0...100))
-        }
     }
 
     @Test func `a callback loader is called on the queue of its view only, one call at a time`() async {

@@ -6,7 +6,8 @@ import Testing
 final class Answers: Sendable {
     private struct State {
         var results: [Result<AccessToken, any Error>] = []
-        var waits: [(count: Int, isThere: Event)] = []
+        /// What waits for so many results.
+        var waits: [Int: Event] = [:]
     }
 
     private let state = Locked(State())
@@ -15,20 +16,18 @@ final class Answers: Sendable {
     var tokens: [AccessToken] { results.compactMap(\.token) }
 
     func take(_ result: Result<AccessToken, any Error>) {
-        let ready = state.withLock { state in
+        let isThere = state.withLock { state in
             state.results.append(result)
-            let count = state.results.count
-            defer { state.waits.removeAll { $0.count <= count } }
-            return state.waits.filter { $0.count <= count }
+            return state.waits.removeValue(forKey: state.results.count)
         }
-        for wait in ready { wait.isThere.happen() }
+        isThere?.happen()
     }
 
     /// Waits until so many answers have come.
     func count(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async {
         let isThere = Event()
         state.withLock { state in
-            if state.results.count < count { state.waits.append((count, isThere)) } else { isThere.happen() }
+            if state.results.count < count { state.waits[count] = isThere } else { isThere.happen() }
         }
         await isThere.wait(sourceLocation: sourceLocation)
     }

@@ -71,8 +71,8 @@ extension Specification {
         if let token { sessionOfToken.append((token.value, load.session)) }
         guard !load.isOver else { return finishLate(load, token, &expected) }
         let seconds = max(0, facts.now - load.startedAt)
+        let waiters = facts.waiting.count
         if let token {
-            let waiters = facts.waiting.count
             expected.events = [.init(.loadSucceeded, load: number, waiters: waiters, seconds: seconds)]
             if let late = facts.aside.last { expected.events.append(.init(.ignoredAnswerOfOlderLoad, load: late.load)) }
             facts.aside = []
@@ -81,13 +81,7 @@ extension Specification {
         } else {
             // F1, F2
             expected.events = [
-                .init(
-                    .loadFailed,
-                    load: number,
-                    waiters: facts.waiting.count,
-                    seconds: seconds,
-                    errorType: "LoadFailure"
-                )
+                .init(.loadFailed, load: number, waiters: waiters, seconds: seconds, errorType: "LoadFailure")
             ]
             fallBack(from: load, failing: .failure(load: number), &expected)
         }

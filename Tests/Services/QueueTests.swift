@@ -39,8 +39,8 @@ private final class ProbingQueue: SerialQueue {
     }
 }
 
-@Suite("The services, on queues that a test holds", .eightAtATime)
-struct HeldQueueTests {
+@Suite("The services and their queues", .eightAtATime)
+struct QueueTests {
     let loader = ControlledLoader()
     let clock = ManualClock()
     let answers = Answers()
@@ -71,6 +71,33 @@ struct HeldQueueTests {
             let service = AsyncAccessTokenService(loader: loader, clock: clock)
             return (CallbackServiceAdapter(of: service, handlersOn: handlerQueue), { service.currentToken })
         }
+    }
+
+    @Test(
+        arguments: [DispatchQueue(label: "serial"), DispatchQueue(label: "concurrent", attributes: .concurrent), .main]
+    )
+    func `handlers are called one at a time, in order, on a queue of any kind (D2, D4)`(queue: DispatchQueue) async {
+        let key = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: key, value: true)
+        defer { queue.setSpecific(key: key, value: nil) }
+        let service = AccessTokenService(loader: loader, clock: clock, handlerQueue: queue)
+        let inside = Locked(0)
+        let order = Locked<[Int]>([])
+        for number in 0..<100 {
+            service.callFromLegacyCode { [answers] result in
+                let isAlone = inside.withLock { inside in
+                    inside += 1
+                    return inside == 1
+                }
+                #expect(isAlone && DispatchQueue.getSpecific(key: key) == true)
+                order.withLock { $0.append(number) }
+                inside.withLock { $0 -= 1 }
+                answers.take(result)
+            }
+        }
+        await loader.started(1)?.answer(.success(validToken))
+        await answers.count(100)
+        #expect(order.withLock { $0 } == Array(0..<100))
     }
 
     @Test func `a call waits for no queue, a cancelled caller for its own only (X1)`() {
