@@ -32,7 +32,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
 
     /// Presents an async service as a callback one.
     ///
-    /// - Parameter handlerQueue: where handlers are called; serial, concurrent or the main queue.
+    /// Handlers are called on `handlerQueue`: serial, concurrent or the main queue. The default is a global queue.
     public convenience init(of base: any AsyncAccessTokenProviding, handlerQueue: DispatchQueue = .global()) {
         self.init(of: base, handlersOn: DispatchQueue(label: "CallbackServiceAdapter.handlers", target: handlerQueue))
     }
