@@ -55,7 +55,7 @@ public struct StoreFixture: Sendable {
 }
 
 /// What a store can do beyond keeping a credential for one opening; a clause is only run on subjects that have it.
-public struct StoreFeatures: OptionSet, Hashable, Sendable {
+public struct StoreFeatures: OptionSet, Hashable, Sendable, CustomStringConvertible {
     /// The features as bits.
     public let rawValue: Int
 
@@ -68,9 +68,7 @@ public struct StoreFeatures: OptionSet, Hashable, Sendable {
     public static let openings = StoreFeatures(rawValue: 1 << 0)
     /// The fixture's wait limit is observed.
     public static let waitLimit = StoreFeatures(rawValue: 1 << 1)
-}
 
-extension StoreFeatures: CustomStringConvertible {
     /// The names of the features, separated by commas.
     public var description: String { names(["openings", "waitLimit"]) }
 }

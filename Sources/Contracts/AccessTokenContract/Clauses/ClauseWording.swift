@@ -1,5 +1,5 @@
 /// What a clause says, apart from how the clause is tried: the words of reports and of the documentation's tables.
-public struct ClauseWording: Sendable, Identifiable {
+public struct ClauseWording: Sendable, Identifiable, CustomStringConvertible {
     /// The clause's id, such as `S1`.
     public let id: String
 
@@ -23,9 +23,7 @@ public struct ClauseWording: Sendable, Identifiable {
 
     let file: String
     let line: Int
-}
 
-extension ClauseWording: CustomStringConvertible {
     /// The id and what the subject must do.
     public var description: String { "\(id): \(must)" }
 }

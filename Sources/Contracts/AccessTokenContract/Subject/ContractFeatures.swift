@@ -1,7 +1,7 @@
 /// What a subject can do beyond retrieving tokens; a clause is only run on subjects that have what it needs.
 ///
 /// Leaving a feature out skips its clauses, visibly: the report says which, and why.
-public struct ContractFeatures: OptionSet, Hashable, Sendable {
+public struct ContractFeatures: OptionSet, Hashable, Sendable, CustomStringConvertible {
     /// The features as bits.
     public let rawValue: Int
 
@@ -42,9 +42,7 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable {
     public static let forcedRefresh = ContractFeatures(rawValue: 1 << 14)
     /// The service never gets a token without expiration: its server always sends `expires_in`.
     public static let tokensAlwaysExpire = ContractFeatures(rawValue: 1 << 15)
-}
 
-extension ContractFeatures: CustomStringConvertible {
     /// The names of the features, separated by commas.
     public var description: String {
         names([
