@@ -21,9 +21,9 @@ public enum ServiceContract {
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject does
     /// not even load (L1), nothing else is run. The article Clauses says how a clause is judged.
     ///
-    /// - Parameters:
-    ///   - timeLimit: how many seconds a subject may take for one step before it counts as silent; more on a busy machine.
-    ///   - onProgress: told before and after each clause; by default what is left of a report if the subject ends the process.
+    /// A subject that takes more than `timeLimit` seconds for one step counts as silent; give it more on a busy machine.
+    /// `onProgress` is told before and after each clause; by default that is what is left of a report if the subject ends the
+    /// process.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public static func verify(
         _ subject: ContractSubject,

@@ -18,11 +18,11 @@ public struct StoreSubject: Sendable {
 
     /// Creates a subject.
     ///
-    /// - Parameters:
-    ///   - errors: says what an error of the store stands for in the contract's words, if the store has error types of
-    ///     its own: `CredentialStoreError.busy`, or `CancellationError`.
-    ///   - open: opens the store of a fixture, which is empty at first; with the feature ``StoreFeatures/openings``
-    ///     called several times for one fixture.
+    /// `errors` says what an error of the store stands for in the contract's words, if the store has error types of its
+    /// own: `CredentialStoreError.busy`, or `CancellationError`.
+    ///
+    /// `open` opens the store of a fixture, which is empty at first; with the feature ``StoreFeatures/openings`` it is
+    /// called several times for one fixture.
     public init(
         _ name: String,
         features: StoreFeatures = [],

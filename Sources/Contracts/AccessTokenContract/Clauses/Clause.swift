@@ -91,7 +91,7 @@ extension Clause where Subject == ContractSubject {
     /// **Concurrency** Scenarios share nothing, so clauses and subjects can be verified in parallel. The suite calls the
     /// subject on threads of its own, and ends also if the subject blocks them for ever.
     ///
-    /// - Parameter timeLimit: how many seconds a subject may take for one step; more on a busy machine.
+    /// A subject may take `timeLimit` seconds for one step; give it more on a busy machine.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public func verify(
         _ subject: ContractSubject,

@@ -17,11 +17,11 @@ public struct ContractSubject: Sendable {
 
     /// Creates a subject.
     ///
-    /// - Parameters:
-    ///   - errors: says what an error of the service stands for in the contract's words, if the service has error types
-    ///     of its own: the ``ContractLoadError`` that it wraps, `CancellationError`, or an `AccessTokenError`.
-    ///   - make: makes a new service, out of the fixture's loader, clock, policy and queue; called anew for each run. It may
-    ///     be async, for a service that is made on an actor, such as the main actor.
+    /// `errors` says what an error of the service stands for in the contract's words, if the service has error types of its
+    /// own: the ``ContractLoadError`` that it wraps, `CancellationError`, or an `AccessTokenError`.
+    ///
+    /// `make` makes a new service, out of the fixture's loader, clock, policy and queue, anew for each run. It may be async,
+    /// for a service that is made on an actor, such as the main actor.
     public init(
         _ name: String,
         features: ContractFeatures = [],
