@@ -83,7 +83,7 @@ extension BuggyService {
     private func loadAgain(after load: Load) {
         let again = state.withLock { state -> Load? in
             switch bug {
-            case .loadsAgainAfterFailure where load.session == state.session: newLoad(&state)
+            case .loadsAgainAfterFailure where load.session == state.session && state.load == nil: newLoad(&state)
             case .failuresServeOneWaiter where state.load?.id == load.id: newLoad(&state)
             case .triesAgainAfterSignOut where load.session != state.session && state.isSignedOut:
                 Load(id: load.id, session: state.session, replacing: nil)
