@@ -8,21 +8,6 @@ public struct Trace: Sendable, Hashable {
     public var effects: [String] {
         steps.flatMap(\.events).filter { $0.kind == .effect }.map(\.text)
     }
-
-    /// Everyone who took part, in order of appearance.
-    public var participants: [String] {
-        var names: [String] = []
-        for step in steps {
-            let others = step.events.flatMap { event in
-                event.kind == .starts || event.kind == .wakes
-                    ? [event.participant, event.text] : [event.participant]
-            }
-            for name in [step.participant] + others where !names.contains(name) {
-                names.append(name)
-            }
-        }
-        return names
-    }
 }
 
 /// One step of a schedule: what ran from one choice to the next.
