@@ -6,28 +6,26 @@ struct CodeBlock: Sendable {
     /// The line of the opening fence, counted from 1.
     let line: Int
     let language: String
-    let lines: [String]
+    private(set) var lines: [String] = []
 
     var place: String { "\(document):\(line)" }
 
     /// All blocks of a document, in their order.
     static func all(in document: String) throws -> [CodeBlock] {
         var blocks: [CodeBlock] = []
-        var open: (line: Int, language: String, lines: [String])?
+        var isOpen = false
         for (index, line) in try Repository.text(of: document).lines.enumerated() {
-            if let block = open, line == "```" {
-                blocks.append(
-                    CodeBlock(document: document, line: block.line, language: block.language, lines: block.lines)
-                )
-                open = nil
-            } else if let block = open {
-                try #require(!line.hasPrefix("```"), "\(document):\(block.line) is not closed")
-                open?.lines.append(line)
-            } else if line.hasPrefix("```") {
-                open = (index + 1, String(line.dropFirst(3)), [])
+            if line.hasPrefix("```") {
+                try #require(!isOpen || line == "```", "\(blocks[blocks.count - 1].place) is not closed")
+                isOpen.toggle()
+                guard isOpen else { continue }
+                let language = String(line.dropFirst(3))
+                blocks.append(CodeBlock(document: document, line: index + 1, language: language))
+            } else if isOpen {
+                blocks[blocks.count - 1].lines.append(line)
             }
         }
-        try #require(open == nil, "\(document) ends inside a block")
+        try #require(!isOpen, "\(document) ends inside a block")
         return blocks
     }
 }
