@@ -23,12 +23,13 @@ enum Heap {
 
     #if canImport(Glibc)
     private static var mallocReport: String? {
+        // Glibc's Swift module leaves this function out.
         typealias MallocInfo = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
+        guard let address = unsafe dlsym(nil, "malloc_info") else { return nil }
+        let mallocInfo = unsafe unsafeBitCast(address, to: MallocInfo.self)
         var text: UnsafeMutablePointer<CChar>?
         var length = 0
-        guard let mallocInfo = unsafe LibraryFunction.named("malloc_info", as: MallocInfo.self),
-            let file = unsafe open_memstream(&text, &length)
-        else { return nil }
+        guard let file = unsafe open_memstream(&text, &length) else { return nil }
         _ = unsafe mallocInfo(0, file)
         unsafe fclose(file)
         defer { unsafe free(text) }
@@ -36,15 +37,3 @@ enum Heap {
     }
     #endif
 }
-
-#if canImport(Glibc)
-/// A function of the C library that its Swift module leaves out.
-private enum LibraryFunction {
-    // Safe if the caller gives the function's own type.
-    @unsafe
-    static func named<Function>(_ name: String, as type: Function.Type) -> Function? {
-        guard let address = unsafe dlsym(nil, name) else { return nil }
-        return unsafe unsafeBitCast(address, to: type)
-    }
-}
-#endif
