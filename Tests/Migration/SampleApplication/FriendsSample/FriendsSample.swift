@@ -20,7 +20,7 @@ enum FriendsSample {
     }
 
     private static func title(_ title: String, of log: [String]) -> String {
-        let lines = log.enumerated().map { "\($0 + 1 < 10 ? " " : "")\($0 + 1)  \($1)" }
+        let lines = log.enumerated().map { String(format: "%2d  ", $0 + 1) + $1 }
         let refreshes = log.count { $0 == Step.sends.rawValue }
         return ([title] + lines + ["refreshes: \(refreshes)", ""]).joined(separator: "\n")
     }
@@ -52,9 +52,9 @@ enum FriendsScreen {
         let loader = LoggingLoader(exchange: server.exchange, keychain: keychain, log: log)
         let (joins, join) = AsyncStream.makeStream(of: Void.self)
         let service = AsyncAccessTokenService(loader: loader) { if $0.kind == .joined { join.yield() } }
-        let naive = NaiveTokens(loader: loader)
+        // The naive service does the whole work for each caller.
         let token: @Sendable () async throws -> AccessToken = {
-            try await guarded ? service.token() : naive.token()
+            try await guarded ? service.token() : loader.load(replacing: nil)
         }
 
         // The server answers when both services wait: for one refresh, or for two.
@@ -67,19 +67,6 @@ enum FriendsScreen {
         await server.release()
         _ = await (user, friends)
         return log.lines
-    }
-}
-
-/// Does the whole work for each caller.
-private actor NaiveTokens {
-    private let loader: LoggingLoader
-
-    init(loader: LoggingLoader) {
-        self.loader = loader
-    }
-
-    func token() async throws -> AccessToken {
-        try await loader.load(replacing: nil)
     }
 }
 
@@ -109,16 +96,19 @@ private final class Log: Sendable {
     var lines: [String] { state.withLock { $0 } }
 
     func add(_ step: Step) {
-        state.withLock { $0.append(step.rawValue) }
+        add(step.rawValue)
+    }
+
+    private func add(_ line: String) {
+        state.withLock { $0.append(line) }
     }
 
     func show(_ name: String, _ request: @Sendable () async throws -> [String]) async {
-        state.withLock { $0.append("asks for \(name)") }
+        add("asks for \(name)")
         do {
-            let answer = try await request()
-            state.withLock { $0.append("shows \(name): \(answer.joined(separator: ", "))") }
+            add("shows \(name): \(try await request().joined(separator: ", "))")
         } catch {
-            state.withLock { $0.append("cannot show \(name): \(error)") }
+            add("cannot show \(name): \(error)")
         }
     }
 }
