@@ -128,6 +128,31 @@ struct PostgresCredentialStoreTests {
         #expect(try await store.load()?.credential == second)
     }
 
+    @Test(arguments: [false, true])
+    func `a body that outlives its connection takes its row again, unless another opening has written`(
+        _ hasRival: Bool
+    ) async throws {
+        let rival = try await filledStore()
+        let (clock, database) = (ManualClock(), database)
+        let update = Task {
+            try await database.store(clock: clock).update { _ in
+                try await database.terminate()
+                if hasRival { try await rival.update { _ in .replace(Credential(refreshToken: "RT3")) } }
+                // The next sign of life finds the connection broken.
+                await yieldUntil { clock.pendingTimers == 1 }
+                clock.advance(by: 1)
+                try await database.waitForConnections(1, where: "state = 'idle in transaction'")
+                return .replace(second)
+            }
+        }
+        if hasRival {
+            await #expect(throws: CredentialStoreError.superseded) { try await update.value }
+        } else {
+            try await update.value
+        }
+        #expect(try await rival.load()?.credential.refreshToken == (hasRival ? "RT3" : second.refreshToken))
+    }
+
     @Test func `what the server issued meanwhile is saved, and not exchanged again`() async throws {
         let server = try RotatingAuthorizationServer()
         defer { server.stop() }
