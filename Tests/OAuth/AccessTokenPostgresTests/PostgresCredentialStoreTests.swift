@@ -148,7 +148,7 @@ struct PostgresCredentialStoreTests {
         if hasRival {
             await #expect(throws: CredentialStoreError.superseded) { try await update.value }
         } else {
-            try await update.value
+            #expect(try await update.value?.credential == second)
         }
         #expect(try await rival.load()?.credential.refreshToken == (hasRival ? "RT3" : second.refreshToken))
     }
