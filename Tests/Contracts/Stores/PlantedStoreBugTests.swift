@@ -31,7 +31,7 @@ struct PlantedStoreBugTests {
 
     @Test(arguments: BuggyStore.Bug.allCases)
     func `in a small store`(_ bug: BuggyStore.Bug) async {
-        let report = await StoreContract.verify(Self.subject(bug), timeLimit: 0.6, onProgress: nil)
+        let report = await StoreContract.verify(Self.subject(bug), timeLimit: 2, onProgress: nil)
         #expect(report.brokenIDs == Self.bugs[bug], "\(bug): \(report)")
     }
 
