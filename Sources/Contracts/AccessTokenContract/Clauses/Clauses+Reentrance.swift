@@ -125,6 +125,31 @@ extension ServiceContract {
         },
     ]
 
+    static let loaderCalls = [
+        ContractClause(
+            ("R1", .critical),
+            "answer a loader that asks its own service for a token with an error, not with a deadlock",
+            intent: "a loader that sends its request through the app's own session waits for itself",
+            remedy: "remember that the present code is inside a load, in a task-local value or on the loader's queue",
+            needs: .loaderRecognition
+        ) { run in
+            try await run.expectFailure(loaderAsks(run))
+        },
+
+        ContractClause(
+            ("R2", .minor),
+            "tell a loader that asks its own service so, by loadAskedItsOwnService",
+            intent: "who reads that error knows what to mend",
+            remedy: "give it an error of its own, and tell the suite by errors: which it is",
+            isConvention: true,
+            needs: .loaderRecognition
+        ) { run in
+            let loader = try await loaderAsks(run)
+            try await run.given("R1") { try await run.expectFailure(loader) }
+            try await run.expect(loader, fails: AccessTokenError.loadAskedItsOwnService)
+        },
+    ]
+
     // MARK: D5, D10
 
     private enum HandlerCall: String {
@@ -209,5 +234,32 @@ extension ServiceContract {
         try await run.expect(later, gets: new)
         try run.expectOneAnswer(to: earlier)
         try await run.expect([run.call("last caller")], getAtLast: new)
+    }
+
+    // MARK: R1, R2
+
+    /// A caller inside the load: within the loader's call, or in its task.
+    private static func loaderAsks(_ run: ClauseRun) async throws -> Caller {
+        let asking = Locked<Caller?>(nil)
+        let ask: @Sendable () -> Caller = {
+            let caller = run.callInside("the loader", insideLoad: true)
+            asking.withLock { $0 = caller }
+            run.log.check()
+            return caller
+        }
+        run.fixture.loader.insideLoad { _ in _ = ask() }
+        run.fixture.loader.duringLoad { _ in
+            let caller = ask()
+            await run.comes { !caller.answers.isEmpty }
+        }
+        try await run.call()
+        return try await run.given("L1") {
+            try await run.nextLoad()
+            await run.comes { asking.withLock { $0 } != nil }
+            guard let loader = asking.withLock({ $0 }) else {
+                throw run.violation("the loader to be called", "it was not")
+            }
+            return loader
+        }
     }
 }
