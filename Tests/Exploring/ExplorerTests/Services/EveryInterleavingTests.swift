@@ -26,11 +26,9 @@ struct EveryInterleavingTests {
     @Test(arguments: Subject.own)
     func `is kept by`(_ subject: Subject) async {
         let isPlain = [Subject.actor.name, Subject.queue.name].contains(subject.name)
-        var explorer = Explorer()
-        explorer.preempts = false
-        explorer.maximumSchedules = effort.map { $0 * (isPlain ? 600 : 60) } ?? (isPlain ? 60 : 32)
+        let limit = effort.map { $0 * (isPlain ? 600 : 60) } ?? (isPlain ? 60 : 32)
         for scenario in isPlain || effort != nil ? ContractScenario.all : Self.smallest {
-            _ = await explore(scenario, with: subject, by: explorer)
+            _ = await explore(scenario, with: subject, preempting: false, atMost: limit)
         }
     }
 
@@ -38,57 +36,46 @@ struct EveryInterleavingTests {
     @Test(.enabled(if: effort != nil, "for .ci/deep interleavings"), arguments: [Subject.actor, .queue])
     func `is kept under all schedules of a scenario for each clause by`(_ subject: Subject) async {
         for scenario in Self.smallest {
-            var explorer = Explorer()
-            explorer.preempts = false
-            explorer.maximumSchedules = 50_000
-            let report = await explore(scenario, with: subject, by: explorer)
+            let report = await explore(scenario, with: subject, preempting: false, atMost: 50_000)
             #expect(report.isComplete, "\(report)")
         }
     }
 
     @Test(arguments: effort == nil ? [Subject.actor, .queue] : Subject.own)
     func `is kept, also where steps are held in their middle, by`(_ subject: Subject) async {
-        var explorer = Explorer()
-        explorer.maximumSchedules = effort.map { 15 * $0 } ?? 32
         for scenario in effort == nil ? Self.smallest : ContractScenario.all {
-            _ = await explore(scenario, with: subject, by: explorer)
+            _ = await explore(scenario, with: subject, atMost: effort.map { 15 * $0 } ?? 32)
         }
     }
 
-    /// The deadline can pass while the load begins; an end that is noted before the beginning is no end.
     @Test(arguments: [Subject.actor, .queue])
-    func `is kept where a sign-out comes to a load whose deadline passes, by`(
+    func `is kept, also where answers are effects, and a sign-out comes to a load whose deadline passes, by`(
         _ subject: Subject
     ) async {
-        var explorer = Explorer()
-        explorer.maximumSchedules = 500
-        _ = await explore(.named("sign-out during a silent load"), with: subject, by: explorer)
-    }
-
-    @Test(arguments: [Subject.actor, .queue])
-    func `is kept, also where answers are effects, by`(_ subject: Subject) async {
         let names = [
             "two callers", "a rejection beside a caller", "sign-out during a load", "a session, and the next",
             "sign-in during a load",
         ]
         for var scenario in names.map(ContractScenario.named) {
             scenario.marksAnswers = true
-            var explorer = Explorer()
-            explorer.maximumSchedules = effort == nil ? 50 : 400
-            _ = await explore(scenario, with: subject, by: explorer)
+            _ = await explore(scenario, with: subject, atMost: effort == nil ? 50 : 400)
         }
+        // The deadline can pass while the load begins; an end that is noted before the beginning is no end.
+        _ = await explore(.named("sign-out during a silent load"), with: subject, atMost: 500)
     }
 
     private func explore(
         _ scenario: ContractScenario,
         with subject: Subject,
-        by explorer: Explorer
+        preempting preempts: Bool = true,
+        atMost limit: Int
     ) async -> ExplorationReport {
+        let explorer = Explorer().with(\.preempts, preempts).with(\.maximumSchedules, limit)
         let report = await explorer.explore(Scenario(scenario, with: subject))
         #expect(report.holds, "\(report)")
-        let isCut = report.schedules + report.redundantRuns >= explorer.maximumSchedules
+        let isCut = report.schedules + report.redundantRuns >= limit
         // The services give their queues work while they have their lock, where no step can be held.
-        let meetsLock = explorer.preempts && report.omission?.contains("has a lock") == true
+        let meetsLock = preempts && report.omission?.contains("has a lock") == true
         #expect(report.isComplete || isCut || meetsLock, "\(report)")
         // A single caller of a service on one queue may have no choice.
         #expect(report.schedules > 1 || scenario.parts.count == 1, "\(report)")

@@ -1,6 +1,30 @@
 import TestSupport
 import Testing
 
+/// A history, and a part of the text of the rule that it breaks.
+struct Offence: Sendable, CustomTestStringConvertible {
+    let rule: String
+    let history: History
+
+    var testDescription: String { "\(rule)\n\(history)" }
+
+    init(
+        _ rule: String,
+        _ entries: [History.Entry],
+        isByHandlers: Bool = false,
+        cancelled: Set<Int> = [],
+        finalToken: String?? = nil
+    ) {
+        self.rule = rule
+        history = History(
+            entries: entries,
+            isByHandlers: isByHandlers,
+            cancelledCallers: cancelled,
+            finalToken: finalToken
+        )
+    }
+}
+
 /// A rule that objects to nothing would let everything through.
 @Suite("The rules", .eightAtATime)
 struct RuleTests {
@@ -9,118 +33,78 @@ struct RuleTests {
     private static let third = History.Call(caller: 2, number: 0)
     private static let fourth = History.Call(caller: 3, number: 0)
 
-    private static let goodEntries: [History.Entry] = [
-        .asks(first, isCancelled: false), .loadStarts(1), .asks(second, isCancelled: false),
-        .loadAnswers(1, token: "t1", isCancelled: false), .answered(first, .token("t1")),
-        .answered(second, .token("t1")),
-    ]
+    private static func asks(_ call: History.Call) -> History.Entry { .asks(call, isCancelled: false) }
+    private static func answers(_ load: Int, _ token: String? = nil) -> History.Entry {
+        .loadAnswers(load, token: token, isCancelled: false)
+    }
+    private static let isTold = [first, second].map { History.Entry.answered($0, .token("t1")) }
+    private static let good = [asks(first), .loadStarts(1), asks(second), answers(1, "t1")] + isTold
 
     @Test func `have nothing to say about a shared load`() {
-        let history = History(entries: Self.goodEntries, isByHandlers: true, finalToken: .some("t1"))
+        let history = History(entries: Self.good, isByHandlers: true, finalToken: .some("t1"))
         #expect(history.brokenRule == nil)
     }
 
-    /// Each with a part of the text of the rule that it breaks.
-    static let bad: [(rule: String, history: History)] = [
-        ("exactly once", History(entries: Array(goodEntries.dropLast()))),
-        ("exactly once", History(entries: goodEntries + [.answered(first, .token("t1"))])),
-        ("only what has happened", History(entries: [.asks(first, isCancelled: false), .answered(first, .signedOut)])),
-        ("only what has happened", History(entries: [.asks(first, isCancelled: false), .answered(first, .cancelled)])),
-        (
+    static let offences: [Offence] = [
+        Offence("exactly once", good.dropLast()),
+        Offence("exactly once", good + [isTold[0]]),
+        Offence("only what has happened", [asks(first), .answered(first, .signedOut)]),
+        Offence("only what has happened", [asks(first), .answered(first, .cancelled)]),
+        Offence(
             "load again after an error",
-            History(entries: [
-                .asks(first, isCancelled: false), .loadStarts(1), .loadAnswers(1, token: nil, isCancelled: false),
-                .answered(first, .error(ofLoad: 1)), .asks(second, isCancelled: false),
-                .answered(second, .error(ofLoad: 1)),
-            ])
+            [asks(first), .loadStarts(1), answers(1)]
+                + [.answered(first, .error(ofLoad: 1)), asks(second), .answered(second, .error(ofLoad: 1))]
         ),
-        (
-            "in the order in which they came",
-            History(
-                entries: goodEntries.dropLast(2) + [.answered(second, .token("t1")), .answered(first, .token("t1"))],
-                isByHandlers: true
-            )
-        ),
-        (
-            "without a reason of its own",
-            History(entries: goodEntries + [.loadStarts(2), .loadAnswers(2, token: "t2", isCancelled: false)])
-        ),
-        (
+        Offence("in the order in which they came", good.dropLast(2) + isTold.reversed(), isByHandlers: true),
+        Offence("without a reason of its own", good + [.loadStarts(2), answers(2, "t2")]),
+        Offence(
             "one load in flight",
-            History(entries: [
-                .asks(first, isCancelled: false), .asks(second, isCancelled: false), .loadStarts(1), .rejects("t0"),
-                .loadStarts(2), .loadAnswers(2, token: "t2", isCancelled: false), .answered(first, .token("t2")),
-                .answered(second, .token("t2")),
-            ])
+            [asks(first), asks(second), .loadStarts(1), .rejects("t0"), .loadStarts(2), answers(2, "t2")]
+                + [.answered(first, .token("t2")), .answered(second, .token("t2"))]
         ),
-        (
+        Offence(
             "never cancel a load",
-            History(
-                entries: [
-                    .asks(first, isCancelled: false), .loadStarts(1), .loadAnswers(1, token: nil, isCancelled: true),
-                    .answered(first, .cancelled),
-                ],
-                cancelledCallers: [0]
-            )
+            [
+                asks(first), .loadStarts(1), .loadAnswers(1, token: nil, isCancelled: true),
+                .answered(first, .cancelled),
+            ],
+            cancelled: [0]
         ),
-        (
+        Offence(
             "cancelled before",
-            History(
-                entries: [.asks(first, isCancelled: true), .loadStarts(1), .answered(first, .cancelled)],
-                cancelledCallers: [0]
-            )
+            [.asks(first, isCancelled: true), .loadStarts(1), .answered(first, .cancelled)],
+            cancelled: [0]
         ),
-        ("keep the newest token", History(entries: goodEntries, finalToken: .some(nil))),
-        (
-            "rejected token",
-            History(
-                entries: goodEntries.dropLast(1) + [.rejected("t1"), .answered(second, .token("t1"))],
-                finalToken: .some("t1")
-            )
-        ),
-        (
+        Offence("keep the newest token", good, finalToken: .some(nil)),
+        Offence("rejected token", good.dropLast() + [.rejected("t1"), isTold[1]], finalToken: .some("t1")),
+        Offence(
             "nothing of a former session",
-            History(entries: [
-                .asks(first, isCancelled: false), .loadStarts(1), .signsOut, .signedOut, .signsIn("s1"),
-                .signedIn("s1"),
-                .loadAnswers(1, token: "t1", isCancelled: false), .answered(first, .token("t1")),
-            ])
+            [asks(first), .loadStarts(1), .signsOut, .signedOut, .signsIn("s1"), .signedIn("s1"), answers(1, "t1")]
+                + [isTold[0]]
         ),
-        (
-            "nothing of a former session",
-            History(entries: goodEntries + [.signsOut, .signedOut], finalToken: .some("t1"))
-        ),
-        (
-            "answer signedOut",
-            History(entries: [
-                .signsOut, .signedOut, .asks(first, isCancelled: false), .loadStarts(1),
-                .loadAnswers(1, token: "t1", isCancelled: false), .answered(first, .token("t1")),
-            ])
-        ),
-        (
+        Offence("nothing of a former session", good + [.signsOut, .signedOut], finalToken: .some("t1")),
+        Offence("answer signedOut", [.signsOut, .signedOut, asks(first), .loadStarts(1), answers(1, "t1"), isTold[0]]),
+        // The sign-out counts for the third caller, and not for the fourth, who asks later.
+        Offence(
             "as if each call happened at one moment",
-            // The sign-out counts for the third caller, and not for the fourth, who asks later.
-            History(
-                entries: goodEntries + [
-                    .signsOut, .asks(third, isCancelled: false), .answered(third, .signedOut),
-                    .asks(fourth, isCancelled: false), .answered(fourth, .token("t1")), .signedOut,
-                ]
-            )
+            good + [.signsOut, asks(third), .answered(third, .signedOut)]
+                + [asks(fourth), .answered(fourth, .token("t1")), .signedOut]
         ),
-        (
+        Offence(
             "the last session's token",
-            History(entries: [.signsOut, .signedOut, .signsIn("s1"), .signedIn("s1")], finalToken: .some(nil))
+            [.signsOut, .signedOut, .signsIn("s1"), .signedIn("s1")],
+            finalToken: .some(nil)
         ),
     ]
 
-    @Test(arguments: bad.indices)
-    func `object to what breaks them`(_ index: Int) {
-        let (rule, history) = Self.bad[index]
-        #expect(history.brokenRule?.rule.text.contains(rule) == true, "\(history.brokenRule?.description ?? "none")")
+    @Test(arguments: offences)
+    func `object to what breaks them`(_ offence: Offence) {
+        let broken = offence.history.brokenRule
+        #expect(broken?.rule.text.contains(offence.rule) == true, "\(broken?.description ?? "none")")
     }
 
     @Test func `have a bad example each`() {
-        let unbroken = Rule.all.map(\.text).filter { text in !Self.bad.contains { text.contains($0.rule) } }
+        let unbroken = Rule.all.map(\.text).filter { text in !Self.offences.contains { text.contains($0.rule) } }
         #expect(unbroken == [])
     }
 }

@@ -15,8 +15,7 @@ struct SoundnessTests {
     private static let scenarios = [
         "two callers", "a caller that is cancelled", "sign-out during a load", "sign-in during a load",
         "a deadline", "an error, and asking again", "the last reference goes", "two callers and an error",
-        "two callers, one of them cancelled",
-        "cancellation, answer and deadline",
+        "two callers, one of them cancelled", "cancellation, answer and deadline",
     ]
 
     @Test(arguments: scenarios, [Subject.actor, .queue, .queueApart])
@@ -41,9 +40,7 @@ struct SoundnessTests {
         on subject: Subject,
         reductions: Reductions
     ) async -> (seen: Set<String>, schedules: Int) {
-        var explorer = Explorer()
-        explorer.reductions = reductions
-        explorer.preempts = false
+        let explorer = Explorer().with(\.reductions, reductions).with(\.preempts, false)
         let (seen, report) = await ExplorerTests.outcomes(by: explorer) { run in
             let play = Play(.named(name), with: subject, in: run)
             play.begin()

@@ -30,8 +30,7 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     func load(replacing old: AccessToken?) async throws -> AccessToken {
         let number = start()
         if scenario.outcome(ofLoad: number) == .silence {
-            // A task that no code can resume any more: silence for good.
-            await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            await silence()
         }
         await run.pause("load \(number) answers")
         return try finish(number, isCancelled: Task.isCancelled).get()

@@ -23,8 +23,7 @@ extension Subject {
     /// a block that only adds another one cannot be told from none: what comes in between is not always tried.
     static let queueOfDispatch = Subject("the queue service on queues of Dispatch", isByHandlers: true) {
         surroundings in
-        let queue = DispatchQueue(label: "queue")
-        surroundings.run.control(queue, "queue")
+        let queue = surroundings.dispatchQueue("queue")
         let loaderQueue = DispatchQueue(label: "loader", target: queue)
         let handlerQueue = DispatchQueue(label: "handlers", target: queue)
         return Service(queueService(surroundings, on: (loaderQueue, handlerQueue)))

@@ -20,6 +20,13 @@ struct Subject: Sendable {
         func queue(_ name: String) -> any SerialQueue {
             ControlledSerialQueue(run.queue(name))
         }
+
+        /// A queue of Dispatch that the run controls.
+        func dispatchQueue(_ name: String) -> DispatchQueue {
+            let queue = DispatchQueue(label: name)
+            run.control(queue, name)
+            return queue
+        }
     }
 
     /// A service, reduced to what scenarios do with it.

@@ -1,6 +1,5 @@
 import AccessTokenGCD
 import BuggyServices
-import Dispatch
 import InterleavingExplorer
 import TestSupport
 import Testing
@@ -25,14 +24,10 @@ struct PlantedBug: Sendable, CustomStringConvertible {
         PlantedBug(small(.signOutUndoneByLateAnswer), breaks: "O1", in: "sign-out, and asking again"),
         PlantedBug(small(.effectsOutOfOrder), breaks: nil, in: "an error, and then silence"),
         PlantedBug(small(.clearsNewerLoads), breaks: nil, in: "a late answer for two"),
-        PlantedBug(split("a decision split over two blocks") { $0.queue("queue") }, breaks: "S1", in: "two callers"),
+        PlantedBug(small(.registersLate, ", on a queue") { $0.queue("later") }, breaks: nil, in: "two callers"),
         PlantedBug(
-            split("a decision split over two blocks of Dispatch") { surroundings in
-                let queue = DispatchQueue(label: "queue")
-                surroundings.run.control(queue, "queue")
-                return queue
-            },
-            breaks: "S1",
+            small(.registersLate, ", on a queue of Dispatch") { $0.dispatchQueue("later") },
+            breaks: nil,
             in: "two callers"
         ),
     ]
@@ -46,27 +41,24 @@ struct PlantedBug: Sendable, CustomStringConvertible {
         self.clause = clause
     }
 
-    private static func small(_ bug: BuggyService.Bug?) -> Subject {
-        Subject(bug.map { "\($0)" } ?? "a small service", isByHandlers: true) { surroundings in
+    /// - Parameter laterOn: where a bug does things later; without a queue, that is in steps.
+    private static func small(
+        _ bug: BuggyService.Bug?,
+        _ detail: String = "",
+        laterOn queue: (@Sendable (Subject.Surroundings) -> any SerialQueue)? = nil
+    ) -> Subject {
+        Subject(bug.map { "\($0)\(detail)" } ?? "a small service", isByHandlers: true) { surroundings in
+            let queue = queue?(surroundings)
             let service = BuggyService(
                 loader: surroundings.loader,
                 policy: surroundings.policy,
                 clock: surroundings.clock,
                 handlerQueue: surroundings.queue("handlers"),
-                later: { block in surroundings.run.step("later", block) },
+                later: { block in if let queue { queue.enqueue(block) } else { surroundings.run.step("later", block) }
+                },
                 bug: bug
             )
             return Subject.Service(provider: .callback(service), currentToken: { service.currentToken })
-        }
-    }
-
-    private static func split(
-        _ name: String,
-        on queue: @escaping @Sendable (Subject.Surroundings) -> any SerialQueue
-    ) -> Subject {
-        Subject(name, isByHandlers: true) { surroundings in
-            let service = SplitQueueService(loader: surroundings.loader, queue: queue(surroundings))
-            return Subject.Service(provider: .callback(service))
         }
     }
 }
