@@ -30,34 +30,6 @@ enum Faulty {
         }
     }
     // end snippet
-
-    // snippet: the scenario
-    actor Server {
-        private var version = 1
-
-        func update() { version += 1 }
-        func file(_ name: String) -> String { "\(name), version \(version)" }
-    }
-
-    static let emptiedCache = Scenario("a cache that is emptied during a download") { run in
-        let server = Server()
-        let cache = DownloadCache { name in
-            let file = await server.file(name)
-            run.note("the server sends “\(file)”")
-            await run.pause("the answer arrives")
-            return file
-        }
-        run.operation("reader") { await cache.file("logo") }
-        run.operation("update") {
-            await server.update()
-            await cache.removeAll()
-            run.note("the cache is empty")
-        }
-        run.invariant("who reads now gets the new logo") {
-            await cache.file("logo") == "logo, version 2"
-        }
-    }
-    // end snippet
 }
 
 enum Repaired {
@@ -90,9 +62,20 @@ enum Repaired {
             downloads = [:]
         }
     }
+}
 
-    static let emptiedCache = Scenario("a cache that is emptied during a download") { run in
-        let server = Faulty.Server()
+/// The scenario, for either cache.
+struct Page<DownloadCache: DownloadCaching> {
+    // snippet: the scenario
+    actor Server {
+        private var version = 1
+
+        func update() { version += 1 }
+        func file(_ name: String) -> String { "\(name), version \(version)" }
+    }
+
+    let emptiedCache = Scenario("a cache that is emptied during a download") { run in
+        let server = Server()
         let cache = DownloadCache { name in
             let file = await server.file(name)
             run.note("the server sends “\(file)”")
@@ -109,7 +92,17 @@ enum Repaired {
             await cache.file("logo") == "logo, version 2"
         }
     }
+    // end snippet
 }
+
+protocol DownloadCaching: Actor {
+    init(fetch: @escaping @Sendable (String) async -> String)
+    func file(_ name: String) async -> String
+    func removeAll()
+}
+
+extension Faulty.DownloadCache: DownloadCaching {}
+extension Repaired.DownloadCache: DownloadCaching {}
 
 @Suite("The page “Find a race in your actor”", .timeLimit(.minutes(10)))
 struct FindARaceExample {
@@ -128,15 +121,18 @@ struct FindARaceExample {
     @Test("shows the failure that the explorer finds")
     func finds() async throws {
         let failure = try #require(
-            await #expect(throws: ScenarioFailure.self) { try await theCacheIsEmptied(Faulty.emptiedCache) }
+            await #expect(throws: ScenarioFailure.self) {
+                try await theCacheIsEmptied(Page<Faulty.DownloadCache>().emptiedCache)
+            }
         )
         #expect(try page.get().contains("\(failure)"), "\(failure)")
     }
 
     @Test("shows the report of the repaired cache")
     func holds() async throws {
-        try await theCacheIsEmptied(Repaired.emptiedCache)
-        let report = await Explorer().explore(Repaired.emptiedCache)
+        let scenario = Page<Repaired.DownloadCache>().emptiedCache
+        try await theCacheIsEmptied(scenario)
+        let report = await Explorer().explore(scenario)
         #expect(try page.get().contains("\(report)"), "\(report)")
     }
 }
