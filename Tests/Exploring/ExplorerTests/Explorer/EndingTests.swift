@@ -87,53 +87,49 @@ struct EndingTests {
 
     @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(10)))
     func abandoned() async {
-        let former = Shared<(run: ScenarioRun, answer: @Sendable () -> Void)?>(nil)
+        let former = Shared<(run: ScenarioRun, server: OutsideServer)?>(nil)
         let hasEnded = DispatchSemaphore(value: 0)
         let report = await explore("what is left") { run in
             if let last = former.withLock({ $0 }) {
                 elsewhere {
                     last.run.effect("too late")
-                    last.answer()
+                    last.server.answer()
                 }
                 // The task goes its way, elsewhere.
                 hasEnded.wait()
             }
             run.operation("caller") {
-                await unsafe withUnsafeContinuation { continuation in
-                    former.withLock { $0 = (run, { unsafe continuation.resume() }) }
-                }
+                let server = OutsideServer()
+                former.withLock { $0 = (run, server) }
+                await server.load()
                 hasEnded.signal()
             }
             run.always("is broken") { former.withLock { $0?.run !== run } }
         }
         #expect(report.failure?.kind == .brokenInvariant, "\(report)")
-        former.withLock { $0?.answer() }
+        former.withLock { $0?.server.answer() }
         former.withLock { $0 = nil }
     }
 
     @Test("lets go of all that the setup has made")
     func memory() async {
-        final class Counted: Sendable {
-            let count: Shared<Int>
-            init(_ count: Shared<Int>) {
-                self.count = count
-                count.withLock { $0 += 1 }
-            }
-            deinit { count.withLock { $0 -= 1 } }
-        }
-        let count = Shared(0)
-        let report = await explore("counted") { run in
-            let counted = Counted(count)
+        final class Made: Sendable {}
+        let all = Shared<[WeakReference<Made>]>([])
+        let report = await explore("an object") { run in
+            let made = Made()
+            all.withLock { $0.append(WeakReference(made)) }
             run.operation("first") {
                 run.effect("first")
-                withExtendedLifetime(counted) {}
+                withExtendedLifetime(made) {}
             }
             run.operation("second") { run.effect("second") }
             // The run has the condition, and the condition the run.
-            run.invariant("is there") { run.effects.count == 2 && counted.count.withLock { $0 } == 1 }
+            run.invariant("is there") {
+                run.effects.count == 2 && all.withLock { $0.compactMap(\.object).map { $0 === made } } == [true]
+            }
         }
         #expect(report.holds && report.schedules == 2, "\(report)")
-        #expect(count.withLock { $0 } == 0)
+        #expect(all.withLock { $0.allSatisfy { $0.object == nil } })
     }
 
     @Test("is a livelock one step later than permitted, and not before")
@@ -153,21 +149,16 @@ struct EndingTests {
         for round in 1...5 {
             let report = await explore("a load that nobody waits for", by: Explorer().with(\.patience, .seconds(10))) {
                 run in
-                let answer = Shared<(@Sendable () -> Void)?>(nil)
-                let load: @Sendable () async -> Void = {
-                    await unsafe withUnsafeContinuation { continuation in
-                        answer.withLock { $0 = { unsafe continuation.resume() } }
-                    }
-                }
+                let server = OutsideServer()
                 run.operation("caller") {
                     if isPlain {
-                        Task { await load() }
+                        Task { await server.load() }
                     } else {
-                        Task(executorPreference: run.executor) { await load() }
+                        Task(executorPreference: run.executor) { await server.load() }
                     }
                 }
                 run.invariant("comes last") {
-                    DispatchQueue.global().async { answer.withLock { $0 }?() }
+                    DispatchQueue.global().async { server.answer() }
                     return true
                 }
             }

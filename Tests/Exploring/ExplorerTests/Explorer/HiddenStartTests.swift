@@ -90,16 +90,8 @@ struct HiddenStartTests {
 
     @Test("is complete on an actor with a queue that the run controls")
     func controlledQueue() async {
-        actor QueueStarter {
-            nonisolated let queue: ControlledQueue
-            var log = ""
-            nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
-            init(_ queue: ControlledQueue) { self.queue = queue }
-            func add(_ entry: String) { log += entry }
-            func start() { Task { add("task") } }
-        }
         let report = await explore("an actor on a queue, and its task") { run in
-            let starter = QueueStarter(run.queue("starter"))
+            let starter = Pinned(run.queue("starter"))
             run.operation("start") { await starter.start() }
             run.operation("other") { await starter.add("other") }
             run.permitUnfinishedTasks()

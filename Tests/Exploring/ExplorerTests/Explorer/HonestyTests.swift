@@ -43,19 +43,6 @@ struct HonestyTests {
         door.signal()
     }
 
-    @Test("that a loop does not end, of whatever it is made")
-    func loops() async {
-        let isEnough = Shared(false)
-        defer { isEnough.withLock { $0 = true } }
-        let explorer = Explorer().with(\.stepLimit, .milliseconds(300))
-        // Depending on the optimizer, the loop leaves the actor each time, or stays there in one step.
-        let report = await explore("an endless loop over an actor", by: explorer) { run in
-            let counter = Counter()
-            run.operation("first") { while !isEnough.withLock({ $0 }) { await counter.increment() } }
-        }
-        #expect(report.failure.map { [.livelock, .stuckStep].contains($0.kind) } == true, "\(report)")
-    }
-
     #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
     /// In a process of its own: the hook is the whole process's.
     @Test("that another library has taken the hook, so that plain tasks get away")

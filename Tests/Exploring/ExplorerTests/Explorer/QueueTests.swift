@@ -59,20 +59,10 @@ struct QueueTests {
 
     @Test("can carry an actor that has an executor of its own")
     func actorOnQueue() async {
-        actor Pinned {
-            nonisolated let queue: ControlledQueue
-            var log = ""
-            nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
-            init(_ queue: ControlledQueue) { self.queue = queue }
-            func add(_ text: String) {
-                assertIsolated()
-                log += text
-            }
-        }
         let orders = await allOutcomes { run in
             let queue = run.queue("queue")
             let pinned = Pinned(queue)
-            queue.async { pinned.assumeIsolated { $0.log += "." } }
+            queue.async { pinned.assumeIsolated { $0.add(".") } }
             run.operation("a") { await pinned.add("a") }
             run.operation("b") { await pinned.add("b") }
             return { await pinned.log }

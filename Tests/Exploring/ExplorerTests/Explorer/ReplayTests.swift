@@ -34,17 +34,6 @@ struct ReplayTests {
         }
     }
 
-    @Test("that holds is recorded as well")
-    func good() async {
-        let scenario = Scenario("one operation") { run in
-            run.operation("first") { run.note("here") }
-        }
-        let replay = await Explorer().replay("0", of: scenario)
-        #expect(replay.failure == nil)
-        #expect(replay.trace.description == " 1  first  starts; “here”; ends")
-        #expect("\(replay)" == "\(replay.trace)")
-    }
-
     @Test("that asks for a choice which is not there has diverged")
     func diverged() async {
         for schedule: Schedule in ["9", "00000000000000000001"] {

@@ -67,6 +67,22 @@ nonisolated(nonsending) func silence() async {
     await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
 }
 
+/// A server whose answer comes from outside of control.
+final class OutsideServer: Sendable {
+    private let answerLast = Shared<(@Sendable () -> Void)?>(nil)
+
+    /// Waits for ``answer()``.
+    nonisolated(nonsending) func load() async {
+        await unsafe withUnsafeContinuation { continuation in
+            answerLast.withLock { $0 = { unsafe continuation.resume() } }
+        }
+    }
+
+    func answer() {
+        answerLast.withLock { $0 }?()
+    }
+}
+
 extension Explorer {
     /// The same explorer with another setting.
     func with<Value>(_ setting: WritableKeyPath<Explorer, Value>, _ value: Value) -> Explorer {

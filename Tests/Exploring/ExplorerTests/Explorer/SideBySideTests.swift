@@ -16,10 +16,8 @@ struct SideBySideTests {
     /// Two withdrawals, in which plain tasks and a dispatch queue take part; its first run meets another one in its middle.
     private func explored(_ name: String, meeting other: Meeting? = nil) async -> (report: String, effects: Set<String>)
     {
-        var explorer = Explorer(.exhaustive)
-        explorer.preempts = false
-        explorer.maximumSchedules = 60
-        explorer.stopsAtFirstFailure = false
+        let explorer = Explorer(.exhaustive).with(\.preempts, false).with(\.maximumSchedules, 60)
+            .with(\.stopsAtFirstFailure, false)
         let journal = Journal()
         let isFirstRun = Shared(true)
         let report = await explore("withdrawals", by: explorer) { run in
@@ -63,16 +61,12 @@ struct SideBySideTests {
     )
     func escapes(isPlain: Bool) async {
         let explorer = Explorer().with(\.patience, .seconds(10))
-        let answer = Shared<(@Sendable () -> Void)?>(nil)
+        let server = OutsideServer()
         let isSuspended = DispatchSemaphore(value: 0)
         let waiting = Scenario("waits") { run in
-            let load: @Sendable () async -> Void = {
-                await unsafe withUnsafeContinuation { continuation in
-                    answer.withLock { $0 = { unsafe continuation.resume() } }
-                }
-            }
             run.operation("caller") {
-                let task = isPlain ? Task { await load() } : Task(executorPreference: run.executor) { await load() }
+                let load = { @Sendable in await server.load() }
+                let task = isPlain ? Task(operation: load) : Task(executorPreference: run.executor, operation: load)
                 await task.value
             }
             run.operation("other") {
@@ -86,7 +80,7 @@ struct SideBySideTests {
             run.operation("server") {
                 guard isFirstRun.take() else { return }
                 isSuspended.wait()
-                answer.withLock { $0 }?()
+                server.answer()
             }
             run.operation("other") {}
         }

@@ -78,3 +78,24 @@ actor Cell {
         return text
     }
 }
+
+/// An actor on a queue of the run.
+actor Pinned {
+    nonisolated let queue: ControlledQueue
+    private(set) var log = ""
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
+
+    init(_ queue: ControlledQueue) {
+        self.queue = queue
+    }
+
+    func add(_ text: String) {
+        assertIsolated()
+        log += text
+    }
+
+    func start() {
+        Task { add("task") }
+    }
+}

@@ -44,9 +44,10 @@ struct TraceTests {
             }
         }
         for _ in 1...3 {
-            let trace = await Explorer().replay("0", of: scenario).trace
+            let replay = await Explorer().replay("0", of: scenario)
+            #expect(replay.failure == nil)
             #expect(
-                trace.description == """
+                replay.description == """
                      1  first  starts; Cell runs
                      2  first  continues; Cell 2 runs
                      3  first  continues; Counter runs
