@@ -53,8 +53,7 @@ final class ControlledExecutor: TaskExecutor {
         }
         TaskCensus.note(task)
         if TaskStatus.isKnown, preference == nil, JobLayout.kind(of: job) == .task {
-            let address = unsafe UInt(bitPattern: unsafeBitCast(job, to: UnsafeRawPointer.self))
-            let preference = TaskStatus.Preference(ofTaskAt: address, for: self)
+            let preference = TaskStatus.Preference(ofTaskAt: JobLayout.address(of: job), for: self)
             state.withLock { $0.preference = preference }
         }
         release(job)
@@ -105,7 +104,5 @@ struct ControlledJob: Sendable {
     }
 
     /// Where the job is; for a task's, that is where the task is.
-    var address: UInt {
-        unsafe UInt(bitPattern: unsafeBitCast(job, to: UnsafeRawPointer.self))
-    }
+    var address: UInt { JobLayout.address(of: job) }
 }

@@ -48,19 +48,19 @@ package enum JobLayout {
     ///
     /// See ``TaskStatus/isKnown``, which tries that before anybody relies on it.
     static func wordBehind(_ job: UnownedJob) -> UInt {
-        unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
-            .load(fromByteOffset: 8 * MemoryLayout<UInt>.size, as: UInt.self)
+        TaskStatus.word(address(of: job), 8)
     }
 
     private static func flags(of job: UnownedJob) -> UInt32 {
-        unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
-            .load(fromByteOffset: 4 * MemoryLayout<UInt>.size, as: UInt32.self)
+        UInt32(truncatingIfNeeded: TaskStatus.word(address(of: job), 4))
+    }
+
+    /// Where a job is; for a task's, that is where the task is.
+    static func address(of job: UnownedJob) -> UInt {
+        unsafe UInt(bitPattern: unsafeBitCast(job, to: UnsafeRawPointer.self))
     }
 
     private typealias TaskIDFunction = @convention(thin) (UnownedJob) -> UInt64
 
-    private static let taskIDFunction: TaskIDFunction? = {
-        guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_getJobTaskId") else { return nil }
-        return unsafe unsafeBitCast(symbol, to: TaskIDFunction.self)
-    }()
+    private static let taskIDFunction: TaskIDFunction? = RuntimeSymbol.function("swift_task_getJobTaskId")
 }

@@ -118,4 +118,10 @@ enum RuntimeSymbol {
     static func address(of name: String) -> UnsafeMutableRawPointer? {
         unsafe dlsym(dlopen(nil, RTLD_NOW), name)
     }
+
+    /// A function of the running process, as one of the type that it is known to have.
+    static func function<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
+        guard let symbol = unsafe address(of: name) else { return nil }
+        return unsafe unsafeBitCast(symbol, to: type)
+    }
 }

@@ -48,8 +48,5 @@ struct TaskReference: Sendable {
 
     private typealias RetainCount = @convention(c) (UnsafeRawPointer) -> Int
 
-    private static let retainCount: RetainCount? = {
-        guard let symbol = unsafe RuntimeSymbol.address(of: "swift_retainCount") else { return nil }
-        return unsafe unsafeBitCast(symbol, to: RetainCount.self)
-    }()
+    private static let retainCount: RetainCount? = unsafe RuntimeSymbol.function("swift_retainCount")
 }

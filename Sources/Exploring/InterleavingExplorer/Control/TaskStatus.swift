@@ -81,7 +81,7 @@ enum TaskStatus: Sendable, Hashable {
         return nil
     }
 
-    private static func word(_ address: UInt, _ index: Int) -> UInt {
+    static func word(_ address: UInt, _ index: Int) -> UInt {
         guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return 0 }
         return unsafe pointer.load(fromByteOffset: index * MemoryLayout<UInt>.size, as: UInt.self)
     }
@@ -93,10 +93,7 @@ enum TaskStatus: Sendable, Hashable {
 
     private typealias CurrentTaskFunction = @convention(thin) () -> UInt
 
-    private static let currentTaskFunction: CurrentTaskFunction? = {
-        guard let symbol = unsafe RuntimeSymbol.address(of: "swift_task_getCurrent") else { return nil }
-        return unsafe unsafeBitCast(symbol, to: CurrentTaskFunction.self)
-    }()
+    private static let currentTaskFunction: CurrentTaskFunction? = RuntimeSymbol.function("swift_task_getCurrent")
 }
 
 // MARK: An executor for tasks that prefer none
@@ -221,7 +218,7 @@ final class ProbeExecutor: TaskExecutor {
 
     private func run(_ job: UnownedJob?) -> UInt? {
         guard let job else { return nil }
-        let address = unsafe UInt(bitPattern: unsafeBitCast(job, to: UnsafeRawPointer.self))
+        let address = JobLayout.address(of: job)
         unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         return address
     }

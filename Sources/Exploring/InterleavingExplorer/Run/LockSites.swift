@@ -70,14 +70,10 @@ final class LockSites: Sendable {
     /// `nil` where it is not there; then all points are one site.
     static let ofProcess: Unwinder? = {
         guard
-            let walk = unsafe RuntimeSymbol.address(of: "_Unwind_Backtrace"),
-            let address = unsafe RuntimeSymbol.address(of: "_Unwind_GetIP"),
-            let stackPointer = unsafe RuntimeSymbol.address(of: "_Unwind_GetCFA")
+            let walk = unsafe RuntimeSymbol.function("_Unwind_Backtrace", as: Walk.self),
+            let address = unsafe RuntimeSymbol.function("_Unwind_GetIP", as: Property.self),
+            let stackPointer = unsafe RuntimeSymbol.function("_Unwind_GetCFA", as: Property.self)
         else { return nil }
-        return unsafe Unwinder(
-            walk: unsafeBitCast(walk, to: Walk.self),
-            address: unsafeBitCast(address, to: Property.self),
-            stackPointer: unsafeBitCast(stackPointer, to: Property.self)
-        )
+        return unsafe Unwinder(walk: walk, address: address, stackPointer: stackPointer)
     }()
 }
