@@ -65,11 +65,6 @@ struct Watchdog: Sendable {
     let limit: Duration
     private let isOver = DispatchSemaphore(value: 0)
 
-    init(progress: Progress, limit: Duration) {
-        self.progress = progress
-        self.limit = limit
-    }
-
     /// Calls back once if nothing goes on for as long as the limit.
     func watch(_ bark: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "InterleavingExplorer watchdog").async {

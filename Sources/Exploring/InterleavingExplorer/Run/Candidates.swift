@@ -53,17 +53,11 @@ struct Candidates: Sendable {
         madeReady.count == 1 && madeReady[0].follows(asker) ? madeReady.removeFirst() : nil
     }
 
-    /// How many can be taken.
-    func count(withTimers: Bool) -> Int {
-        ready.count + (withTimers ? dueTimers.count : 0)
-    }
-
     var isNothingReady: Bool { ready.isEmpty }
 
-    /// The keys of the first candidates; those of timers come last.
-    func keys(atMost width: Int, withTimers: Bool) -> [Candidate.Key] {
-        let keys = ready.prefix(width).map { $0.key }
-        return withTimers ? keys + dueTimers.prefix(width - keys.count).map { $0.candidate.key } : keys
+    /// The keys of what can be taken; those of timers come last.
+    func keys(withTimers: Bool) -> [Candidate.Key] {
+        ready.map { $0.key } + (withTimers ? dueTimers.map { $0.candidate.key } : [])
     }
 
     /// Takes out the candidate at a position; `nil` if it is no longer the one with this key.

@@ -80,9 +80,18 @@ struct RunState: Sendable {
 
     /// Begins a step in the trace, if one is recorded.
     mutating func recordStep(_ number: Int, of candidate: Candidate, choice: Int, of width: Int) {
-        guard isRecording else { return }
-        let (participant, time) = (name(of: candidate.participant), candidates.now)
-        recording?.begin(number, with: candidate, of: participant, choice: choice, of: width, at: time)
+        guard isRecording, let (action, actor) = recording?.beginning(of: candidate) else { return }
+        let step = TraceStep(
+            number: number,
+            participant: name(of: candidate.participant),
+            action: action,
+            actor: actor,
+            choice: choice,
+            width: width,
+            time: candidates.now,
+            events: []
+        )
+        recording?.add(step)
     }
 
     /// Adds to the step that is being recorded, if there is one.

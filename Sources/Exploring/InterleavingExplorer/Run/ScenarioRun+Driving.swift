@@ -2,29 +2,25 @@
 extension ScenarioRun {
     /// Runs a scenario from its setup to its checks, one step at a time.
     func execute(_ scenario: Scenario, by chooser: inout any Chooser) -> Execution {
-        ActiveRuns.with(self) { executeOnThisThread(scenario, by: &chooser) }
-    }
-
-    private func executeOnThisThread(_ scenario: Scenario, by chooser: inout any Chooser) -> Execution {
-        var execution = Execution()
-        do {
-            try scenario.setUp(self)
-            begin()
-            let scheduler = Scheduler(self, by: chooser)
-            self.scheduler.withLock { $0 = scheduler }
-            chooser = scheduler.runToEnd()
-            self.scheduler.withLock { $0 = nil }
-            execution = scheduler.execution
-            // Where nothing can run any more, nothing is left out.
-            execution.hasEndedEarly = state.withLock { $0.failure.map { $0.kind != .lostWaiter } ?? false }
-            if !execution.isPruned {
-                try check()
+        ActiveRuns.with(self) {
+            var execution = Execution()
+            do {
+                try scenario.setUp(self)
+                begin()
+                let scheduler = Scheduler(self, by: chooser)
+                self.scheduler.withLock { $0 = scheduler }
+                chooser = scheduler.runToEnd()
+                self.scheduler.withLock { $0 = nil }
+                execution = scheduler.execution
+                // Where nothing can run any more, nothing is left out.
+                execution.hasEndedEarly = state.withLock { $0.failure.map { $0.kind != .lostWaiter } ?? false }
+                if !execution.isPruned { try check() }
+            } catch {
+                state.withLock { $0.fail(.unexpectedError, "the setup threw \(error)") }
             }
-        } catch {
-            state.withLock { $0.fail(.unexpectedError, "the setup threw \(error)") }
+            conclude(execution)
+            return execution
         }
-        conclude(execution)
-        return execution
     }
 
     private func begin() {

@@ -44,11 +44,10 @@ public final class ScenarioRun: Sendable {
 
     /// Whether a task may find itself cancelled by another one: no step of it is local.
     let watchesCancellation: Bool
-    /// Whether asking for an actor and entering it are two steps.
-    var entersActorsLater: Bool { !explorer.reductions.contains(.entersActorsAtOnce) }
 
     /// How many schedules the exploration has run before.
     let schedulesBefore: Int
+
     init(
         _ explorer: Explorer,
         watchesCancellation: Bool,

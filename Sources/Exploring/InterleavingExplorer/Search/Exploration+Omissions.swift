@@ -30,7 +30,7 @@ extension Exploration {
     /// times as many schedules: this search ends when it has taken as long as the first one. The fewest delays come first.
     private mutating func letOthersBeInLine() {
         let runs = report.runs
-        guard report.holds, entersActorsLater() else { return }
+        guard report.holds, explorer.reductions.remove(.entersActorsAtOnce) != nil else { return }
         deepenAnew(atMost: min(explorer.maximumSchedules, max(Self.fewestRunsInLine, runs)))
     }
 

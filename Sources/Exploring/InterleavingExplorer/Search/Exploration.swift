@@ -9,7 +9,7 @@ struct Exploration {
     private static let schedulesForEachStep = 4
 
     private let scenario: Scenario
-    private(set) var explorer: Explorer
+    var explorer: Explorer
     let surroundings = ScenarioRun.Surroundings()
     private var escapes: EscapeLog { surroundings.escapes }
     var report: ExplorationReport
@@ -101,15 +101,10 @@ struct Exploration {
                 a step of \(participant) has not ended for \(explorer.stepLimit): it loops without \
                 suspending, or waits for a lock or a thread
                 """,
-            schedule: Schedule(digits: digits, entersActorsLater: run?.entersActorsLater ?? false),
+            schedule: Schedule(digits: digits, entersActorsLater: run?.explorer.entersActorsLater ?? false),
             trace: Trace(steps: [])
         )
         return report
-    }
-
-    /// The same for a replay.
-    func stuckReplay() -> Replay {
-        Replay(trace: Trace(steps: []), failure: stuckReport().failure)
     }
 
     var isAbandoned: Bool {
@@ -129,12 +124,6 @@ struct Exploration {
             choices = max(choices, execution.choices.count)
             if !report.holds, explorer.stopsAtFirstFailure { return }
         }
-    }
-
-    /// Makes asking for an actor and entering it two steps, and returns whether they were one.
-    @discardableResult
-    mutating func entersActorsLater() -> Bool {
-        explorer.reductions.remove(.entersActorsAtOnce) != nil
     }
 
     /// Runs first-in-first-out order some times more, where there were few schedules.
@@ -211,7 +200,9 @@ struct Exploration {
         let findings = execution.findings
         // Where code in an actor asks for another one, the request itself can be too early or too late. Where the subject
         // cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a footprint tells.
-        if findings.asksInsideActors || findings.hasSubjectCancelled { entersActorsLater() }
+        if findings.asksInsideActors || findings.hasSubjectCancelled {
+            explorer.reductions.remove(.entersActorsAtOnce)
+        }
         watchesCancellation = watchesCancellation || findings.hasSubjectCancelled
         isCutByLock = isCutByLock || findings.isCutByLock
         if execution.hasMetLock { givenUp += 1 }
@@ -234,8 +225,8 @@ struct Exploration {
         guard report.failure == nil else { return }
         let isAlwaysSo = failure.kind == .escape || failure.kind == .divergedReplay
         let digits = isAlwaysSo ? digits : shorten(digits, failing: failure.kind)
-        let entersActorsLater = !explorer.reductions.contains(.entersActorsAtOnce)
-        report.failure = confirm(failure, under: Schedule(digits: digits, entersActorsLater: entersActorsLater))
+        let schedule = Schedule(digits: digits, entersActorsLater: explorer.entersActorsLater)
+        report.failure = confirm(failure, under: schedule)
     }
 
     /// Takes back every delay of a schedule, the last first, without which it fails as well.
@@ -284,7 +275,7 @@ struct Exploration {
         return Replay(
             trace: trace,
             failure: failure.map {
-                let schedule = Schedule(digits: execution.digits, entersActorsLater: run.entersActorsLater)
+                let schedule = Schedule(digits: execution.digits, entersActorsLater: run.explorer.entersActorsLater)
                 return ScenarioFailure(kind: $0.kind, message: $0.message, schedule: schedule, trace: trace)
             }
         )

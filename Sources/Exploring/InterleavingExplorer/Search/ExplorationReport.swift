@@ -1,6 +1,6 @@
 /// What an exploration has found.
 @available(Executors, *)
-public struct ExplorationReport: Sendable {
+public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// The name of the scenario.
     public let scenario: String
     /// How schedules were chosen, with the seed if they were drawn.
@@ -60,10 +60,7 @@ public struct ExplorationReport: Sendable {
             )
         }
     }
-}
 
-@available(Executors, *)
-extension ExplorationReport: CustomStringConvertible {
     /// A line for the search, a line for each remark, and the first failure with its trace.
     public var description: String {
         let remarks = self.remarks + (omission.map { ["There are more, since \($0)."] } ?? [])
@@ -82,7 +79,7 @@ extension ExplorationReport: CustomStringConvertible {
 
 /// What went wrong in a scenario, and under which schedule.
 @available(Executors, *)
-public struct ScenarioFailure: Error, Sendable {
+public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
     /// What sort of failure it is.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         /// The kind in words.
@@ -118,10 +115,7 @@ public struct ScenarioFailure: Error, Sendable {
     public let schedule: Schedule
     /// The steps that led to it, by name.
     public let trace: Trace
-}
 
-@available(Executors, *)
-extension ScenarioFailure: CustomStringConvertible {
     /// The kind, the message, the schedule and the trace.
     public var description: String {
         let delays = schedule.delays

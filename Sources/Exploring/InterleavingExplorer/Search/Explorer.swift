@@ -33,6 +33,8 @@ public struct Explorer: Sendable {
     }
 
     package var reductions = Reductions.all
+    /// Whether asking for an actor and entering it are two steps.
+    var entersActorsLater: Bool { !reductions.contains(.entersActorsAtOnce) }
     /// Whether a step may be held where it starts or wakes a task, marks an effect, or touches a queue or the clock.
     ///
     /// If not, a step runs from one suspension to the next, and orders are left out that real threads can show.
@@ -62,7 +64,9 @@ public struct Explorer: Sendable {
     /// Runs a scenario under one schedule, and records it.
     public nonisolated(nonsending) func replay(_ schedule: Schedule, of scenario: Scenario) async -> Replay {
         let exploration = Exploration(scenario, self)
-        return await perform(exploration, { exploration.replay(schedule) }, orElse: { exploration.stuckReplay() })
+        return await perform(exploration, { exploration.replay(schedule) }) {
+            Replay(trace: Trace(steps: []), failure: exploration.stuckReport().failure)
+        }
     }
 
     private nonisolated(nonsending) func perform<Result: Sendable>(

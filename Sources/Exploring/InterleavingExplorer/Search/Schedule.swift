@@ -6,7 +6,7 @@
 /// a search that leaves nothing out. A schedule belongs to one scenario and one build configuration,
 /// since the optimizer removes steps.
 @available(Executors, *)
-public struct Schedule: Sendable, Hashable {
+public struct Schedule: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The greatest number of candidates that a digit can tell apart.
     static let radix = 36
     /// What comes first where asking for an actor and entering it are two steps.
@@ -42,19 +42,7 @@ public struct Schedule: Sendable, Hashable {
     public var delays: Int {
         digits.count { $0 != 0 }
     }
-}
 
-@available(Executors, *)
-extension Schedule: CustomStringConvertible {
-    /// The digits; `0` if there are none.
-    public var description: String {
-        let mark = entersActorsLater ? String(Schedule.mark) : ""
-        return mark + (digits.isEmpty ? "0" : digits.map { String($0, radix: Schedule.radix) }.joined())
-    }
-}
-
-@available(Executors, *)
-extension Schedule: ExpressibleByStringLiteral {
     /// The schedule that a literal describes, which must consist of base-36 digits.
     public init(stringLiteral value: String) {
         guard let schedule = Schedule(parsing: value) else {
@@ -62,19 +50,22 @@ extension Schedule: ExpressibleByStringLiteral {
         }
         self = schedule
     }
+
+    /// The digits; `0` if there are none.
+    public var description: String {
+        let mark = entersActorsLater ? String(Schedule.mark) : ""
+        return mark + (digits.isEmpty ? "0" : digits.map { String($0, radix: Schedule.radix) }.joined())
+    }
 }
 
 /// What one schedule has led to.
 @available(Executors, *)
-public struct Replay: Sendable {
+public struct Replay: Sendable, CustomStringConvertible {
     /// The steps, by name.
     public let trace: Trace
     /// What went wrong, if anything did.
     public let failure: ScenarioFailure?
-}
 
-@available(Executors, *)
-extension Replay: CustomStringConvertible {
     /// The failure, with the steps that led to it; the steps alone if all holds.
     public var description: String {
         failure?.description ?? trace.description

@@ -2,7 +2,7 @@
 ///
 /// A **delay** is a choice at which a step other than the one that had waited longest was taken.
 @available(Executors, *)
-public enum SearchMode: Sendable, Hashable {
+public enum SearchMode: Sendable, Hashable, CustomStringConvertible {
     /// Every schedule, and some at random first if there are many.
     ///
     /// What is not exhausted after 1,000 runs is tried under 2,000 random schedules, which find most bugs of a big scenario
@@ -18,10 +18,7 @@ public enum SearchMode: Sendable, Hashable {
     /// Probabilistic concurrency testing: a bug that needs few ordering constraints is found with a
     /// probability that does not fall with the number of schedules.
     case random(seed: UInt64, schedules: Int)
-}
 
-@available(Executors, *)
-extension SearchMode: CustomStringConvertible {
     /// The mode in words, with the seed if there is one.
     public var description: String {
         switch self {

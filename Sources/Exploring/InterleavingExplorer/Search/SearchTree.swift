@@ -30,11 +30,9 @@ struct Choice: Sendable {
         let late = isLocked ? state.candidates.madeReady.map { $0.key } : []
         // When all operations have ended, a timer that fires tells nothing new.
         let withTimers = !state.unfinished.isEmpty
-        let count = own.count + state.candidates.count(withTimers: withTimers) + late.count
-        let width = min(count, Schedule.radix)
-        let others = state.candidates.keys(atMost: width - own.count, withTimers: withTimers)
-        keys = Array((own + others + late).prefix(width))
-        isTruncated = count > width
+        let all = own + state.candidates.keys(withTimers: withTimers) + late
+        keys = Array(all.prefix(Schedule.radix))
+        isTruncated = all.count > Schedule.radix
         known = state.known
         start = state.candidates.arrivals
         hasTimers = !state.candidates.queues.isEmpty || withTimers && state.candidates.hasTimers

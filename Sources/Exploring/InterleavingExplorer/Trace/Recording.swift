@@ -12,29 +12,16 @@ struct Recording: Sendable {
     /// The actors that have a name, in order of first appearance.
     private var actors: [(address: UInt, type: String, name: String)] = []
 
-    mutating func begin(
-        _ number: Int,
-        with candidate: Candidate,
-        of participant: String,
-        choice: Int,
-        of width: Int,
-        at time: Duration
-    ) {
+    mutating func add(_ step: TraceStep) {
+        steps.append(step)
+    }
+
+    /// What a step does that begins with a candidate, and the actor that it enters.
+    mutating func beginning(of candidate: Candidate) -> (action: String, actor: String?) {
         let isFirst = begun.insert(candidate.participant).inserted
         let actor = candidate.entersActor ? nameOfActor(enteredBy: candidate) : nil
         let action = candidate.label ?? actor.map { "\($0) runs" } ?? (isFirst ? "starts" : "continues")
-        steps.append(
-            TraceStep(
-                number: number,
-                participant: participant,
-                action: candidate.heldStep == nil ? action : "goes on",
-                actor: actor,
-                choice: choice,
-                width: width,
-                time: time,
-                events: []
-            )
-        )
+        return (candidate.heldStep == nil ? action : "goes on", actor)
     }
 
     mutating func add(_ event: TraceEvent) {

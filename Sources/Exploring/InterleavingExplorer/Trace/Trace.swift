@@ -1,12 +1,41 @@
 /// The recorded history of one schedule, by name.
 @available(Executors, *)
-public struct Trace: Sendable, Hashable {
+public struct Trace: Sendable, Hashable, CustomStringConvertible {
     /// The steps in the order in which they ran.
     public let steps: [TraceStep]
 
     /// The marked effects in the order in which they happened.
     public var effects: [String] {
         steps.flatMap(\.events).filter { $0.kind == .effect }.map(\.text)
+    }
+
+    /// One line for each step; a `*` marks a step out of first-in-first-out order.
+    public var description: String {
+        let width = steps.map(\.participant.count).max() ?? 0
+        let digits = String(steps.count).count
+        return steps.map { step in
+            let number = padding(String(step.number), to: digits) + String(step.number)
+            let name = step.participant + padding(step.participant, to: width)
+            let line = ([step.action] + step.events.map { text(of: $0, in: step) }).joined(separator: "; ")
+            return "\(step.isDeparture ? "*" : " ")\(number)  \(name)  \(line)"
+        }
+        .joined(separator: "\n")
+    }
+
+    private func text(of event: TraceEvent, in step: TraceStep) -> String {
+        let subject = event.participant == step.participant ? "" : "\(event.participant) "
+        return switch event.kind {
+        case .enters: "\(event.text) runs"
+        case .starts: "\(subject)starts \(event.text)"
+        case .wakes: "\(subject)wakes \(event.text)"
+        case .note: "\(subject)“\(event.text)”"
+        case .effect: "\(subject)“\(event.text)” (effect)"
+        case .ends: "\(subject)ends"
+        }
+    }
+
+    private func padding(_ text: String, to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count))
     }
 }
 
@@ -61,38 +90,6 @@ public struct TraceEvent: Sendable, Hashable {
     public let participant: String
     /// Whom it concerns, for `enters`, `starts` and `wakes`; the text, for `note` and `effect`; else empty.
     public let text: String
-}
-
-@available(Executors, *)
-extension Trace: CustomStringConvertible {
-    /// One line for each step; a `*` marks a step out of first-in-first-out order.
-    public var description: String {
-        let width = steps.map(\.participant.count).max() ?? 0
-        let digits = String(steps.count).count
-        return steps.map { step in
-            let number = padding(String(step.number), to: digits) + String(step.number)
-            let name = step.participant + padding(step.participant, to: width)
-            let line = ([step.action] + step.events.map { text(of: $0, in: step) }).joined(separator: "; ")
-            return "\(step.isDeparture ? "*" : " ")\(number)  \(name)  \(line)"
-        }
-        .joined(separator: "\n")
-    }
-
-    private func text(of event: TraceEvent, in step: TraceStep) -> String {
-        let subject = event.participant == step.participant ? "" : "\(event.participant) "
-        return switch event.kind {
-        case .enters: "\(event.text) runs"
-        case .starts: "\(subject)starts \(event.text)"
-        case .wakes: "\(subject)wakes \(event.text)"
-        case .note: "\(subject)“\(event.text)”"
-        case .effect: "\(subject)“\(event.text)” (effect)"
-        case .ends: "\(subject)ends"
-        }
-    }
-
-    private func padding(_ text: String, to width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.count))
-    }
 }
 
 @available(Executors, *)
