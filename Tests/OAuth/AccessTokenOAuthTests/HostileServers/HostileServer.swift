@@ -64,19 +64,13 @@ struct HostileServer: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// Servers that all come to the same.
-    ///
     /// - Parameter resource: what a resource comes to; where nothing is said, that is the status of the reply.
-    static func each(
-        _ exchange: Exchange,
-        resource: Resource? = nil,
-        _ servers: KeyValuePairs<String, [Step]>
-    ) -> [HostileServer] {
-        servers.map { name, steps in
-            let status = steps.lazy.compactMap { if case .whole(let status, _) = $0 { status } else { nil } }.first ?? 0
-            let usual: Resource = status == 401 ? .rejected : .status(status)
-            return HostileServer(name: name, steps: steps, exchange: exchange, resource: resource ?? usual)
-        }
+    init(name: String, steps: [Step], exchange: Exchange, resource: Resource? = nil) {
+        let status = steps.lazy.compactMap { if case .whole(let status, _) = $0 { status } else { nil } }.first ?? 0
+        self.name = name
+        self.steps = steps
+        self.exchange = exchange
+        self.resource = resource ?? (status == 401 ? .rejected : .status(status))
     }
 
     /// Whether only body and status tell it from a good server, and the status means nothing to `URLSession`.
