@@ -2,6 +2,8 @@ import Foundation
 
 /// One request as it came over the wire.
 struct HTTPRequest: Hashable, Sendable {
+    /// Method, target and version.
+    let line: String
     let method: String
     /// The target without its query.
     let path: String
@@ -113,7 +115,7 @@ struct HTTPRequestReader {
             fields[line[..<colon].lowercased(), default: []].append(String(trimmed))
         }
         let path = words[1].prefix { $0 != "?" }
-        return HTTPRequest(method: String(words[0]), path: String(path), fields: fields)
+        return HTTPRequest(line: first, method: String(words[0]), path: String(path), fields: fields)
     }
 
     private static func isToken(_ text: Substring) -> Bool {

@@ -2,14 +2,17 @@ import AccessTokenCore
 import Dispatch
 import Foundation
 
-/// Answers HTTP requests on the loopback address: a thread per connection, one request on each.
+/// Serves connections on the loopback address, a thread for each.
 ///
 /// Threads that wait for a socket are what a server with a handful of local clients needs, and they
 /// keep out of the way of Dispatch and of tasks, which are what the clients are there to show.
 final class LoopbackHTTPServer: Sendable {
+    typealias Service = @Sendable (SocketDescriptor, LoopbackHTTPServer) -> Void
+
     private struct State {
         var connections: Set<SocketDescriptor> = []
         var isStopping = false
+        var isListening = true
     }
 
     private static let secondsToWaitForAClient = 120
@@ -18,26 +21,33 @@ final class LoopbackHTTPServer: Sendable {
     /// The port that it listens on; the system chose it if 0 was asked for.
     let port: UInt16
 
-    private let answer: @Sendable (HTTPRequest?) -> HTTPResponse
+    private let serve: Service
     private let listener: SocketDescriptor
-    private let wakePipe: WakePipe
     private let threads = DispatchGroup()
     private let state = Locked(State())
 
     /// Listens at once, and until ``stop()``.
     ///
-    /// - Parameter answer: gets `nil` for what is no request.
+    /// - Parameter serve: is called on the thread of each connection, which closes when it returns.
     /// - Throws: ``SocketError`` if the port is taken.
-    init(port: UInt16, answer: @escaping @Sendable (HTTPRequest?) -> HTTPResponse) throws(SocketError) {
-        self.answer = answer
-        wakePipe = try WakePipe()
-        do throws(SocketError) {
-            (listener, self.port) = try SocketDescriptor.listening(onPort: port)
-        } catch {
-            wakePipe.close()
-            throw error
-        }
+    init(port: UInt16, serving serve: @escaping Service) throws(SocketError) {
+        self.serve = serve
+        (listener, self.port) = try SocketDescriptor.listening(onPort: port)
         run { server in server.acceptConnections() }
+    }
+
+    /// Answers one HTTP request on each connection.
+    ///
+    /// - Parameter answer: gets `nil` for what is no request.
+    convenience init(port: UInt16, answer: @escaping @Sendable (HTTPRequest?) -> HTTPResponse) throws(SocketError) {
+        try self.init(port: port) { connection, server in
+            switch connection.nextRequest() {
+            case .complete(let request): server.deliver(answer(request), to: connection)
+            case .malformed: server.deliver(answer(nil), to: connection)
+            // The client left, or was silent for too long, before it had said all.
+            case .incomplete: break
+            }
+        }
     }
 
     /// Takes no more requests, lets the answers under way be sent, and returns when the port is free.
@@ -45,23 +55,25 @@ final class LoopbackHTTPServer: Sendable {
     /// Calling it again does nothing more. It waits for the server's threads: do not call it from an
     /// answer.
     func stop() {
-        let isFirst = state.withLock { state in
-            guard !state.isStopping else { return false }
+        state.withLock { state in
+            guard !state.isStopping else { return }
             state.isStopping = true
             // Inside the lock, like all that is done by number: a connection that has closed gives its
             // number to the next one, which need not be this server's.
             for connection in state.connections {
                 connection.endReceiving()
             }
-            return true
         }
-        if isFirst {
-            wakePipe.wake()
+        // Shutting the listening socket down would wake its thread on Linux only: a connection does everywhere.
+        while state.withLock({ $0.isListening }) {
+            if let own = try? SocketDescriptor.connected(toPort: port) {
+                own.close()
+                break
+            }
+            // Out of descriptors: let the connections that hold them end.
+            Thread.sleep(forTimeInterval: 0.005)
         }
         threads.wait()
-        if isFirst {
-            wakePipe.close()
-        }
     }
 
     private func run(_ body: @escaping @Sendable (LoopbackHTTPServer) -> Void) {
@@ -73,33 +85,30 @@ final class LoopbackHTTPServer: Sendable {
     }
 
     private func acceptConnections() {
-        while wakePipe.waitForConnection(on: listener) {
-            guard let connection = listener.nextConnection() else {
-                // Out of descriptors: let the connections that hold them end.
+        while true {
+            let connection = listener.nextConnection()
+            let isStopping = state.withLock { state in
+                if let connection, !state.isStopping { state.connections.insert(connection) }
+                return state.isStopping
+            }
+            guard !isStopping else {
+                connection?.close()
+                break
+            }
+            if let connection {
+                run { server in server.handle(connection) }
+            } else {
+                // Out of descriptors, as above.
                 Thread.sleep(forTimeInterval: 0.005)
-                continue
             }
-            let isWelcome = state.withLock { state in
-                guard !state.isStopping else { return false }
-                state.connections.insert(connection)
-                return true
-            }
-            guard isWelcome else {
-                connection.close()
-                continue
-            }
-            run { server in server.serve(connection) }
         }
         listener.close()
+        state.withLock { $0.isListening = false }
     }
 
-    private func serve(_ connection: SocketDescriptor) {
+    private func handle(_ connection: SocketDescriptor) {
         connection.limitWaiting(seconds: Self.secondsToWaitForAClient)
-        if let response = response(to: connection) {
-            deliver(response, to: connection)
-            // Closing with bytes unread would reset the connection and take the answer with it.
-            drain(connection)
-        }
+        serve(connection, self)
         state.withLock { state in
             state.connections.remove(connection)
             connection.close()
@@ -123,20 +132,8 @@ final class LoopbackHTTPServer: Sendable {
             drain(connection)
         }
         connection.endSending()
-    }
-
-    /// `nil` if the client left, or was silent for too long, before it had said all.
-    private func response(to connection: SocketDescriptor) -> HTTPResponse? {
-        var reader = HTTPRequestReader()
-        while true {
-            let bytes = connection.receive(upTo: 4096)
-            guard !bytes.isEmpty else { return nil }
-            switch reader.append(bytes) {
-            case .incomplete: continue
-            case .complete(let request): return answer(request)
-            case .malformed: return answer(nil)
-            }
-        }
+        // Closing with bytes unread would reset the connection and take the answer with it.
+        drain(connection)
     }
 
     private func drain(_ connection: SocketDescriptor) {
@@ -145,6 +142,19 @@ final class LoopbackHTTPServer: Sendable {
             let bytes = connection.receive(upTo: 4096)
             guard !bytes.isEmpty else { return }
             count += bytes.count
+        }
+    }
+}
+
+extension SocketDescriptor {
+    /// Reads one request; it stays incomplete if the client leaves, or is silent for too long.
+    func nextRequest() -> HTTPRequestReader.Progress {
+        var reader = HTTPRequestReader()
+        while true {
+            let bytes = receive(upTo: 4096)
+            guard !bytes.isEmpty else { return .incomplete }
+            let progress = reader.append(bytes)
+            if progress != .incomplete { return progress }
         }
     }
 }

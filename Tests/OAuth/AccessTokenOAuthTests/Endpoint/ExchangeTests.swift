@@ -12,9 +12,7 @@ import FoundationNetworking
 @Suite("An exchange with the token endpoint", .eightAtATime, .timeLimit(.minutes(10)))
 struct ExchangeTests {
     @Test func `a reply brings tokens, and the endpoint's own query is kept`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, tokens("A1", "RT1"))
-        } _: { server in
+        try await withServer(replying: 200, tokens("A1", "RT1")) { server in
             let url = try #require(URL(string: try server.url.absoluteString + "?tenant=a%2Bb"))
             let clock = ManualClock()
             let endpoint = TokenEndpoint(url, authentication: .none(clientID: "app"), clock: clock)
@@ -26,9 +24,7 @@ struct ExchangeTests {
     }
 
     @Test func `callback code gets the same`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, tokens("A1"))
-        } _: { server in
+        try await withServer(replying: 200, tokens("A1")) { server in
             let endpoint = try server.endpoint()
             let result = await told { endpoint.exchange(.refreshToken("RT0"), then: $0) }
             #expect(try result.get().accessToken.value == "A1")
@@ -36,9 +32,7 @@ struct ExchangeTests {
     }
 
     @Test func `an app can know what its server means by a reply without a word`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(400, "", fields: [:])
-        } _: { server in
+        try await withServer(replying: 400) { server in
             var endpoint = try server.endpoint()
             endpoint.failureMapping = { $0.status == 400 && $0.body.isEmpty ? .refused("invalid_grant") : nil }
             await #expect(throws: OAuthError.refused("invalid_grant")) {
@@ -74,9 +68,7 @@ struct ExchangeTests {
     }
 
     @Test func `a reply in time leaves no timer`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, tokens("A1", "RT1"))
-        } _: { server in
+        try await withServer(replying: 200, tokens("A1", "RT1")) { server in
             let clock = ManualClock()
             _ = try await server.endpoint(clock: clock).exchange(.refreshToken("RT0"))
             #expect(clock.pendingTimers == 0)
@@ -143,9 +135,7 @@ struct AssertionTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 
     @Test func `holds neither a load nor a sign-out for ever`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, tokens("A1"))
-        } _: { server in
+        try await withServer(replying: 200, tokens("A1")) { server in
             let clock = ManualClock()
             let never = Event()
             let endpoint = try server.endpoint(

@@ -53,9 +53,7 @@ struct PitfallTests {
     }
 
     @Test func `line breaks in a secret reach the server as they are, and no header is lost`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, tokens("A1"))
-        } _: { server in
+        try await withServer(replying: 200, tokens("A1")) { server in
             let endpoint = try server.endpoint(authentication: .basicRaw(clientID: "app", secret: "a\r\nb\u{0}"))
             _ = try await endpoint.exchange(.refreshToken("R\r\nT"))
             let request = try #require(server.requests.first)

@@ -6,9 +6,7 @@ import Testing
 @Suite("Revocation", .eightAtATime, .timeLimit(.minutes(10)))
 struct RevocationTests {
     @Test func `a token is sent with its kind and the client's proof`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, "")
-        } _: { server in
+        try await withServer(replying: 200) { server in
             let endpoint = try server.endpoint(authentication: .basic(clientID: "app", secret: "s"))
             try await endpoint.revoke("R+T")
             try await endpoint.revoke("A", hint: "access_token")
@@ -23,9 +21,8 @@ struct RevocationTests {
     }
 
     @Test func `a refusal is an error without the token in it`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(400, #"{"error":"unsupported_token_type","error_description":"of RT-secret"}"#)
-        } _: { server in
+        try await withServer(replying: 400, #"{"error":"unsupported_token_type","error_description":"of RT-secret"}"#) {
+            server in
             let endpoint = try server.endpoint()
             await #expect(throws: OAuthError.refused("unsupported_token_type", explanation: "of <hidden>")) {
                 try await endpoint.revoke("RT-secret")
@@ -45,9 +42,7 @@ struct RevocationTests {
     }
 
     @Test func `without a place to revoke nothing is sent`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, "")
-        } _: { server in
+        try await withServer(replying: 200) { server in
             try await TokenEndpoint(try server.url, authentication: .none(clientID: "app")).revoke("RT")
             #expect(server.requests.isEmpty)
         }

@@ -17,9 +17,7 @@ struct VocabularyTests {
     private func requestSent(_ grant: TokenGrant, _ authentication: ClientAuthentication) async throws
         -> ReceivedRequest
     {
-        try await withServer { connection, _ in
-            connection.reply(200, #"{"access_token":"A","token_type":"Bearer"}"#)
-        } _: { server in
+        try await withServer(replying: 200, #"{"access_token":"A","token_type":"Bearer"}"#) { server in
             _ = try await server.endpoint(authentication: authentication).exchange(grant)
             return try #require(server.requests.first)
         }
@@ -125,9 +123,7 @@ struct VocabularyTests {
 
     @Test func `an assertion that cannot be made fails with its own error, and nothing is sent`() async throws {
         struct NoKey: Error, Equatable {}
-        try await withServer { connection, _ in
-            connection.reply(500, "")
-        } _: { server in
+        try await withServer(replying: 500) { server in
             let endpoint = try server.endpoint(authentication: .assertion(clientID: "app") { throw NoKey() })
             await #expect(throws: NoKey()) { try await endpoint.exchange(.clientCredentials()) }
             #expect(server.requests.isEmpty)

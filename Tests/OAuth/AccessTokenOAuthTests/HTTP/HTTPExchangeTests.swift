@@ -109,9 +109,7 @@ struct HTTPExchangeTests {
     func `is neither over at once nor the end with a time-out that is no whole number of seconds`(
         seconds: TimeInterval
     ) async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, "")
-        } _: { server in
+        try await withServer(replying: 200) { server in
             let configuration = URLSessionConfiguration.keepingNothing
             configuration.timeoutIntervalForRequest = seconds
             var request = URLRequest(url: try server.resource)

@@ -10,11 +10,6 @@ struct OAuthLoaderTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0", scope: "read")
     private let old = AccessToken(value: "A0")
 
-    /// Answers the n-th request with A n and RT n.
-    private func rotating(_ connection: ScriptedConnection, _ request: ReceivedRequest) {
-        connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
-    }
-
     private func sent(to server: ScriptedServer) -> [String] {
         server.requests.compactMap { request in
             request.body.split(separator: "&").first { $0.hasPrefix("refresh_token=") }.map { String($0.dropFirst(14)) }
@@ -22,7 +17,7 @@ struct OAuthLoaderTests {
     }
 
     @Test func `each load sends what the one before brought, and keeps what the server left as it was`() async throws {
-        try await withServer(rotating) { server in
+        try await withServer(ScriptedServer.rotating) { server in
             let store = MemoryCredentialStore(start)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             var token = old
@@ -50,7 +45,7 @@ struct OAuthLoaderTests {
 
     @Test func `a valid token that another process obtained is adopted, and not the one that is replaced`() async throws
     {
-        try await withServer(rotating) { server in
+        try await withServer(ScriptedServer.rotating) { server in
             let clock = ManualClock()
             let endpoint = try server.endpoint(clock: clock)
             func adopted(_ credential: Credential) async throws -> String {

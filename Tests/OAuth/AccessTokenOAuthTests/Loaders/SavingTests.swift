@@ -16,8 +16,7 @@ struct SavingTests {
         lifetime: Int = 3600,
         _ body: (ScriptedServer, TroubledStore, OAuthLoader, OAuthLoader) async throws -> Void
     ) async throws {
-        try await withServer { connection, request in
-            guard request.line.contains("/token") else { return connection.reply(200, "") }
+        try await withServer { connection, _ in
             connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)", lifetime: lifetime))
         } _: { server in
             let store = TroubledStore(start, takeOverDelay: takeOverDelay)
@@ -80,9 +79,7 @@ struct SavingTests {
     }
 
     @Test func `a refusal that cannot be written down is told, and the token is not sent again`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(400, #"{"error":"invalid_grant"}"#)
-        } _: { server in
+        try await withServer(replying: 400, #"{"error":"invalid_grant"}"#) { server in
             let store = TroubledStore(start)
             let unheard = UnheardErrors()
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear)

@@ -28,9 +28,7 @@ struct SignInTests {
         _ kind: SessionKind,
         _ body: (ScriptedServer, TroubledStore, OAuthLoader, Subject) async throws -> Void
     ) async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
-        } _: { server in
+        try await withServer(ScriptedServer.rotating) { server in
             let store = TroubledStore(nil)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             try await body(server, store, loader, subject(kind, loader))

@@ -10,9 +10,7 @@ struct SignOutTests {
 
     @Test func `removes the credential, and revokes its refresh token, or else its access token`() async throws {
         let access = Credential(accessToken: start.accessToken, refreshToken: nil)
-        try await withServer { connection, _ in
-            connection.reply(200, "")
-        } _: { server in
+        try await withServer(replying: 200) { server in
             for credential in [start, access, nil] {
                 let store = MemoryCredentialStore(credential)
                 await OAuthLoader(endpoint: try server.endpoint(), store: store).signOut()
@@ -31,9 +29,7 @@ struct SignOutTests {
     @Test func `is carried out to its end for a cancelled caller, as are a sign-in, a load and an exchange`()
         async throws
     {
-        try await withServer { connection, request in
-            connection.reply(200, request.line.contains("/token") ? tokens("A1", "RT1") : "")
-        } _: { server in
+        try await withServer(replying: 200, tokens("A1", "RT1")) { server in
             let store = MemoryCredentialStore()
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             func asCancelled<Value: Sendable>(
@@ -70,9 +66,7 @@ struct SignOutTests {
 
     @Test(arguments: [1, 2, 3])
     func `with a store that fails tries again, and revokes at least`(failures: Int) async throws {
-        try await withServer { connection, request in
-            connection.reply(200, request.line.contains("/token") ? tokens("A9", "RT9") : "")
-        } _: { server in
+        try await withServer(replying: 200, tokens("A9", "RT9")) { server in
             let store = TroubledStore(start)
             let unheard = UnheardErrors()
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear)
@@ -93,9 +87,7 @@ struct SignOutTests {
     }
 
     @Test func `does not wait again for a store that lets nobody in, and revokes`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, "")
-        } _: { server in
+        try await withServer(replying: 200) { server in
             let store = TroubledStore(start)
             store.becomeBusy()
             let unheard = UnheardErrors()
@@ -109,9 +101,7 @@ struct SignOutTests {
 
     @Test(arguments: [false, true])
     func `that returns late takes nothing from the session that began meanwhile`(fails: Bool) async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, "")
-        } _: { server in
+        try await withServer(replying: 200) { server in
             let store = TroubledStore(start)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
             let unsaved = LoaderMemory.Unsaved(

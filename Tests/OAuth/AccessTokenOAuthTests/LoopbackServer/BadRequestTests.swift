@@ -121,7 +121,13 @@ struct BadRequestTests {
             #expect(reader.append([byte]) == .incomplete)
         }
         let fields = ["content-length": ["3"], "x-a": ["b"]]
-        let expected = HTTPRequest(method: "POST", path: "/token", fields: fields, body: Array("c=d".utf8))
+        let expected = HTTPRequest(
+            line: "POST /token?a=b HTTP/1.1",
+            method: "POST",
+            path: "/token",
+            fields: fields,
+            body: Array("c=d".utf8)
+        )
         #expect(reader.append([bytes[bytes.count - 1]]) == .complete(expected))
         var whole = HTTPRequestReader()
         #expect(whole.append(bytes) == .complete(expected))

@@ -41,20 +41,6 @@ struct RawConnection {
     }
 }
 
-extension SocketDescriptor {
-    /// A connection to a port of 127.0.0.1, as a client has it.
-    static func connected(toPort port: UInt16) throws(SocketError) -> SocketDescriptor {
-        let descriptor = try stream()
-        let status = unsafe withLoopbackAddress(port) { unsafe connect(descriptor.number, $0, $1) }
-        guard status == 0 else {
-            let code = errno
-            descriptor.close()
-            throw SocketError(call: "connect", code: code)
-        }
-        return descriptor
-    }
-}
-
 /// What the token endpoint says, good or bad, as it is on the wire.
 struct WireReply: Decodable {
     let access_token: String?

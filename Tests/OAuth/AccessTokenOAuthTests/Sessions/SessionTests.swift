@@ -186,9 +186,7 @@ struct SessionTests {
 
     @Test(arguments: [301, 302, 303, 307, 308], SessionKind.allCases)
     func `follows a redirect of a GET within the origin, and no other`(status: Int, kind: SessionKind) async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, "")
-        } _: { stranger in
+        try await withServer(replying: 200) { stranger in
             let places = [
                 "/inside": "token?a=b%20c", "/outside": try stranger.resource.absoluteString, "/circle": "circle",
             ]

@@ -18,6 +18,11 @@ extension AccessTokenPolicy {
 }
 
 extension ScriptedServer {
+    /// Answers the n-th request with A n and RT n.
+    static let rotating: Script = { connection, _ in
+        connection.reply(200, tokens("A\(connection.number)", "RT\(connection.number)"))
+    }
+
     /// The server as the token endpoint of a public client, and where tokens are revoked.
     ///
     /// - Parameter clock: what a test sets forward.

@@ -1,6 +1,7 @@
 import AccessTokenCore
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LoopbackAuthorizationServer
@@ -9,78 +10,49 @@ import Testing
 final class ScriptedServer: Sendable {
     typealias Script = @Sendable (ScriptedConnection, ReceivedRequest) -> Void
 
-    private let listener: SocketDescriptor
-    private let wakePipe: WakePipe
-    private let port: UInt16
-    private let threads = DispatchGroup()
-    private let received = Locked<[ReceivedRequest]>([])
-    private let keepsRequests: Bool
-    private let script: Script
+    private final class Log: Sendable {
+        let connections = Locked(0)
+        let requests = Locked<[ReceivedRequest]>([])
+    }
+
+    private let server: LoopbackHTTPServer
+    private let log = Log()
 
     /// - Parameters:
     ///   - keepsRequests: whether there are ``requests``; those of a long run would fill the memory.
     ///   - script: answers the first request of each connection, which closes when it returns.
     init(keepsRequests: Bool = true, _ script: @escaping Script) throws {
-        self.keepsRequests = keepsRequests
-        self.script = script
-        wakePipe = try WakePipe()
-        (listener, port) = try SocketDescriptor.listening(onPort: 0)
-        run { server in server.accept() }
+        server = try LoopbackHTTPServer(port: 0) { [log] descriptor, _ in
+            let number = log.connections.withLock { count in
+                count += 1
+                return count
+            }
+            let connection = ScriptedConnection(number: number, descriptor: descriptor)
+            if let request = connection.receive() {
+                if keepsRequests { log.requests.withLock { $0.append(request) } }
+                script(connection, request)
+            }
+            connection.end()
+        }
     }
 
     /// Every first request of a connection so far.
-    var requests: [ReceivedRequest] { received.withLock { $0 } }
+    var requests: [ReceivedRequest] { log.requests.withLock { $0 } }
 
     var url: URL {
-        get throws { try #require(URL(string: "http://127.0.0.1:\(port)/token")) }
+        get throws { try #require(URL(string: "http://127.0.0.1:\(server.port)/token")) }
     }
 
     /// Where sessions ask for something.
     var resource: URL {
-        get throws { try #require(URL(string: "http://127.0.0.1:\(port)/resource")) }
+        get throws { try #require(URL(string: "http://127.0.0.1:\(server.port)/resource")) }
     }
 
     /// What the requests had in their `Authorization` field.
     var authorizations: [String?] { requests.map { $0.fields["authorization"] } }
 
     /// Returns when all connections are over.
-    ///
-    /// It blocks no thread, since who closes a connection may need the pool.
-    func stop() async {
-        wakePipe.wake()
-        await withCheckedContinuation { continuation in
-            threads.notify(queue: DispatchQueue(label: "scripted server")) { continuation.resume() }
-        }
-        wakePipe.close()
-    }
-
-    private func run(_ body: @escaping @Sendable (ScriptedServer) -> Void) {
-        threads.enter()
-        Thread.detachNewThread { [self] in
-            body(self)
-            threads.leave()
-        }
-    }
-
-    private func accept() {
-        var number = 0
-        while wakePipe.waitForConnection(on: listener) {
-            guard let descriptor = listener.nextConnection() else { continue }
-            descriptor.limitWaiting(seconds: 60)
-            number += 1
-            let connection = ScriptedConnection(number: number, descriptor: descriptor)
-            run { server in server.serve(connection) }
-        }
-        listener.close()
-    }
-
-    private func serve(_ connection: ScriptedConnection) {
-        if let request = connection.receive() {
-            if keepsRequests { received.withLock { $0.append(request) } }
-            script(connection, request)
-        }
-        connection.close()
-    }
+    func stop() async { await onThreadOfItsOwn { self.server.stop() } }
 }
 
 /// Runs a test against a server, and stops the server after it.
@@ -100,6 +72,15 @@ func withServer<Value>(
     return try result.get()
 }
 
+/// Runs a test against a server that answers each request so.
+func withServer<Value>(
+    replying status: Int,
+    _ reply: String = "",
+    _ body: (ScriptedServer) async throws -> Value
+) async throws -> Value {
+    try await withServer({ connection, _ in connection.reply(status, reply) }, body)
+}
+
 /// One connection to a scripted server, which may say anything on it, HTTP or not.
 final class ScriptedConnection: Sendable {
     /// Counts from 1.
@@ -113,13 +94,8 @@ final class ScriptedConnection: Sendable {
 
     /// The next request on this connection, `nil` if the client closed it.
     func receive() -> ReceivedRequest? {
-        var bytes: [UInt8] = []
-        while true {
-            if let request = request(in: bytes) { return request }
-            let more = descriptor.receive(upTo: 65_536)
-            guard !more.isEmpty else { return nil }
-            bytes += more
-        }
+        guard case .complete(let request) = descriptor.nextRequest() else { return nil }
+        return ReceivedRequest(request)
     }
 
     func send(_ text: String) {
@@ -139,18 +115,10 @@ final class ScriptedConnection: Sendable {
         )
     }
 
-    func close() {
+    /// Sends nothing more, and reads what the client still says: the reply would be lost with it.
+    func end() {
         descriptor.endSending()
         while !descriptor.receive(upTo: 65_536).isEmpty {}
-        descriptor.close()
-    }
-
-    private func request(in bytes: [UInt8]) -> ReceivedRequest? {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
-        let request = ReceivedRequest(head: String(text[..<end.lowerBound]), body: String(text[end.upperBound...]))
-        let length = request.fields["content-length"].flatMap { Int($0) } ?? 0
-        return request.body.utf8.count >= length ? request : nil
     }
 }
 
@@ -160,16 +128,10 @@ struct ReceivedRequest: Sendable {
     let fields: [String: String]
     let body: String
 
-    init(head: String, body: String) {
-        let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
-        line = String(lines.first ?? "")
-        var fields: [String: String] = [:]
-        for field in lines.dropFirst() {
-            guard let colon = field.firstIndex(of: ":") else { continue }
-            fields[field[..<colon].lowercased()] = field[field.index(after: colon)...].trimmingPrefix(" ").description
-        }
-        self.fields = fields
-        self.body = body
+    init(_ request: HTTPRequest) {
+        line = request.line
+        fields = request.fields.compactMapValues(\.first)
+        body = String(decoding: request.body, as: UTF8.self)
     }
 }
 
