@@ -11,14 +11,12 @@ public import Foundation
 /// let store = PostgresCredentialStore("postgresql://fleet@db.example/tokens?sslmode=verify-full", name: "partner-api")
 /// ```
 ///
-/// The body of an update runs while its transaction holds the row. A process that dies inside is rolled back by the server, which
-/// lets the next one in. The table, `access_token_credentials`, is made by the first update; a role that may not create
-/// tables needs one that is there already.
+/// The body of an update runs while its transaction holds the row. A process that dies inside is rolled back by the server,
+/// which lets the next one in. The table, `access_token_credentials`, is made by the first update.
 ///
-/// **Concurrency** One body runs at a time, in all processes and machines. Each update and each load has a connection of
-/// its own, which ends with it: a fleet at rest has none; one store has at most one of each kind at a time. Its
-/// calls block a thread of a queue of the store's, and none of the pool. Those that wait are not served in the order in
-/// which they came. Have one store for a credential in a process.
+/// **Concurrency** One body runs at a time, in all processes and machines; those that wait are not served in the order in
+/// which they came. A store has at most one connection for updates and one for loads, and none at rest. Its calls block no
+/// thread of the pool. Have one store for a credential in a process.
 ///
 /// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run; a connection that is
 /// being opened is waited for. A body that runs is its own task's matter, and is written all the same.
@@ -30,8 +28,8 @@ public import Foundation
 /// - `unreadable`: the record is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
 /// - `unavailable`: the server cannot be reached, or refused a statement. If the connection broke during the commit, the
 ///   record may have been written or not: read it again before you write. An `OAuthLoader` does.
-/// - `superseded`: the server ended the transaction while the body ran. Nothing was written. A body that takes longer than a
-///   second takes its row again after that, unless another process has written.
+/// - `superseded`: the server ended the transaction while the body ran, and the body could not take the row again. Nothing was
+///   written.
 public final class PostgresCredentialStore: CredentialStore {
     /// 5 seconds: who lives and loses the row takes it again within one or two; see `CredentialStore`.
     public let takeOverDelay: TimeInterval = 5

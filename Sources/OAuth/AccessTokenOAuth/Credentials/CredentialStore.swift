@@ -33,10 +33,9 @@ public protocol CredentialStore: Sendable {
 
     /// For how many seconds others have to find the exclusion free before its last holder is known to be dead.
     ///
-    /// An `OAuthLoader` writes into the record that it is going to send the refresh token. A process that is let in and
-    /// finds such a note waits so long, and then sends the refresh token again.
-    /// - `.infinity`, unless a store says otherwise: a holder that lives may lose the exclusion, as that of a lease does. The
-    ///   others wait until no reply can come any more, four times the deadline of the token endpoint.
+    /// A process that finds the note of another one, which was going to send the refresh token, waits so long and then sends
+    /// the token again.
+    /// - `.infinity`, unless a store says otherwise: a holder that lives may lose the exclusion, as that of a lease does.
     /// - A few seconds: only death ends the exclusion, or the holder takes it again at once.
     /// - 0: the record ends with the process. No notes are written.
     var takeOverDelay: TimeInterval { get }

@@ -25,18 +25,12 @@ public struct CredentialStoreError: Error, Hashable, Sendable {
 
     /// What is kept at `place` is no credential, or cannot be opened with the key; it was left as it is.
     ///
-    /// - Parameters:
-    ///   - place: a path, or the name of a row or an item.
-    ///   - what: what is wrong; it must not have a secret in it.
+    /// `what` says what is wrong, and must not have a secret in it.
     public static func unreadable(at place: String, _ what: String) -> CredentialStoreError {
         CredentialStoreError(reason: .unreadable(place: place, what: what))
     }
 
-    /// Others can read or exchange what is kept at `place`: it was neither read nor written.
-    ///
-    /// - Parameters:
-    ///   - place: a path, or the name of a row or an item.
-    ///   - what: whose permissions are wrong.
+    /// Others can read or exchange what is kept at `place`: it was neither read nor written; `what` says why.
     public static func insecure(at place: String, _ what: String) -> CredentialStoreError {
         CredentialStoreError(reason: .insecure(place: place, what: what))
     }

@@ -2,11 +2,9 @@ public import Foundation
 
 /// Why the token endpoint gave no token, and what to do next.
 ///
-/// Ask ``requiresSignIn``, ``isTransient`` and ``isConfigurationMistake``. An error that is none of them was a reply
-/// that could not be understood, which another try is not likely to change; or a code of the device grant.
-///
-/// For the device grant (RFC 8628, section 3.5) compare ``code``. `authorization_pending` asks to poll again after the
-/// interval, and `slow_down` to make the interval 5 s longer. `expired_token` and `access_denied` end the polling.
+/// Ask ``requiresSignIn``, ``isTransient`` and ``isConfigurationMistake``. An error that is none of them was a reply that
+/// could not be understood, which another try is not likely to change; or a ``code`` of the device grant (RFC 8628, section
+/// 3.5): `authorization_pending` and `slow_down` (5 s longer) ask to poll again, `expired_token` and `access_denied` do not.
 ///
 /// No error prints a secret. The server's free text, which may repeat one, is only in ``serverExplanation``.
 ///
@@ -73,28 +71,19 @@ public struct OAuthError: Error, Hashable, Sendable {
 
     /// There is no usable connection to the server, and nothing of the request's body was sent.
     ///
-    /// - Parameters:
-    ///   - code: that of the system's `URLError`.
-    ///   - system: what the system says about it, such as why a certificate is not trusted.
+    /// `code` is that of the system's `URLError`; `system` is what the system says, such as why a certificate is not trusted.
     public static func unreachable(code: Int, system: String? = nil) -> OAuthError {
         OAuthError(reason: .unreachable(code: code, system: Remark(text: system)))
     }
 
-    /// The request was sent, and the connection brought no whole reply, or none in HTTP.
-    ///
-    /// - Parameters:
-    ///   - code: that of the system's `URLError`.
-    ///   - system: what the system says about it.
+    /// The request was sent, and the connection brought no whole reply, or none in HTTP; `code` and `system` as above.
     public static func connectionLost(code: Int, system: String? = nil) -> OAuthError {
         OAuthError(reason: .connectionLost(code: code, system: Remark(text: system)))
     }
 
     /// `URLSession` cannot read the head of the reply, and the tokens behind it are lost.
     ///
-    /// On Linux it takes less than other clients do. The server sends such a head each time, so the same request does not
-    /// help: a proxy in front of the server can write the head anew.
-    ///
-    /// - Parameter system: what the system says about it.
+    /// The server sends such a head each time, so the same request does not help; see <doc:ThreatModel>.
     public static func unreadableHead(system: String? = nil) -> OAuthError {
         OAuthError(reason: .unreadableHead(system: Remark(text: system)))
     }

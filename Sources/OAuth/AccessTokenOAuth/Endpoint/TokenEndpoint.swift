@@ -20,12 +20,7 @@ public import FoundationNetworking
 /// **Cancellation** None: a request that was sent may have spent the refresh token, and is seen through.
 ///
 /// **Failure** ``OAuthError``; an error of the app's own client assertion, unchanged. Redirects are not followed, a
-/// reply is read up to a megabyte, and nothing is sent twice.
-///
-/// On Linux `URLSession` needs `libcurl4`, and takes a proxy from the environment (`http_proxy`, `https_proxy`) also
-/// for the loopback address, unless `no_proxy` exempts it. There all sessions of a process read in one queue, which a
-/// server that sends a body without end as fast as memory can hold up, and it can fill some hundred megabytes before
-/// reading stops; its own callers have their error long before.
+/// reply is read up to a megabyte, and nothing is sent twice. <doc:ThreatModel> has the limits of `URLSession` on Linux.
 public struct TokenEndpoint: Sendable {
     /// How many seconds a caller waits for a reply if nothing else is said: 30.
     public static let usualDeadline: TimeInterval = 30
@@ -111,8 +106,8 @@ public struct TokenEndpoint: Sendable {
 
     /// Exchanges a grant for a token.
     ///
-    /// **Failure** ``OAuthError``. Send a refresh token that rotates by an ``OAuthLoader``: a successor may come without a
-    /// usable access token, or after the deadline, and only the loader saves it then.
+    /// **Failure** ``OAuthError``. A refresh token's successor may come without an access token, or after the deadline: only
+    /// an ``OAuthLoader`` saves it then.
     public func exchange(_ grant: TokenGrant) async throws -> TokenResponse {
         let exchange = OutstandingExchange<TokenReply>()
         try await send(grant, settling: exchange)
@@ -135,12 +130,12 @@ public struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Tells the server that a token is not needed any more (RFC 7009); with most servers, a refresh token takes the
-    /// access tokens with it.
+    /// Tells the server that a token is not needed any more (RFC 7009); does nothing without a ``revocationURL``.
     ///
-    /// Does nothing without a ``revocationURL``. A token that the server does not know counts as revoked.
+    /// With most servers, a refresh token takes the access tokens with it. A token that the server does not know counts as
+    /// revoked.
     ///
-    /// **Failure** ``OAuthError``. An app that signs out goes on all the same: the user is not to be kept.
+    /// **Failure** ``OAuthError``; an app that signs out goes on all the same.
     ///
     /// - Parameters:
     ///   - token: a refresh token, or an access token.

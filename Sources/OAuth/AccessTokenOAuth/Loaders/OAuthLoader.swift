@@ -15,23 +15,16 @@ public import Foundation
 ///
 /// Callback code uses it by way of a `CallbackLoaderAdapter`.
 ///
-/// **Concurrency** A refresh token is sent by one load at a time, in all processes that share the store. A load keeps the
-/// store's exclusion until its exchange is over, which may be long after its caller's deadline. Before it sends, it writes
-/// into the record that it will: a store that cannot save is noticed while the refresh token is unspent, and a process that
-/// is let in too early sends nothing as long as a reply can come. Loaders of one store object, and of stores of one folder
-/// or keychain item, share what they know in a process. Loaders of a store that is a `struct` do not.
+/// **Concurrency** A refresh token is sent by one load at a time, in all processes that share the store; for how long the
+/// others wait is told by <doc:Distribution>. Loaders of one store object, and of stores of one folder or keychain item,
+/// share what they know in a process. Loaders of a store that is a `struct` do not.
 ///
 /// **Cancellation** None: exchange and write are seen through, also if the calling task is cancelled.
 ///
-/// **Failure** ``OAuthError``; `AccessTokenError.signedOut` if there is nothing to exchange; what the store throws.
-/// - After the endpoint's deadline the caller is told ``OAuthError/timedOut``. The exchange goes on. Its reply is saved,
-///   and the next load adopts it. The refresh token is not sent again before no reply can come any more.
-/// - A refresh token that the server refuses (`invalid_grant`) is removed, unless the store has another one by then,
-///   and is not sent again. If an earlier sender may still save its successor, the record stays until then.
-/// - A request whose reply was lost is sent once again, by whichever process comes first. After that, no process sends it for
-///   as long as the endpoint's deadline; they are told ``OAuthError/unavailable(status:retryAfter:)``.
-/// - A credential that could not be saved is kept in memory and saved before anything else, rather than exchanged
-///   again; until then no caller gets its access token.
+/// **Failure** ``OAuthError``; `AccessTokenError.signedOut` if there is nothing to exchange; what the store throws. After
+/// ``OAuthError/timedOut`` the exchange goes on, and the next load adopts what it brought. A refresh token that the server
+/// refuses is removed, and is not sent again. A credential that could not be saved is kept in memory and saved before
+/// anything else; until then no caller gets its access token.
 public final class OAuthLoader: AsyncAccessTokenLoader {
     let endpoint: TokenEndpoint
     let store: any CredentialStore
@@ -69,9 +62,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///
     /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. If you do not use
     /// that, wait first until the service's sign-out has returned, which would take this session for the one that ends.
-    ///
-    /// A load of this process that is running is waited for, up to the endpoint's deadline; one of another process, as long
-    /// as the store waits.
+    /// A load of this process is waited for, up to the endpoint's deadline; one of another process, as long as the store waits.
     ///
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {
@@ -87,10 +78,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// Begins a session in the store and in a service of this loader, as at the end of a login.
     ///
     /// The credential may have an access token, or only a refresh token, which the next call of the service exchanges.
-    /// For a session of another user, sign out of the service first.
-    ///
-    /// A sign-out of the service that has begun is waited for: it does not take the new session for the one that
-    /// ends, and a load as by ``signIn(_:)``.
+    /// For a session of another user, sign out of the service first. A sign-out of the service that has begun is waited
+    /// for, and a load as by ``signIn(_:)``.
     ///
     /// **Failure** What the store throws; the service goes on as it was then.
     public func signIn(_ credential: Credential, to service: AsyncAccessTokenService) async throws {
@@ -103,9 +92,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         }
     }
 
-    /// Begins a session in the store and in a queue service, which has this loader by way of a `CallbackLoaderAdapter`.
-    ///
-    /// It is the same as for an async service. Callback code calls it in a `Task`.
+    /// Begins a session in the store and in a queue service, as in an async one; callback code calls it in a `Task`.
     public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
         try await signIn(credential, after: service.signOuts)
         if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }

@@ -15,12 +15,9 @@ public import FoundationNetworking
 /// let (data, response) = try await session.data(for: URLRequest(url: friendsURL))
 /// ```
 ///
-/// - After a 401, the session invalidates the token that it sent, and sends the request once more with the next token. A
-///   second 401 goes to the caller, and so does a 401 for a body from a stream, which cannot be sent again.
-/// - The token goes to the session's origins only (scheme, host and port), by `https` or within this machine. Redirects of
-///   a `GET` or `HEAD` are followed within the origin. Any other redirect is the reply.
-/// - A reply is read into memory up to a limit. For downloads, uploads from files and progress use `URLSession`, with a
-///   token from `withToken`.
+/// After a 401, the session sends the request once more with the next token; not a body from a stream, which cannot be sent
+/// again. The token goes to the session's origins only, by `https` or within this machine, and so do the redirects that are
+/// followed: those of a `GET` or `HEAD`. A reply is read into memory up to a limit. See <doc:Requests>.
 ///
 /// **Concurrency** Can be used from any thread.
 ///
@@ -30,8 +27,7 @@ public import FoundationNetworking
 /// **Failure** What the service or `URLSession` throws, unchanged; ``BearerSessionError``. A status is no error.
 ///
 /// **On Linux** each request has a connection of its own. `httpMaximumConnectionsPerHost` of them are open at once; the
-/// other requests wait. Time-outs count in whole seconds. A proxy is taken from the environment (`http_proxy`,
-/// `https_proxy`) also for the loopback address, unless `no_proxy` exempts it.
+/// other requests wait. Time-outs count in whole seconds.
 public final class AsyncBearerSession: Sendable {
     /// How many bytes of a reply are read into memory if nothing else is said: 64 MiB.
     public static let usualBodyLimit = 64 << 20

@@ -21,8 +21,7 @@ public import FoundationNetworking
 ///
 /// **Cancellation** `cancel()` of what ``data(for:then:)`` returns answers at once with `URLError.cancelled`.
 ///
-/// **Failure** What the service or `URLSession` answers, unchanged; ``BearerSessionError``. A status is no error. Each
-/// handler is called once, also if the session is dropped.
+/// **Failure** As of an ``AsyncBearerSession``. Each handler is called once, also if the session is dropped.
 public final class BearerSession: Sendable {
     private let tokens: any AccessTokenProviding
     private let transport: BearerTransport

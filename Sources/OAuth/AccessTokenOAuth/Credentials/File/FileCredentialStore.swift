@@ -8,8 +8,7 @@ public import Foundation
 /// ```
 ///
 /// The folder is made with mode 0700, and each file in it with 0600. A record is replaced as a whole and flushed to the
-/// disk before `update` returns. An app and its extensions share a folder of their app group. The folder has to be on a
-/// disk of this machine: locks on network file systems promise too little.
+/// disk before `update` returns. The folder has to be on a disk of this machine; see <doc:Promises>.
 ///
 /// **Concurrency** One body runs at a time, in all processes that use the folder. Those that wait hold no thread, and
 /// are not served in the order in which they came. Have one store for a folder in a process, and a folder for each credential.
@@ -17,10 +16,8 @@ public import Foundation
 /// **Failure** ``CredentialStoreError``:
 /// - `unreadable`: the file is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
 /// - `insecure`: folder or file can be used by others, belongs to another user, or is a symbolic link.
-/// - `unavailable`: the disk is full, the folder cannot be written, or was removed while a body ran. A record of more than
-///   16 MiB, which could not be read again, is not written either.
-/// - `superseded`: the lock was lost while a body ran, since its file was removed, or since the system was about to suspend
-///   the app. Nothing was written.
+/// - `unavailable`: the disk is full, the folder cannot be written or was removed, or the record has more than 16 MiB.
+/// - `superseded`: the lock was lost while a body ran, and nothing was written.
 public final class FileCredentialStore: PlacedCredentialStore {
     /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
     public var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }

@@ -19,24 +19,15 @@ public import AccessTokenCore
 /// device, and is not synchronized. On macOS, a program needs a provisioning profile to use this keychain; a command-line
 /// tool uses ``FileCredentialStore``.
 ///
-/// A keychain cannot be locked, so a file in `lockFolder` is. On the platforms where apps are suspended, the lock is held
-/// within an expiring activity. If the time is over while a body runs, the lock is given up; the update throws
-/// `superseded`, and an `OAuthLoader` saves what the server issued at its next chance.
+/// A keychain cannot be locked, so a file in `lockFolder` is; <doc:Distribution> says what happens to the lock when an app is
+/// suspended, and what of this store **has not run yet**.
 ///
 /// The item outlives the app: an app that is deleted and installed again finds the former credential. Call ``reset()`` at
 /// the first launch if you do not want that.
 ///
-/// **Tested** The logic of this store is tested with a stand-in for the keychain, on Linux, where there is no other way to
-/// make one. The calls of the Security framework were compiled and run nowhere yet.
+/// **Concurrency** As with a ``FileCredentialStore`` in `lockFolder`. Have one store for an item in a process.
 ///
-/// **Concurrency** One body runs at a time, in all processes that use the folder. Those that wait hold no thread, and
-/// are not served in the order in which they came. Have one store for an item in a process.
-///
-/// **Failure** ``CredentialStoreError``:
-/// - `unavailable`: the keychain refuses, for example before the first unlock. No body was run then, or nothing was written.
-/// - `unreadable`: the item is none of this package's, or its seal cannot be opened. It is left as it is.
-/// - `insecure`: the lock's folder can be used by others.
-/// - `superseded`: the lock was lost while a body ran. Nothing was written.
+/// **Failure** As of a ``FileCredentialStore``, and `unavailable` while the keychain refuses, as before the first unlock.
 public final class KeychainCredentialStore: PlacedCredentialStore {
     /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
     public var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }
