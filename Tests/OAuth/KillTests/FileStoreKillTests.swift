@@ -27,20 +27,11 @@ final class FileStoreKillTests {
         FileCredentialStore(folder: session, waitLimit: waitLimit)
     }
 
-    private func massacre(grace: TimeInterval) -> Massacre {
-        Massacre(place: place, store: store(), grace: grace, kills: kills)
-    }
-
-    @Test func `lose no session of a server that grants a short grace`() async throws {
-        try await massacre(grace: 10).losesNothing()
-        let left = try FileManager.default.contentsOfDirectory(atPath: session.path)
-        #expect(left.count <= 3, "\(left)")
-    }
-
-    @Test func `spend no token twice on a strict server, but for those who die between sending and saving`()
-        async throws
-    {
-        try await massacre(grace: 0).losesOnlyWhatIsExplained()
+    @Test(arguments: [10, 0])
+    func `lose no session of a server with a grace, and on a strict one only by a death between sending and saving`(
+        grace: TimeInterval
+    ) async throws {
+        try await Massacre(place: place, store: store(), grace: grace, kills: kills).losesOnlyWhatIsExplained()
         let left = try FileManager.default.contentsOfDirectory(atPath: session.path)
         #expect(left.count <= 3, "\(left)")
     }
