@@ -80,33 +80,20 @@ struct RetryingLoaderTests {
 
     @Test(
         arguments: [
-            OAuthError.refused("invalid_grant"), .refused("invalid_client"), .bodyTooLong, .redirected(status: 307),
-            .notUnderstood(status: 200, "it is not JSON"),
-        ]
+            (.refused("invalid_grant"), 1), (.refused("invalid_client"), 1), (.bodyTooLong, 1),
+            (.redirected(status: 307), 1), (.notUnderstood(status: 200, "it is not JSON"), 1),
+            (.connectionLost(code: -1), 2), (.timedOut, 2), (.unavailable(status: 503), 2),
+            (.unreachable(code: -1004), 4), (.unavailable(status: 429), 4), (.assertionTimedOut, 4),
+        ] as [(OAuthError, Int)]
     )
-    func `what does not pass is not tried again`(error: OAuthError) async {
-        let base = ListLoader(.failure(error))
-        let load = Task { try await retrying(base).load(replacing: nil) }
-        await #expect(throws: error) { try await load.valueInTime }
-        #expect(base.loads == 1)
-    }
-
-    @Test(arguments: [OAuthError.connectionLost(code: -1), .timedOut, .unavailable(status: 503)])
-    func `a request that may have been carried out is sent again once`(error: OAuthError) async {
-        let base = ListLoader(.failure(error))
-        let loader = retrying(base)
-        let load = Task { try await loader.load(replacing: nil) }
-        await expectDelay(1, before: 2, of: base)
-        await #expect(throws: error) { try await load.valueInTime }
-        #expect(base.loads == 2)
-    }
-
-    @Test(arguments: [OAuthError.unreachable(code: -1004), .unavailable(status: 429), .assertionTimedOut])
-    func `a request that was not carried out is sent as often as is allowed`(error: OAuthError) async {
+    func `what does not pass is sent once, what may have been carried out twice, and all else as often as is allowed`(
+        error: OAuthError,
+        loads: Int
+    ) async {
         let base = ListLoader(.failure(error))
         let loader = RetryingLoader(base, retries: 3, clock: InstantClock())
         await #expect(throws: error) { try await loader.load(replacing: nil) }
-        #expect(base.loads == 4)
+        #expect(base.loads == loads)
     }
 
     @Test func `what was not carried out does not use up the one more time`() async {
