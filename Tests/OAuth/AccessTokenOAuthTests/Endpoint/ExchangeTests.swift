@@ -11,23 +11,19 @@ import FoundationNetworking
 
 @Suite("An exchange with the token endpoint", .eightAtATime, .timeLimit(.minutes(10)))
 struct ExchangeTests {
-    @Test func `a reply brings tokens, and the endpoint's own query is kept`() async throws {
+    @Test func `a reply brings tokens, to callback code as well, and leaves no timer; the endpoint's query is kept`()
+        async throws
+    {
         try await withServer(replying: 200, tokens("A1", "RT1")) { server in
             let url = try #require(URL(string: try server.url.absoluteString + "?tenant=a%2Bb"))
             let clock = ManualClock()
             let endpoint = TokenEndpoint(url, authentication: .none(clientID: "app"), clock: clock)
-            let response = try await endpoint.exchange(.refreshToken("RT0"))
             let token = AccessToken(value: "A1", expiration: clock.now.addingTimeInterval(3600))
-            #expect(response == TokenResponse(accessToken: token, refreshToken: "RT1"))
-            #expect(server.requests.map(\.line) == ["POST /token?tenant=a%2Bb HTTP/1.1"])
-        }
-    }
-
-    @Test func `callback code gets the same`() async throws {
-        try await withServer(replying: 200, tokens("A1")) { server in
-            let endpoint = try server.endpoint()
-            let result = await told { endpoint.exchange(.refreshToken("RT0"), then: $0) }
-            #expect(try result.get().accessToken.value == "A1")
+            let expected = TokenResponse(accessToken: token, refreshToken: "RT1")
+            #expect(try await endpoint.exchange(.refreshToken("RT0")) == expected)
+            #expect(try await told { endpoint.exchange(.refreshToken("RT0"), then: $0) }.get() == expected)
+            #expect(server.requests.map(\.line) == Array(repeating: "POST /token?tenant=a%2Bb HTTP/1.1", count: 2))
+            #expect(clock.pendingTimers == 0)
         }
     }
 
@@ -67,14 +63,6 @@ struct ExchangeTests {
         #expect(lateness.withLock { $0 } == [false])
     }
 
-    @Test func `a reply in time leaves no timer`() async throws {
-        try await withServer(replying: 200, tokens("A1", "RT1")) { server in
-            let clock = ManualClock()
-            _ = try await server.endpoint(clock: clock).exchange(.refreshToken("RT0"))
-            #expect(clock.pendingTimers == 0)
-        }
-    }
-
     @Test(arguments: [(-1, 30), (0, 30), (.nan, 30), (.infinity, 3600), (5, 5)] as [(TimeInterval, TimeInterval)])
     func `a deadline that makes no sense is corrected`(given: TimeInterval, used: TimeInterval) throws {
         let url = try #require(URL(string: "https://example.com"))
@@ -106,6 +94,17 @@ struct ExchangeTests {
             #expect(!text.contains("s3cret"))
             #expect(error?.isConfigurationMistake == true)
         }
+    }
+
+    @Test func `plain HTTP to another machine is used if that is allowed`() async throws {
+        let url = try #require(URL(string: "http://no-such-host.invalid/revoke"))
+        var endpoint = TokenEndpoint(url, authentication: .none(clientID: "app"), revocationURL: url)
+        endpoint.allowsInsecureHTTP = true
+        let errors = [
+            await #expect(throws: OAuthError.self) { try await endpoint.exchange(.refreshToken("RT")) },
+            await #expect(throws: OAuthError.self) { try await endpoint.revoke("RT") },
+        ]
+        #expect(errors.allSatisfy { $0?.isTransient == true })
     }
 
     /// `HTTPExchangeTests` shows that the exchange ends then, though its body trickles.

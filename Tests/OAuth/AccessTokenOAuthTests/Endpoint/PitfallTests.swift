@@ -51,15 +51,4 @@ struct PitfallTests {
             #expect((try? result.get())?.accessToken.value == (expected == nil ? "A1" : nil))
         }
     }
-
-    @Test func `line breaks in a secret reach the server as they are, and no header is lost`() async throws {
-        try await withServer(replying: 200, tokens("A1")) { server in
-            let endpoint = try server.endpoint(authentication: .basicRaw(clientID: "app", secret: "a\r\nb\u{0}"))
-            _ = try await endpoint.exchange(.refreshToken("R\r\nT"))
-            let request = try #require(server.requests.first)
-            let expected = "Basic " + Data("app:a\r\nb\u{0}".utf8).base64EncodedString()
-            #expect(request.fields["authorization"] == expected)
-            #expect(request.body == "grant_type=refresh_token&refresh_token=R%0D%0AT")
-        }
-    }
 }

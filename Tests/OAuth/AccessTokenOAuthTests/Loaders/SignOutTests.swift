@@ -9,20 +9,24 @@ struct SignOutTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 
     @Test func `removes the credential, and revokes its refresh token, or else its access token`() async throws {
+        let refresh = Credential(refreshToken: "R+T")
         let access = Credential(accessToken: start.accessToken, refreshToken: nil)
         try await withServer(replying: 200) { server in
-            for credential in [start, access, nil] {
+            let endpoint = try server.endpoint(authentication: .basic(clientID: "app", secret: "s"))
+            // The last one has no place where tokens are revoked.
+            let without = TokenEndpoint(try server.url, authentication: .none(clientID: "app"))
+            for (credential, endpoint) in [(refresh, endpoint), (access, endpoint), (nil, endpoint), (start, without)] {
                 let store = MemoryCredentialStore(credential)
-                await OAuthLoader(endpoint: try server.endpoint(), store: store).signOut()
+                await OAuthLoader(endpoint: endpoint, store: store).signOut()
                 #expect(try await store.load() == nil)
             }
             #expect(server.requests.map(\.line) == Array(repeating: "POST /revoke HTTP/1.1", count: 2))
             #expect(
                 server.requests.map(\.body) == [
-                    "token=RT0&token_type_hint=refresh_token&client_id=app",
-                    "token=A0&token_type_hint=access_token&client_id=app",
+                    "token=R%2BT&token_type_hint=refresh_token", "token=A0&token_type_hint=access_token",
                 ]
             )
+            #expect(server.authorizations == ["Basic YXBwOnM=", "Basic YXBwOnM="])
         }
     }
 
