@@ -2,6 +2,7 @@
 import AccessTokenCore
 import AccessTokenPostgres
 import CredentialStoreContract
+import Dispatch
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport
@@ -153,21 +154,27 @@ struct PostgresCredentialStoreTests {
         #expect(try await rival.load()?.credential.refreshToken == (hasRival ? "RT3" : second.refreshToken))
     }
 
-    @Test func `what the server issued meanwhile is saved, and not exchanged again`() async throws {
-        let server = try RotatingAuthorizationServer()
+    @Test func `what the server issued while the connection was cut is saved, and not exchanged again`() async throws {
+        let (database, isCut) = (database, DispatchSemaphore(value: 0))
+        let server = try RotatingAuthorizationServer { event in
+            guard case .tokenRequested = event else { return }
+            Task {
+                try? await database.terminate()
+                isCut.signal()
+            }
+            // It holds a thread of the server's own.
+            isCut.wait()
+        }
         defer { server.stop() }
         let store = database.store()
         try await store.update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
-        let database = database
-        let interrupted = InterruptedStore(store) { try await database.terminate() }
         let endpoint = TokenEndpoint(
             server.tokenEndpoint,
             authentication: .none(clientID: RotatingAuthorizationServer.clientID)
         )
-        let token = try await OAuthLoader(endpoint: endpoint, store: interrupted).load(replacing: nil)
+        let token = try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil)
         #expect(try await store.load()?.credential.accessToken?.value == token.value)
         #expect(server.tally.tokenRequests == 1)
-        #expect(interrupted.hasInterrupted)
     }
 
     @Test func `a body that takes longer than the limit loses the row`() async throws {
@@ -348,24 +355,5 @@ struct PostgresRestartTests {
         try await store.update { _ in .replace(Credential(refreshToken: "RT2")) }
         #expect(try await store.load()?.credential.refreshToken == "RT2")
     }
-}
-
-extension CredentialSeal {
-    /// A stand-in for a cipher, which notices a wrong key.
-    fileprivate static func adding(_ key: UInt8) -> CredentialSeal {
-        CredentialSeal {
-            Data([key] + $0.map { $0 &+ key })
-        } open: {
-            guard $0.first == key else { throw CancellationError() }
-            return Data($0.dropFirst().map { $0 &- key })
-        }
-    }
-}
-
-/// All that a value shows of itself: description, debug description and dump.
-private func everythingShown(by value: some Any) -> String {
-    var text = "\(value)|" + String(reflecting: value) + "|"
-    dump(value, to: &text)
-    return text
 }
 #endif

@@ -92,34 +92,4 @@ extension Trait where Self == ConditionTrait {
         .enabled(if: TestDatabase.connection != nil, "ACCESS_TOKEN_POSTGRES names no server: .ci/deep postgres")
     }
 }
-
-/// Does something after the body of the first update that replaces, and before what the body returns is written.
-final class InterruptedStore: CredentialStore {
-    var takeOverDelay: TimeInterval { base.takeOverDelay }
-    private let base: any CredentialStore
-    private let interruption: Locked<(@Sendable () async throws -> Void)?>
-
-    /// Whether the interruption has happened, or has begun.
-    var hasInterrupted: Bool { interruption.withLock { $0 == nil } }
-
-    init(_ base: any CredentialStore, by interruption: @escaping @Sendable () async throws -> Void) {
-        self.base = base
-        self.interruption = Locked(interruption)
-    }
-
-    func load() async throws -> CredentialRecord? { try await base.load() }
-
-    @discardableResult
-    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-        try await base.update { record in
-            let change = try await body(record)
-            if case .replace = change { try await self.takeInterruption()?() }
-            return change
-        }
-    }
-
-    private func takeInterruption() -> (@Sendable () async throws -> Void)? {
-        interruption.withLock { $0.take() }
-    }
-}
 #endif

@@ -196,30 +196,20 @@ struct FileCredentialStoreTests {
 
     // MARK: What is sealed
 
-    private static func seal(_ key: UInt8) -> CredentialSeal {
-        struct WrongKey: Error {}
-        return CredentialSeal {
-            Data([key] + $0.map { $0 ^ key })
-        } open: {
-            guard $0.first == key else { throw WrongKey() }
-            return Data($0.dropFirst().map { $0 ^ key })
-        }
-    }
-
     @Test(arguments: [nil, 0x5A] as [UInt8?], [TimeInterval.infinity, -.infinity, 1e300])
     func `a token that never expires is kept as it is`(_ key: UInt8?, seconds: TimeInterval) async throws {
         let token = AccessToken(value: "AT", expiration: Date(timeIntervalSinceReferenceDate: seconds))
-        let seal = key.map { Self.seal($0) }
+        let seal: CredentialSeal? = key.map { .adding($0) }
         try await store(seal).update { _ in .replace(Credential(accessToken: token, refreshToken: "RT")) }
         #expect(try await store(seal).load()?.credential.accessToken == token)
     }
 
     @Test(arguments: [0x33, nil] as [UInt8?])
     func `a wrong key is an error, and signs nobody out`(_ key: UInt8?) async throws {
-        let sealed = store(Self.seal(0x5A))
+        let sealed = store(.adding(0x5A))
         try await sealed.update { _ in .replace(first) }
         #expect(try !place.text.contains("RT1"))
-        let stranger = store(key.map(Self.seal))
+        let stranger = store(key.map { .adding($0) })
         let error = await #expect(throws: CredentialStoreError.self) { try await stranger.load() }
         #expect(error?.isUnreadable == true)
         for change in [CredentialChange.remove, .replace(second), .keep] {
@@ -230,7 +220,7 @@ struct FileCredentialStoreTests {
 
     @Test func `what was stored without a seal is read, and sealed with the next replacement`() async throws {
         _ = try await filledStore()
-        let sealed = store(Self.seal(0x5A))
+        let sealed = store(.adding(0x5A))
         #expect(try await sealed.credential == first)
         try await sealed.update { _ in .replace(second) }
         #expect(try !place.text.contains("RT2"))

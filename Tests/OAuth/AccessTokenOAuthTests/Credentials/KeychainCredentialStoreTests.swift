@@ -15,8 +15,8 @@ struct KeychainCredentialStoreTests {
     private let item = KeychainStandIn()
 
     /// An opening of the store, as another process has one.
-    private func store(_ seal: CredentialSeal? = nil) -> KeychainCredentialStore {
-        KeychainCredentialStore(item, place: "keychain item session of test", seal: seal, mutex: mutex())
+    private func store() -> KeychainCredentialStore {
+        KeychainCredentialStore(item, place: "keychain item session of test", seal: nil, mutex: mutex())
     }
 
     private func mutex(

@@ -73,10 +73,3 @@ func told<Value: Sendable>(
         call { continuation.resume(returning: $0) }
     }
 }
-
-/// All that a value shows of itself: description, debug description and dump.
-func everythingShown(by value: some Any) -> String {
-    var text = "\(value)|" + String(reflecting: value) + "|"
-    dump(value, to: &text)
-    return text
-}

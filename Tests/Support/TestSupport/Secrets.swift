@@ -1,0 +1,22 @@
+package import AccessTokenOAuth
+import Foundation
+
+/// All that a value shows of itself: description, debug description and dump.
+package func everythingShown(by value: some Any) -> String {
+    var text = "\(value)|" + String(reflecting: value) + "|"
+    dump(value, to: &text)
+    return text
+}
+
+extension CredentialSeal {
+    /// A stand-in for a cipher, which notices a wrong key.
+    package static func adding(_ key: UInt8) -> CredentialSeal {
+        struct WrongKey: Error {}
+        return CredentialSeal {
+            Data([key] + $0.map { $0 &+ key })
+        } open: {
+            guard $0.first == key else { throw WrongKey() }
+            return Data($0.dropFirst().map { $0 &- key })
+        }
+    }
+}
