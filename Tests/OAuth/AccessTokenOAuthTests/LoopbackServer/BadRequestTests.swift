@@ -40,7 +40,7 @@ struct BadRequestTests {
     )
     func answersBytes(_ bytes: [UInt8]) async throws {
         try await withRotatingServer { server throws in
-            let connection = try RawConnection(toPort: server.port)
+            let connection = try SocketDescriptor.connected(toPort: server.port)
             connection.send(bytes + Array("\r\n\r\n".utf8))
             #expect(connection.finish().hasPrefix("HTTP/1.1 400 "))
         }
@@ -104,7 +104,7 @@ struct BadRequestTests {
             for part in ["", "POST /tok", "POST /token HTTP/1.1\r\nContent-Length: 100\r\n\r\nhalf"] {
                 #expect(try server.answer(to: part).isEmpty)
             }
-            let connection = try RawConnection(toPort: server.port)
+            let connection = try SocketDescriptor.connected(toPort: server.port)
             connection.send("POST /token HTTP/1.1\r\n\r\n")
             for await _ in requests.stream { break }
             connection.reset()

@@ -1,6 +1,7 @@
-import LoopbackAuthorizationServer
 import TestSupport
 import Testing
+
+@testable import LoopbackAuthorizationServer
 
 @Suite("The loopback server rotates refresh tokens", .eightAtATime, .timeLimit(.minutes(10)))
 struct RotationTests {
@@ -86,7 +87,7 @@ struct RotationTests {
         try await withRotatingServer(latency: 0.2) { server throws in
             let body = RotatingAuthorizationServer.form(server.signIn().refreshToken)
             let head = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)"
-            let connections = try (0..<100).map { _ in try RawConnection(toPort: server.port) }
+            let connections = try (0..<100).map { _ in try SocketDescriptor.connected(toPort: server.port) }
             for connection in connections { connection.send("POST /token HTTP/1.1\r\n\(head)\r\n\r\n\(body)") }
             let answers = connections.map { $0.finish() }
             #expect(answers.count { $0.hasPrefix("HTTP/1.1 200 ") } == 1)

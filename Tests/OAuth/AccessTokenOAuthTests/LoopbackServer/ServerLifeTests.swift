@@ -1,6 +1,7 @@
-import LoopbackAuthorizationServer
 import TestSupport
 import Testing
+
+@testable import LoopbackAuthorizationServer
 
 @Suite("The loopback server starts and stops cleanly", .eightAtATime, .timeLimit(.minutes(10)))
 struct ServerLifeTests {
@@ -11,16 +12,16 @@ struct ServerLifeTests {
         let server = try RotatingAuthorizationServer()
         let port = server.port
         // The server closes this connection first, and its port stays in use for a while.
-        let connection = try RawConnection(toPort: port)
+        let connection = try SocketDescriptor.connected(toPort: port)
         connection.send(Self.request)
         #expect(connection.rest().hasPrefix("HTTP/1.1 404 "))
         server.stop()
-        #expect(throws: SocketError.self) { try RawConnection(toPort: port) }
+        #expect(throws: SocketError.self) { try SocketDescriptor.connected(toPort: port) }
 
         let next = try RotatingAuthorizationServer(port: port)
         defer { next.stop() }
         #expect(next.port == port)
-        let connections = try (0..<8).map { _ in try RawConnection(toPort: port) }
+        let connections = try (0..<8).map { _ in try SocketDescriptor.connected(toPort: port) }
         server.stop()
         for connection in connections {
             connection.send(Self.request)
@@ -41,10 +42,10 @@ struct ServerLifeTests {
     func answerUnderWay() async throws {
         let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
         let server = try RotatingAuthorizationServer(latency: 0.2) { events.continuation.yield($0) }
-        let silent = try RawConnection(toPort: server.port)
+        let silent = try SocketDescriptor.connected(toPort: server.port)
         // Connections are accepted one after the other: by this answer the silent one has its thread.
         _ = try server.answer(to: Self.request)
-        let connection = try RawConnection(toPort: server.port)
+        let connection = try SocketDescriptor.connected(toPort: server.port)
         connection.send("POST /token HTTP/1.1\r\n\r\n")
         for await event in events.stream where event == .tokenRequested(nil) { break }
         server.stop()

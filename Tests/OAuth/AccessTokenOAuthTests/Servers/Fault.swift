@@ -43,19 +43,13 @@ enum Fault: Sendable {
     /// The server's reply as it is on the wire; `nil` if there is no server.
     private static func reply(of server: RealServer, to request: ReceivedRequest) -> String? {
         guard let connection = try? SocketDescriptor.connected(toPort: server.port) else { return nil }
-        defer { connection.close() }
         connection.limitWaiting(seconds: 60)
         // One exchange on a connection: its end is the end of the reply.
         let fields = request.fields.merging(["connection": "close"]) { $1 }
         let head = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
-        connection.send(Array("\(request.line)\r\n\(head)\r\n\(request.body)".utf8))
-        var bytes: [UInt8] = []
-        while true {
-            let more = connection.receive(upTo: 65_536)
-            guard !more.isEmpty else { break }
-            bytes += more
-        }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+        connection.send("\(request.line)\r\n\(head)\r\n\(request.body)")
+        let reply = connection.rest()
+        return reply.isEmpty ? nil : reply
     }
 }
 

@@ -63,14 +63,13 @@ struct SessionTests {
         }
     }
 
+    private func transport(to origin: URL) -> BearerTransport {
+        BearerTransport(origins: [origin], allowsInsecureHTTP: false, configuration: .keepingNothing, bodyLimit: 0)
+    }
+
     @Test func `sends a body from a stream once`() throws {
         let url = try Nobody.url
-        let transport = BearerTransport(
-            origins: [url],
-            allowsInsecureHTTP: false,
-            configuration: .keepingNothing,
-            bodyLimit: 0
-        )
+        let transport = transport(to: url)
         let response = try #require(HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
         var request = URLRequest(url: url)
         #expect(transport.isRejection(.success(HTTPReply(response: response, body: Data())), of: request))
@@ -148,12 +147,7 @@ struct SessionTests {
     )
         throws
     {
-        let transport = BearerTransport(
-            origins: [try #require(URL(string: origin))],
-            allowsInsecureHTTP: false,
-            configuration: .keepingNothing,
-            bodyLimit: 0
-        )
+        let transport = transport(to: try #require(URL(string: origin)))
         #expect(transport.refusal(of: URLRequest(url: try #require(URL(string: url)))) == error)
     }
 

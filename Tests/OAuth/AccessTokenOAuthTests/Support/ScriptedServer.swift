@@ -99,7 +99,7 @@ final class ScriptedConnection: Sendable {
     }
 
     func send(_ text: String) {
-        descriptor.send(Array(text.utf8))
+        descriptor.send(text)
     }
 
     /// Sends as much as the client takes; says whether it still takes anything.

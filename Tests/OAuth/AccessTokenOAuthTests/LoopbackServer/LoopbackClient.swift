@@ -2,42 +2,28 @@ import Foundation
 
 @testable import LoopbackAuthorizationServer
 
-/// A connection that says exactly what a test says, valid HTTP or not.
-struct RawConnection {
-    private let descriptor: SocketDescriptor
-
-    /// - Throws: `SocketError` if no server listens there.
-    init(toPort port: UInt16) throws(SocketError) {
-        descriptor = try .connected(toPort: port)
-    }
-
-    func send(_ text: String) {
-        descriptor.send(Array(text.utf8))
-    }
-
-    func send(_ bytes: [UInt8]) {
-        descriptor.send(bytes)
-    }
+extension SocketDescriptor {
+    func send(_ text: String) { send(Array(text.utf8)) }
 
     /// Says that nothing more will come, and reads until the server has closed.
     func finish() -> String {
-        descriptor.endSending()
+        endSending()
         return rest()
     }
 
     /// Reads until the server has closed.
     func rest() -> String {
         var bytes: [UInt8] = []
-        while case let more = descriptor.receive(upTo: 4096), !more.isEmpty { bytes += more }
-        descriptor.close()
+        while case let more = receive(upTo: 4096), !more.isEmpty { bytes += more }
+        close()
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Says that nothing more will come, and then breaks the connection: the server's next byte gets `EPIPE`.
     func reset() {
-        descriptor.endSending()
-        descriptor.setOption(SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
-        descriptor.close()
+        endSending()
+        setOption(SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
+        close()
     }
 }
 
@@ -53,7 +39,7 @@ struct WireReply: Decodable {
 extension RotatingAuthorizationServer {
     /// The whole answer, head and body.
     func answer(to text: String) throws -> String {
-        let connection = try RawConnection(toPort: port)
+        let connection = try SocketDescriptor.connected(toPort: port)
         connection.send(text)
         return connection.finish()
     }
