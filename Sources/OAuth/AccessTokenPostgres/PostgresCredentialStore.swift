@@ -15,14 +15,11 @@ public import Foundation
 /// which lets the next one in. The table, `access_token_credentials`, is made by the first update.
 ///
 /// **Concurrency** One body runs at a time, in all processes and machines; those that wait are not served in the order in
-/// which they came. A store has at most one connection for updates and one for loads, and none at rest. Its calls block no
-/// thread of the pool. Have one store for a credential in a process.
+/// which they came. No call blocks a thread of the pool. Have one store for a credential in a process. Take-over, connections
+/// and clocks are described by ``AccessTokenPostgres``.
 ///
 /// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run; a connection that is
 /// being opened is waited for. A body that runs is its own task's matter, and is written all the same.
-///
-/// **Time** The life of an access token is kept by the clock of the database: a machine whose clock is wrong reads a record
-/// with dates that are right by its own clock.
 ///
 /// **Failure** `CredentialStoreError`:
 /// - `unreadable`: the record is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
@@ -76,9 +73,7 @@ public final class PostgresCredentialStore: CredentialStore {
         loads = ConnectionTurn("loads", waitLimit: waitLimit, clock: clock)
     }
 
-    /// Reads the record; see `CredentialStore`.
-    ///
-    /// It is read on no actor of the caller's.
+    /// Reads the record, on no actor of the caller's; see `CredentialStore`.
     @concurrent public func load() async throws -> CredentialRecord? {
         try await loads.mutex.lock()
         defer { loads.mutex.unlock() }
@@ -91,9 +86,7 @@ public final class PostgresCredentialStore: CredentialStore {
         }
     }
 
-    /// Runs `body` while no other update is inside; see `CredentialStore`.
-    ///
-    /// The body is run on no actor of the caller's.
+    /// Runs `body` while no other update is inside, on no actor of the caller's; see `CredentialStore`.
     @discardableResult
     @concurrent public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await withRow { connection, row in
@@ -104,9 +97,7 @@ public final class PostgresCredentialStore: CredentialStore {
         }
     }
 
-    /// Removes whatever is there, whether it can be read or not.
-    ///
-    /// It is for an app that was told `CredentialStoreError.isUnreadable` and lets its user sign in again.
+    /// Removes whatever is there, after `CredentialStoreError.isUnreadable`, so that the user can sign in again.
     @concurrent public func reset() async throws {
         try await withRow { connection, row in
             try await save(StoredRecord(version: row.version, credential: nil), replacing: row, by: connection)

@@ -4,18 +4,7 @@ public import Foundation
 /// An authorization server for tests: on the loopback address, over real HTTP, with refresh tokens that rotate.
 ///
 /// It punishes the reuse of a refresh token as RFC 9700, section 4.14.2, has it: the whole family is revoked, the newest
-/// access token included. It has no user interface (a sign-in is a method call), and one resource that wants an access
-/// token. Access tokens run out when ``expireAccessTokens()`` is called, not by the clock:
-/// no test waits.
-///
-/// ```swift
-/// let server = try RotatingAuthorizationServer()
-/// defer { server.stop() }
-/// let session = server.signIn()
-/// server.fail(.cut)                        // the next reply of the token endpoint ends in the middle
-/// // Run the client with session.refreshToken against server.tokenEndpoint and server.resource; then:
-/// #expect(server.tally.reuses == 0)
-/// ```
+/// access token included. ``LoopbackAuthorizationServer`` shows a test with it.
 ///
 /// **Concurrency** Can be used from any thread. The server has threads of its own, one for each connection.
 public final class RotatingAuthorizationServer: Sendable {

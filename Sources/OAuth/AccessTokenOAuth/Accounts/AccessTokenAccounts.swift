@@ -4,8 +4,6 @@ public import AccessTokenGCD
 
 /// One service per account, made on demand, and never two for one account.
 ///
-/// Two services of one account are two loads at once, which is what a service is there to prevent.
-///
 /// ```swift
 /// let accounts = AccessTokenAccounts<UserID, AsyncAccessTokenService> { user in
 ///     AsyncAccessTokenService(loader: OAuthLoader(endpoint: endpoint, store: store(of: user)))
@@ -13,9 +11,7 @@ public import AccessTokenGCD
 /// let token = try await accounts.service(for: user).token()
 /// ```
 ///
-/// It holds services of either kind, an `AccessTokenService` as well.
-///
-/// **Concurrency** Can be used from any thread.
+/// **Concurrency** Can be used from any thread, with services of either kind.
 public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Sendable>: Sendable {
     @usableFromInline
     struct Entry {

@@ -3,8 +3,7 @@ public import Foundation
 
 /// Keeps a credential in memory, for one process and until it ends.
 ///
-/// It is for client credentials, which can be had anew at any time, and for tests. A user who is to stay signed in needs
-/// a store that lasts.
+/// It is for client credentials, which can be had anew at any time, and for tests.
 ///
 /// **Concurrency** Updates run one at a time, in the order in which they came; those that wait hold no thread.
 public final class MemoryCredentialStore: CredentialStore {

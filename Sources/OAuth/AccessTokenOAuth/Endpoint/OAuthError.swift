@@ -137,11 +137,8 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// Whether the server may have carried out the request and spent the refresh token, although no token came.
     ///
     /// To send such a request again is right once: it succeeds if the token is unspent, or in the server's period of
-    /// grace. A second time only looks like theft.
-    ///
-    /// A status tells who answered. 502, 504 and what reverse proxies add above 511 come from a proxy that had passed
-    /// the request on. So may 503 without `Retry-After`. Not carried out: 408, 429, 500 and the others up to 511, which
-    /// the server itself sends in place of an answer, and 503 with `Retry-After`, which says when to ask instead.
+    /// grace. A second time only looks like theft. 502, 504, 503 without `Retry-After` and what is above 511 may come from a
+    /// proxy that had passed the request on; any other status is the server's own, in place of an answer.
     public var mayHaveBeenCarriedOut: Bool {
         switch reason {
         case .connectionLost, .unreadableHead, .timedOut, .bodyTooLong: true
@@ -152,9 +149,7 @@ public struct OAuthError: Error, Hashable, Sendable {
         }
     }
 
-    /// The server's code, such as `invalid_client`.
-    ///
-    /// A server that cannot answer at present may say so with a code as well, such as `slow_down`.
+    /// The server's code, such as `invalid_client`; also of a server that cannot answer at present, such as `slow_down`.
     public var code: String? {
         switch reason {
         case .refused(let code, _): code
@@ -172,9 +167,7 @@ public struct OAuthError: Error, Hashable, Sendable {
         return explanation.text
     }
 
-    /// For how many seconds the server asked not to be asked again (RFC 9110, section 10.2.3); at most a day.
-    ///
-    /// After a `slow_down` it is 5 s at least.
+    /// Seconds after which to ask again, says the server (RFC 9110, section 10.2.3): a day at most, 5 after `slow_down` at least.
     public var retryAfter: TimeInterval? {
         guard case .unavailable(_, let seconds, _) = reason else { return nil }
         return seconds

@@ -3,10 +3,7 @@ public import Foundation
 /// What an exchange came to.
 struct TokenReply: Sendable {
     let result: Result<TokenResponse, OAuthError>
-
-    /// A refresh token that came without a usable access token.
-    ///
-    /// It must be saved all the same: the one that was sent is spent.
+    /// A refresh token that came without a usable access token: the one that was sent is spent, so it is saved.
     var rescuedRefreshToken: String?
 
     var error: OAuthError? {

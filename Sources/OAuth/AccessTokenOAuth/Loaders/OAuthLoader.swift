@@ -13,8 +13,6 @@ public import Foundation
 /// let service = AsyncAccessTokenService(loader: RetryingLoader(loader))
 /// ```
 ///
-/// Callback code uses it by way of a `CallbackLoaderAdapter`.
-///
 /// **Concurrency** A refresh token is sent by one load at a time, in all processes that share the store; for how long the
 /// others wait is told by <doc:Distribution>. Loaders of one store object, and of stores of one folder or keychain item,
 /// share what they know in a process. Loaders of a store that is a `struct` do not.

@@ -7,12 +7,7 @@ public import Foundation
 /// Before retry number n it waits for a random time between 0 and `firstDelay` · 2ⁿ⁻¹: many clients that failed
 /// together do not come back together; that is added to what the server asked for by `Retry-After`, for the same reason.
 ///
-/// ```swift
-/// let service = AsyncAccessTokenService(loader: ThrottlingLoader(RetryingLoader(oauthLoader)))
-/// ```
-///
-/// All of it happens inside one load of the service, whose `loadDeadline` goes on meanwhile. Callback code uses it by
-/// way of a `CallbackLoaderAdapter`.
+/// All of it happens inside one load of the service, whose `loadDeadline` goes on meanwhile.
 ///
 /// **Cancellation** A load whose task is cancelled, as a service does at sign-out, is not tried again. Where it waits for a
 /// retry, it ends at once with `CancellationError`. A request that was sent is seen through.

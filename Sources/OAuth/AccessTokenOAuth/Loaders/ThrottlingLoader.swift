@@ -7,10 +7,7 @@ public import Foundation
 /// A service loads again at the next call after an error, which is right for one caller and a storm with hundreds of
 /// them. The moment is `pause`, or what the server asked for by `Retry-After` if that is longer.
 ///
-/// Whether a user is signed in is always found out anew: signing in ends it, and asking costs nothing. Callback code uses
-/// it by way of a `CallbackLoaderAdapter`.
-///
-/// **Cancellation** None, as of every load.
+/// Whether a user is signed in is always found out anew: signing in ends it, and asking costs nothing.
 ///
 /// **Failure** The last failure, unchanged, until the moment is over.
 public final class ThrottlingLoader: AsyncAccessTokenLoader {

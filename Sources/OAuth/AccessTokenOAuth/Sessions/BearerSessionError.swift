@@ -2,10 +2,7 @@ public import Foundation
 
 /// Why a session did not send a request, or did not read its reply to the end.
 ///
-/// What the service says about the token, and what `URLSession` says about the connection, reaches the caller
-/// unchanged; the errors here are those of the session itself. None has a secret in it.
-///
-/// It is a struct over a private enum: a later version can add an error without breaking a `switch`.
+/// None has a secret in it. It is a struct over a private enum: a later version can add an error without breaking a `switch`.
 public struct BearerSessionError: Error, Hashable, Sendable {
     private enum Reason: Hashable, Sendable {
         case originNotAllowed(String)

@@ -52,17 +52,13 @@ public final class FileCredentialStore: PlacedCredentialStore {
         self.mutex = mutex
     }
 
-    /// Reads the record; see ``CredentialStore/load()``.
-    ///
-    /// It is read on no actor of the caller's.
+    /// Reads the record, on no actor of the caller's; see ``CredentialStore/load()``.
     @concurrent public func load() async throws -> CredentialRecord? {
         guard let opened = try folder.open() else { return lost.withLock { $0?.record } }
         return try read(in: opened)?.record
     }
 
-    /// Runs `body` while no other update is inside; see ``CredentialStore/update(_:)``.
-    ///
-    /// Disk and body are used on no actor of the caller's.
+    /// Runs `body` while no other update is inside, on no actor of the caller's; see ``CredentialStore/update(_:)``.
     @discardableResult
     @concurrent public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await mutex.withLock { lock in
@@ -78,9 +74,7 @@ public final class FileCredentialStore: PlacedCredentialStore {
         }
     }
 
-    /// Removes whatever is there, whether it can be read or not.
-    ///
-    /// It is for an app that was told ``CredentialStoreError/isUnreadable`` and lets its user sign in again.
+    /// Removes whatever is there, after ``CredentialStoreError/isUnreadable``, so that the user can sign in again.
     @concurrent public func reset() async throws {
         try await mutex.withLock { lock in
             let version = ((try? read(in: lock.folder)) ?? .first).version
