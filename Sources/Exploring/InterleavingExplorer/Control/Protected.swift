@@ -10,15 +10,15 @@ import Synchronization
 /// that are none, so a build for it defines `THREAD_SANITIZER` and gets an `NSLock` of the same spelling.
 #if THREAD_SANITIZER
 @available(Executors, *)
-final class Protected<State: Sendable>: @unchecked Sendable {  // The state is touched under the lock only.
+package final class Protected<State: Sendable>: @unchecked Sendable {  // The state is touched under the lock only.
     private let lock = NSLock()
     private var state: State
 
-    init(_ state: State) {
+    package init(_ state: State) {
         self.state = state
     }
 
-    func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
+    package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
         -> Result
     {
         lock.lock()
@@ -28,14 +28,14 @@ final class Protected<State: Sendable>: @unchecked Sendable {  // The state is t
 }
 #else
 @available(Executors, *)
-final class Protected<State: Sendable>: Sendable {
+package final class Protected<State: Sendable>: Sendable {
     private let mutex: Mutex<State>
 
-    init(_ state: State) {
+    package init(_ state: State) {
         mutex = Mutex(state)
     }
 
-    func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
+    package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
         -> Result
     {
         try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in try body(&state) }

@@ -8,7 +8,7 @@ import Testing
 struct ControlTests {
     /// Takes what comes first, after another thread has taken it away.
     private struct LateChooser: Chooser {
-        let timer: Shared<VirtualTimer?>
+        let timer: Protected<VirtualTimer?>
         let asleep: [Asleep] = []
         let isIncomplete = false
 
@@ -24,7 +24,7 @@ struct ControlTests {
     @Test("gives up a run in which another thread has taken away what was chosen")
     func vanishedCandidate() async {
         let execution = await onThreadOfItsOwn {
-            let timer = Shared<VirtualTimer?>(nil)
+            let timer = Protected<VirtualTimer?>(nil)
             let scenario = Scenario("two timers") { run in
                 run.operation("first") {
                     let first = run.clock.schedule(after: .seconds(1), "first") {}

@@ -50,7 +50,7 @@ struct EndingTests {
 
     @Test("that is the last of all is watched as well, also where tasks may wait, and the search was not complete then")
     func lastSchedule() async {
-        let runs = Shared(0)
+        let runs = Protected(0)
         let scenario = Scenario("late in the last schedule") { run in
             run.permitUnfinishedTasks()
             run.operation("caller") {}
@@ -71,7 +71,7 @@ struct EndingTests {
 
     @Test("does not end the watch: what acts for it afterwards is an escape of the next one")
     func lateEffect() async {
-        let former = Shared<ScenarioRun?>(nil)
+        let former = Protected<ScenarioRun?>(nil)
         let report = await explore("after its end") { run in
             let last = former.withLock { former in
                 defer { former = run }
@@ -87,7 +87,7 @@ struct EndingTests {
 
     @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(10)))
     func abandoned() async {
-        let former = Shared<(run: ScenarioRun, server: OutsideServer)?>(nil)
+        let former = Protected<(run: ScenarioRun, server: OutsideServer)?>(nil)
         let hasEnded = DispatchSemaphore(value: 0)
         let report = await explore("what is left") { run in
             if let last = former.withLock({ $0 }) {
@@ -114,7 +114,7 @@ struct EndingTests {
     @Test("lets go of all that the setup has made")
     func memory() async {
         final class Made: Sendable {}
-        let all = Shared<[WeakReference<Made>]>([])
+        let all = Protected<[WeakReference<Made>]>([])
         let report = await explore("an object") { run in
             let made = Made()
             all.withLock { $0.append(WeakReference(made)) }
@@ -191,7 +191,7 @@ struct EndingTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let last = Shared<ScenarioRun?>(nil)
+            let last = Protected<ScenarioRun?>(nil)
             let report = await explore("it is over") { run in
                 last.withLock { $0 = run }
                 run.operation("caller") {}

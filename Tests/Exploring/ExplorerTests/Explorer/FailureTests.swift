@@ -62,7 +62,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             run.always("taken at most at the beginning") { journal.all.isEmpty }
         },
         Fault(name: "an error, and a condition that is broken by the same step", kind: .unexpectedError) { run in
-            let isAsked = Shared(false)
+            let isAsked = Protected(false)
             run.operation("first") {
                 isAsked.withLock { $0 = true }
                 throw Refusal()
@@ -123,7 +123,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             run.invariant("is broken") { false }
         },
         Fault(name: "an escape before a condition that its step breaks", kind: .escape, says: "elsewhere") { run in
-            let isTouched = Shared(false)
+            let isTouched = Protected(false)
             run.operation("first") {
                 elsewhere { run.effect("elsewhere") }
                 isTouched.withLock { $0 = true }

@@ -101,7 +101,7 @@ struct HiddenStartTests {
 
     @Test("is complete though other threads start tasks out of sight meanwhile")
     func noise() async {
-        let runs = Shared(0)
+        let runs = Protected(0)
         let noise = Starter(executor: nil) {}
         let report = await explore("three tasks") { run in
             let number = runs.next()

@@ -10,7 +10,7 @@ import Testing
 struct LockTests {
     /// What many a callback service is: a lock, and continuations that are resumed while it is held.
     private final class Gate: Sendable {
-        private let state = Shared<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+        private let state = Protected<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
         func pass() async {
             await withCheckedContinuation { continuation in
@@ -123,10 +123,10 @@ struct LockTests {
 
     @Test("is not taken for one because another step once slept while it was held")
     func nap() async {
-        let mustSleep = Shared(true)
+        let mustSleep = Protected(true)
         let (orders, report) = await outcomes { run in
             let cell = Cell()
-            let hasGoneOn = Shared(false)
+            let hasGoneOn = Protected(false)
             let goesOn = DispatchSemaphore(value: 0)
             run.operation("parent") {
                 let child = Task {
@@ -206,7 +206,7 @@ extension LockTests {
     )
     func checkThenAct(isMarked: Bool, reduces: Bool) async {
         let report = await explore("two loads", by: Explorer().with(\.reduces, reduces)) { run in
-            let loads = Shared(0)
+            let loads = Protected(0)
             let use: @Sendable (@Sendable () -> Int) -> Int = { body in isMarked ? run.effect("lock", body) : body() }
             for name in ["first", "second"] {
                 run.operation(name) { if use({ loads.withLock { $0 } }) == 0 { _ = use { loads.next() } } }

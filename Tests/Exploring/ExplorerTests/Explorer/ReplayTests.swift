@@ -96,7 +96,7 @@ struct ReplayTests {
     @Test("of a scenario that depends on something else is found to diverge", arguments: unsteadyScenarios.indices)
     func unsteady(_ index: Int) async {
         let (what, says, setUp) = Self.unsteadyScenarios[index]
-        let runs = Shared(0)
+        let runs = Protected(0)
         let report = await explore(what) { run in
             let number = runs.next()
             try setUp(run, number)

@@ -1,25 +1,8 @@
 import Dispatch
-import Foundation
 import InterleavingExplorer
 import Testing
 
-/// State behind a lock; an `NSLock`, since the thread sanitizer understands it.
-final class Shared<State: Sendable>: @unchecked Sendable {  // The state is touched under the lock only.
-    private let lock = NSLock()
-    private var state: State
-
-    init(_ state: State) {
-        self.state = state
-    }
-
-    func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return try body(&state)
-    }
-}
-
-extension Shared<Int> {
+extension Protected<Int> {
     /// Counts, from 1.
     func next() -> Int {
         withLock { number in
@@ -29,7 +12,7 @@ extension Shared<Int> {
     }
 }
 
-extension Shared<Bool> {
+extension Protected<Bool> {
     /// Whether it is set, the first time that it is asked.
     func take() -> Bool {
         withLock { isSet in
@@ -41,7 +24,7 @@ extension Shared<Bool> {
 
 /// Values in the order in which they came, for closures that must be sendable.
 final class Journal: Sendable {
-    private let entries = Shared<[String]>([])
+    private let entries = Protected<[String]>([])
 
     var all: [String] {
         entries.withLock { $0 }
@@ -69,7 +52,7 @@ nonisolated(nonsending) func silence() async {
 
 /// A server whose answer comes from outside of control.
 final class OutsideServer: Sendable {
-    private let answerLast = Shared<(@Sendable () -> Void)?>(nil)
+    private let answerLast = Protected<(@Sendable () -> Void)?>(nil)
 
     /// Waits for ``answer()``.
     nonisolated(nonsending) func load() async {
@@ -106,7 +89,7 @@ func outcomes(
     by explorer: Explorer = Explorer(.exhaustive),
     _ setUp: @escaping @Sendable (ScenarioRun) -> @Sendable () async -> String
 ) async -> (seen: Set<String>, report: ExplorationReport) {
-    let seen = Shared<Set<String>>([])
+    let seen = Protected<Set<String>>([])
     let report = await explore("outcomes", by: explorer) { run in
         let outcome = setUp(run)
         run.invariant("is collected") {

@@ -19,7 +19,7 @@ struct SideBySideTests {
         let explorer = Explorer(.exhaustive).with(\.preempts, false).with(\.maximumSchedules, 60)
             .with(\.stopsAtFirstFailure, false)
         let journal = Journal()
-        let isFirstRun = Shared(true)
+        let isFirstRun = Protected(true)
         let report = await explore("withdrawals", by: explorer) { run in
             let account = Account(balance: 100)
             let queue = DispatchQueue(label: "subject")
@@ -75,7 +75,7 @@ struct SideBySideTests {
             }
         }
         async let escaped = explorer.explore(waiting)
-        let isFirstRun = Shared(true)
+        let isFirstRun = Protected(true)
         let report = await explore("answers", by: explorer) { run in
             run.operation("server") {
                 guard isFirstRun.take() else { return }
@@ -92,9 +92,9 @@ struct SideBySideTests {
 
     @Test("do not take a task that another one has started for a task of their own")
     func foreignTask() async {
-        let executor = Shared<(any TaskExecutor)?>(nil)
+        let executor = Protected<(any TaskExecutor)?>(nil)
         let (isInside, isStarted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let isFirstRun = (Shared(true), Shared(true))
+        let isFirstRun = (Protected(true), Protected(true))
         async let visited = Explorer().explore(
             Scenario("is visited") { run in
                 let host = Host()
@@ -129,10 +129,10 @@ struct SideBySideTests {
     func threads() async {
         let processors = ProcessInfo.processInfo.activeProcessorCount
         let meeting = Meeting(of: processors)
-        let inside = Shared((now: 0, most: 0))
+        let inside = Protected((now: 0, most: 0))
         let ended = await withTaskGroup(of: Bool.self) { group in
             for number in 1...4 * processors {
-                let isFirstRun = Shared(true)
+                let isFirstRun = Protected(true)
                 group.addTask {
                     await explore("exploration \(number)") { run in
                         run.operation("only") {}
@@ -159,11 +159,11 @@ private actor Host {
 
 /// Where so many threads wait for each other, once.
 private final class Meeting: Sendable {
-    private let missing: Shared<Int>
+    private let missing: Protected<Int>
     private let isComplete = DispatchSemaphore(value: 0)
 
     init(of guests: Int) {
-        missing = Shared(guests)
+        missing = Protected(guests)
     }
 
     func meet() {

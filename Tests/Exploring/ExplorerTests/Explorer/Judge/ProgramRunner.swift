@@ -56,7 +56,7 @@ final class ProgramRunner: Sendable {
     private let program: Program
     private let run: ScenarioRun
     private let logs = (0..<Program.actors).map { _ in Log() }
-    private let state = Shared(State())
+    private let state = Protected(State())
 
     init(_ program: Program, _ run: ScenarioRun) {
         self.program = program

@@ -99,19 +99,17 @@ final class Play: Sendable {
         guard let move = moves.first, let service = service.withLock({ $0 }),
             case .callback(let provider) = service.provider
         else { return done() }
-        let rest = moves.dropFirst()
+        let goOn = { @Sendable (number: Int, told: AccessToken?) in
+            self.perform(moves.dropFirst(), of: index, call: number, told: told, then: done)
+        }
         switch move {
         case .ask:
             let call = History.Call(caller: index, number: number)
-            let isFirstAnswer = Locked(true)
+            let isFirstAnswer = Protected(true)
             let handler: AccessTokenHandler = { result in
                 self.recorder.record(.answered(call, History.Answer(result)))
-                let isFirst = isFirstAnswer.withLock { isFirst in
-                    defer { isFirst = false }
-                    return isFirst
-                }
-                guard isFirst else { return }
-                self.perform(rest, of: index, call: number + 1, told: (try? result.get()) ?? told, then: done)
+                guard isFirstAnswer.take() else { return }
+                goOn(number + 1, (try? result.get()) ?? told)
             }
             let retrieval = recorder.record(.asks(call, isCancelled: false)) {
                 provider.retrieveToken(then: handler)
@@ -120,30 +118,28 @@ final class Play: Sendable {
                 run.step("cancels part \(index + 1)") { retrieval.cancel() }
             }
         case .wait:
-            run.step("part \(index + 1) goes on") {
-                self.perform(rest, of: index, call: number, told: told, then: done)
-            }
+            run.step("part \(index + 1) goes on") { goOn(number, told) }
         case .reject:
             if let told {
                 recorder.record(.rejects(told.value)) { provider.invalidate(told) }
                 recorder.record(.rejected(told.value))
             }
-            perform(rest, of: index, call: number, told: told, then: done)
+            goOn(number, told)
         case .signOut:
             recorder.record(.signsOut, ending: service.signsOutAtOnce ? .signedOut : nil) {
                 provider.signOut {
                     if !service.signsOutAtOnce { self.recorder.record(.signedOut) }
-                    self.perform(rest, of: index, call: number, told: told, then: done)
+                    goOn(number, told)
                 }
             }
         case .signIn(let value):
             recorder.record(.signsIn(value)) {
                 service.signInFromHandler(AccessToken(value: value)) { self.recorder.recordQuietly(.signedIn(value)) }
             }
-            perform(rest, of: index, call: number, told: told, then: done)
+            goOn(number, told)
         case .drop:
             drop()
-            perform(rest, of: index, call: number, told: told, then: done)
+            goOn(number, told)
         }
     }
 

@@ -11,7 +11,7 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     private let scenario: ContractScenario
     private let run: ScenarioRun
     private let recorder: Recorder
-    private let loads = Locked(0)
+    private let loads = Protected(0)
     /// Callbacks of silent loads: kept, since a callback that is dropped is an answer.
     private let silent = Locked<[AccessTokenHandler]>([])
 
@@ -46,10 +46,7 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     }
 
     private func start() -> Int {
-        let number = loads.withLock { loads in
-            loads += 1
-            return loads
-        }
+        let number = loads.next()
         recorder.record(.loadStarts(number))
         return number
     }
