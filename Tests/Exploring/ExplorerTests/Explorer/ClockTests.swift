@@ -95,12 +95,15 @@ struct ClockTests {
         #expect(outcomes == passage.outcomes)
     }
 
-    @Test("fires equal timers in the order in which they were set, if nothing departs from it")
+    @Test("fires equal timers in the order in which they were set, and the trace has the time before each step")
     func ties() async {
         let scenario = Scenario("ties") { run in
             for name in ["a", "b", "c"] { run.clock.schedule(after: .seconds(1)) { run.effect(name) } }
             run.operation("first") { try await run.clock.sleep(for: .seconds(2)) }
         }
-        #expect(await Explorer().replay("0", of: scenario).trace.effects == ["a", "b", "c"])
+        let trace = await Explorer().replay("0", of: scenario).trace
+        #expect(trace.effects == ["a", "b", "c"])
+        #expect(trace.steps.map(\.participant) == ["first", "clock", "clock", "clock", "clock", "first"])
+        #expect(trace.steps.map { $0.time / .seconds(1) } == [0, 0, 1, 1, 1, 2])
     }
 }

@@ -91,21 +91,6 @@ struct TraceTests {
         #expect(trace.description.contains("Cell runs") && trace.description.contains("Twin runs"))
     }
 
-    @Test("holds the effects in order, and the time of each step")
-    func history() async {
-        let scenario = Scenario("a timer") { run in
-            run.operation("first") {
-                run.effect("begins")
-                try await run.clock.sleep(for: .seconds(2))
-                run.effect("ends")
-            }
-        }
-        let trace = await Explorer().replay("0", of: scenario).trace
-        #expect(trace.effects == ["begins", "ends"])
-        #expect(trace.steps.map(\.participant) == ["first", "clock", "first"])
-        #expect(trace.steps.map(\.time) == [.zero, .zero, .seconds(2)])
-    }
-
     @Test(
         "of a failure says how to tell the methods of an actor apart, where the trace does not",
         arguments: [false, true]
