@@ -23,7 +23,7 @@ private struct Judgement {
     mutating func add(_ program: Program, _ name: String, reduces: Bool = true, atMost limit: Int) async {
         // Most programs with so few states can be exhausted. On a thread of its own, since the model computes for long.
         let states = programs > 1000 ? 300 : 150
-        let model = await onThreadOfItsOwn { ReferenceModel.outcomes(of: program, atMost: states) }
+        let model = await onThreadOfItsOwn { ReferenceModel(program).outcomes(atMost: states) }
         guard let expected = model else { return }
         let explorer = Explorer(.exhaustive).with(\.reduces, reduces).with(\.maximumSchedules, limit)
         let (found, report) = await outcomes(by: explorer) { run in

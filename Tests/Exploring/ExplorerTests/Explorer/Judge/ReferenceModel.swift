@@ -4,11 +4,6 @@
 /// be next. An actor lets one task in at a time; others wait in the order in which they asked, and a task that calls
 /// another actor asks there before it leaves. States that were seen before are not entered again.
 struct ReferenceModel {
-    /// What all runs of the program can come to; `nil` if there are too many states.
-    static func outcomes(of program: Program, atMost limit: Int) -> Set<String>? {
-        ReferenceModel(program).outcomes(atMost: limit)
-    }
-
     private enum Instruction {
         /// Asks for an actor: enters the line before it.
         case ask(Int)
@@ -27,9 +22,8 @@ struct ReferenceModel {
         case open
         case resume
         case cancel(Int)
-        case look(Int)
-        /// Nothing comes between the look and asking for the actor.
-        case lookAndAsk(Int, actor: Int)
+        /// Nothing comes between the look and asking for the actor, if it asks for one.
+        case look(Int, thenAsking: Int? = nil)
     }
 
     private enum Inside {
@@ -82,7 +76,7 @@ struct ReferenceModel {
     private let operations: Int
     private let cancelsFirst: Bool
 
-    private init(_ program: Program) {
+    init(_ program: Program) {
         operations = program.operations.count
         cancelsFirst = program.cancelsFirst
         for _ in program.operations { _ = newTask() }
@@ -165,7 +159,7 @@ struct ReferenceModel {
             return [.look(number)]
         case .lookAndAdd(let number, let actor):
             return [
-                .lookAndAsk(number, actor: actor), .visit(actor, [.append(number), .observe(number)], then: .leave),
+                .look(number, thenAsking: actor), .visit(actor, [.append(number), .observe(number)], then: .leave),
             ]
         case .yield:
             return []
@@ -178,7 +172,8 @@ struct ReferenceModel {
 
     // MARK: All orders
 
-    private func outcomes(atMost limit: Int) -> Set<String>? {
+    /// What all runs of the program can come to; `nil` if there are too many states.
+    func outcomes(atMost limit: Int) -> Set<String>? {
         var start = State(tasks: code.map { _ in TaskState() })
         for index in 0..<operations { start.tasks[index].hasStarted = true }
         if cancelsFirst { start.tasks[start.tasks.count - 1].hasStarted = true }
@@ -264,10 +259,9 @@ struct ReferenceModel {
             state.gate.isTaken = state.gate.isRegistered
         case .resume: state.gate.isResumed = state.gate.isTaken
         case .cancel(let other): cancel(other, &state)
-        case .look(let number): state.seen[number] = [task.isCancelled ? 1 : 0]
-        case .lookAndAsk(let number, let actor):
+        case .look(let number, let actor):
             state.seen[number] = [task.isCancelled ? 1 : 0]
-            ask(actor, by: index, &state)
+            if let actor { ask(actor, by: index, &state) }
         }
         return state
     }
