@@ -175,10 +175,8 @@ actor Optimistic: TransferAccount {
 /// Checks the funds again after the await: for callers that accept a late refusal.
 ///
 /// There is no await between the second check and the payment.
-actor Revalidate: TransferAccount {
-    private(set) var balance = 100 {
-        didSet { effect("balance \(balance)") }
-    }
+actor Revalidate: Account {
+    private(set) var balance = 100
 
     func withdraw(_ amount: Int, approval: Approval) async throws {
         guard balance >= amount else { throw Refusal.insufficientFunds }
@@ -186,8 +184,6 @@ actor Revalidate: TransferAccount {
         guard balance >= amount else { throw Refusal.insufficientFunds }
         balance -= amount
     }
-
-    func deposit(_ amount: Int) { balance += amount }
 }
 
 /// Compares the balance with the one that it saw, and answers `.stateChanged`; then it checks the funds again.
