@@ -19,7 +19,6 @@ final class ControlledExecutor: TaskExecutor {
 
     private let state = Protected(State())
 
-    /// The run whose jobs these are.
     var run: ScenarioRun? { state.withLock { $0.served.run } }
 
     /// Says whose jobs these are from now on; the run keeps the executor, not the other way round.
@@ -97,12 +96,9 @@ struct ControlledJob: Sendable {
     }
 
     /// The address of the actor that the job serves; `nil` if that cannot be told.
-    ///
-    /// Nothing public tells that. The job of a default actor holds the actor right behind its own fields.
     var actor: UInt? {
         kind == .actor && TaskStatus.isKnown ? JobLayout.wordBehind(job) : nil
     }
 
-    /// Where the job is; for a task's, that is where the task is.
     var address: UInt { JobLayout.address(of: job) }
 }

@@ -24,7 +24,6 @@ final class EscapeLog: Sendable {
         }
     }
 
-    /// The first escape so far.
     var first: String? {
         state.withLock { $0.first }
     }

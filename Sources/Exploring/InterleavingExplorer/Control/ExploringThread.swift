@@ -12,10 +12,9 @@ enum ExploringThread {
 
     private static let state = Protected(State())
 
-    /// Runs an exploration beside others, as soon as a processor is left for it, then calls back.
+    /// Runs an exploration as soon as a processor is left for it, then calls back.
     ///
-    /// Those that wait are taken up in the order in which they were asked for. If a step does not end, the caller is told
-    /// something else, and the thread is left to itself.
+    /// If a step does not end, the caller is told that it is stuck, and the thread is left to itself.
     static func perform<Result: Sendable>(
         _ body: @escaping @Sendable () -> Result,
         watching watchdog: Watchdog,

@@ -1,9 +1,7 @@
 /// Captures the jobs of plain `Task {}` and `Task.detached`, which know nothing of an executor.
 ///
-/// The concurrency runtime calls `swift_task_enqueueGlobal_hook`, if it is set, instead of handing a job to
-/// the process-wide pool; and another one for jobs of the main actor. The hooks are set once and stay, since to take them
-/// back would be a race with every other thread; for all jobs but those of runs they only pass on to what the runtime
-/// would have done.
+/// The concurrency runtime calls `swift_task_enqueueGlobal_hook` instead of handing a job to the process-wide pool. The hook
+/// stays, since taking it back would be a race with every other thread; it passes on all jobs but those of runs.
 @available(Executors, *)
 enum GlobalHook {
     private typealias Original = @convention(thin) (UnownedJob) -> Void

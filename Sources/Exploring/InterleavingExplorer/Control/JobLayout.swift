@@ -1,12 +1,9 @@
 /// What a job of the concurrency runtime says about itself: the one place that knows its layout.
 ///
-/// Neither the kind of a job nor its task's id has a public accessor. The kind is the lowest byte of the
-/// flags, which follow four words; that is documented in the toolchain's `swift/ExecutorImpl.h`
-/// (`SwiftJob`, `swift_job_getKind`). The id comes from the runtime's own `swift_task_getJobTaskId`.
+/// The flags follow four words, and their lowest byte is the kind: see `SwiftJob` in the toolchain's `swift/ExecutorImpl.h`.
 /// A test fails when a new toolchain changes any of this.
 @available(Executors, *)
 package enum JobLayout {
-    /// What a job is there for.
     package enum Kind: Sendable, Hashable {
         /// Runs a task until it suspends.
         case task
@@ -44,9 +41,7 @@ package enum JobLayout {
         return UInt64(job.description.filter(\.isNumber)) ?? 0
     }
 
-    /// The word behind the fields that all jobs have: in the job of a default actor, the actor.
-    ///
-    /// See ``TaskStatus/isKnown``, which tries that before anybody relies on it.
+    /// The word behind the fields that all jobs have: in the job of a default actor, the actor; see ``TaskStatus/isKnown``.
     static func wordBehind(_ job: UnownedJob) -> UInt {
         TaskStatus.word(address(of: job), 8)
     }

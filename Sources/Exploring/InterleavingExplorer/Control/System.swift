@@ -12,7 +12,6 @@ import Android
 /// A thread as the operating system knows it.
 @available(Executors, *)
 struct SystemThread: Sendable {
-    /// What a thread does at a moment.
     struct Activity: Sendable {
         /// Whether the thread sleeps and waits for anything but a disk.
         let isAsleep: Bool
@@ -22,7 +21,6 @@ struct SystemThread: Sendable {
 
     static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
-    /// Lets other threads have the processor.
     static func yield() {
         sched_yield()
     }

@@ -2,10 +2,8 @@ import Synchronization
 
 /// Notices that a task was started out of sight.
 ///
-/// A new task comes by on its way to an executor, except the one that an actor starts for itself: it goes straight into the
-/// actor's queue, where nothing public tells of it. The runtime numbers all tasks of the process one after the other. So a
-/// number that has not come by when the step is over belongs to such a task, or to one that another thread is just about to
-/// send on its way.
+/// A task that an actor starts for itself goes straight into the actor's queue, and past every executor. The runtime numbers
+/// all tasks of the process: a number that no executor has seen is such a task, or one that another thread is starting.
 @available(Executors, *)
 final class TaskCensus: Sendable {
     /// The last tasks that have come by, each at the place of its last digits, and the exploration that has seen it.
@@ -64,8 +62,7 @@ final class TaskCensus: Sendable {
 
     /// Whether a task that was missed has still not come by, or only later and as one of this exploration.
     ///
-    /// Whoever comes by late as one of another exploration was not started here. But what comes by late here had begun out of
-    /// sight.
+    /// A task that another exploration has seen was not started here.
     func misses(_ task: UInt64) -> Bool {
         let arrival = Self.arrivals.withLock { $0[task] }
         return arrival.id != task || arrival.census == ObjectIdentifier(self)

@@ -1,7 +1,6 @@
 /// A task of a run, kept to see whether it has ended.
 ///
-/// The runtime says nothing of that, but it holds every task until the task has ended. A task that is still held beside
-/// this reference, when the run is over and its subject is gone, waits for something.
+/// The runtime holds every task until the task has ended: one that is still held when the subject is gone waits for something.
 @available(Executors, *)
 struct TaskReference: Sendable {
     let address: UInt
@@ -29,12 +28,10 @@ struct TaskReference: Sendable {
         Self.release(address)
     }
 
-    /// Holds the task at an address until ``release(_:)``.
     static func retain(_ task: UInt) {
         _ = unsafe object(at: task)?.retain()
     }
 
-    /// Lets go of the task at an address.
     static func release(_ task: UInt) {
         unsafe object(at: task)?.release()
     }

@@ -1,8 +1,7 @@
 /// What the concurrency runtime has written down about a task: whether the task has ended, and what it waits for.
 ///
-/// Nothing public tells that. The words are those of the runtime's `ActiveTaskStatus` and `TaskDependencyStatusRecord`.
-/// ``isKnown`` tries them on tasks whose state is known before anything is read of others; if they do not agree, the
-/// search goes without its reductions, and all actors are called the same.
+/// The words are those of the runtime's `ActiveTaskStatus` and `TaskDependencyStatusRecord`. Where ``isKnown`` finds others,
+/// the search goes without its reductions, and all actors are called the same.
 @available(Executors, *)
 enum TaskStatus: Sendable, Hashable {
     case running
@@ -54,7 +53,6 @@ enum TaskStatus: Sendable, Hashable {
         }
     }
 
-    /// Whether the task at an address is cancelled.
     static func isCancelled(taskAt task: UInt) -> Bool {
         word(task, statusWord) & isCancelledFlag != 0
     }

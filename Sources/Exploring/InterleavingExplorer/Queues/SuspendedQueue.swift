@@ -2,9 +2,8 @@ public import Dispatch
 
 /// A dispatch queue of the subject that is suspended but for the steps that drain it.
 ///
-/// What has come to it cannot be seen from outside, so after every step a drain is worth a choice. A drain
-/// runs what is there when it begins; what those blocks add waits for the next one. So a decision that is
-/// split over two blocks can be interrupted.
+/// What has come to it cannot be seen, so a drain is a choice after every step. Blocks that a drain adds wait for the next
+/// one: a decision that is split over two blocks can be interrupted.
 @available(Executors, *)
 final class SuspendedQueue: Sendable {
     /// Marks the queues of a run: their jobs are recognized while they are drained.
@@ -64,7 +63,6 @@ extension ScenarioRun {
         }
     }
 
-    /// The name of the participant whose job this is.
     func name(of job: UnownedJob) -> String {
         let id = JobLayout.taskID(of: job)
         return state.withLock { state in

@@ -29,7 +29,6 @@ struct Candidate: Sendable {
     }
 
     let work: Work
-    /// Whose step it is.
     let participant: Int
     /// What the trace says of it; `nil` for a job, of which the trace says only that it runs.
     let label: String?
@@ -45,13 +44,11 @@ struct Candidate: Sendable {
         return job
     }
 
-    /// Whether it only wakes a task.
     var isWake: Bool {
         guard case .wake = work else { return job?.kind == .hop }
         return true
     }
 
-    /// The operation that it cancels, if it does.
     var cancelled: Int? {
         guard case .cancellation(let participant, _) = work else { return nil }
         return participant
@@ -71,10 +68,9 @@ struct Candidate: Sendable {
         job.map { $0.kind == .actor || $0.kind == .other } ?? false
     }
 
-    /// Whether it can follow at once, as a part of the same step, what asked for it.
+    /// Whether it can follow at once, as a part of the same step, what asked for it and has touched nothing yet.
     ///
-    /// An actor is entered right after it was asked for: the order of the asking is the choice. That loses
-    /// nothing as long as what asked has touched nothing that others can see, which the caller makes sure of.
+    /// An actor is entered right after it was asked for: the order of the asking is the choice.
     func follows(_ asker: Candidate) -> Bool {
         guard let job else { return false }
         if job.kind == .actor {

@@ -9,7 +9,6 @@ struct Candidates: Sendable {
         var number: Int { candidate.key.arrival }
     }
 
-    /// Whether a step is running.
     var isInStep = false
     private var ready: [Candidate] = []
     /// What became ready in the segment that runs now, and can run when it is over.
@@ -19,10 +18,8 @@ struct Candidates: Sendable {
     private(set) var queues: [SuspendedQueue] = []
     /// How many drains were the last resort since something has happened.
     var idleDrains = 0
-    /// How many have become ready so far.
     private(set) var arrivals = 0
 
-    /// The next index among all that becomes ready.
     mutating func nextArrival() -> Int {
         arrivals += 1
         return arrivals
@@ -30,7 +27,6 @@ struct Candidates: Sendable {
 
     // MARK: What is ready
 
-    /// Adds a candidate at the end of the line.
     mutating func add(_ work: Candidate.Work, of participant: Int, as label: String?, rank: Int? = nil) {
         let arrival = nextArrival()
         let key = Candidate.Key(rank: rank ?? -arrival, arrival: arrival)
@@ -86,12 +82,10 @@ struct Candidates: Sendable {
         ready.insert(step, at: 0)
     }
 
-    /// The step that was held last.
     var lastHeld: HeldStep? {
         ready.lazy.compactMap { $0.heldStep }.first
     }
 
-    /// Takes out the step that was held last.
     mutating func takeLastHeld() -> HeldStep? {
         ready.firstIndex { $0.heldStep != nil }.flatMap { ready.remove(at: $0).heldStep }
     }
@@ -147,7 +141,6 @@ struct Candidates: Sendable {
         return number
     }
 
-    /// Takes a timer away, if it is still there.
     mutating func removeTimer(_ number: Int) -> Timer? {
         timers.firstIndex { $0.number == number }.map { timers.remove(at: $0) }
     }

@@ -3,7 +3,6 @@
 struct Execution: Sendable {
     /// The moments at which more than one thing could happen.
     var choices: [Choice] = []
-    /// The segments that ran, in order.
     var events: [Event] = []
     var steps = 0
     /// Whether there were more candidates at some moment than a digit can tell apart.

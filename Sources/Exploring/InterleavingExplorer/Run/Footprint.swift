@@ -42,9 +42,8 @@ struct Footprint: Sendable {
 
     /// How many objects a run knew at a moment.
     ///
-    /// Two runs with the same beginning agree on the ordinals of what was known then. An actor that came to be known later
-    /// may have another ordinal in each: any two such actors must be taken for the same one. A task that came
-    /// to be known later was started by the segment itself, and is none of another segment's.
+    /// Two runs with the same beginning agree on the ordinals of what was known then. Any two actors that came to be known
+    /// later must be taken for the same one; a task that came later was started by the segment itself.
     struct Known: Sendable {
         fileprivate let laterActors: UInt64
         fileprivate let participants: UInt64

@@ -16,9 +16,7 @@ final class LockSites: Sendable {
 
     /// The place where the step is, by its own calls that have not returned.
     ///
-    /// What called the step is left out: that depends on the thread on which the step runs, and on the optimizer.
-    ///
-    /// - Parameter base: an address in the stack frame of what called the step.
+    /// - Parameter base: an address in the stack frame of what called the step, which depends on the thread and is left out.
     @inline(never)
     static func here(above base: UInt) -> Int {
         guard let unwinder = unsafe Unwinder.ofProcess else { return 0 }

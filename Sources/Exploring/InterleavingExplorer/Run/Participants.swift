@@ -32,7 +32,6 @@ struct Participants: Sendable {
     /// Whom the next new task belongs to.
     var nextOwner: Int?
 
-    /// How many operations there are.
     var operations: Int { all.count { $0.isOperation } }
     var indices: Range<Int> { all.indices }
 
@@ -42,7 +41,6 @@ struct Participants: Sendable {
         _modify { yield &all[index] }
     }
 
-    /// Adds a participant that has a name of its own.
     mutating func add(_ name: String, isOperation: Bool = false) -> Int {
         all.append(Participant(name: name, parent: 0, ordinal: 0, isOperation: isOperation))
         return all.count - 1
@@ -82,12 +80,10 @@ struct Participants: Sendable {
         indices.compactMap { index in all[index].reference.take().map { (index, all[index].taskID, $0) } }
     }
 
-    /// The participant whose task is at an address.
     func index(ofTaskAt address: UInt) -> Int? {
         address == 0 ? nil : all.lastIndex { $0.task == address }
     }
 
-    /// Whether a participant has a child that has ended.
     func hasEndedChild(_ parent: Int) -> Bool {
         all.contains { $0.isChild && $0.parent == parent && $0.status == .ended }
     }

@@ -1,12 +1,10 @@
 /// How the footprint of the segment that runs comes about.
 @available(Executors, *)
 extension RunState {
-    /// How many objects are known by their ordinals now.
     var known: Footprint.Known {
         Footprint.Known(actors: knownActors.count, participants: participants.indices.count)
     }
 
-    /// The ordinal of an actor, by which footprints know it.
     mutating func ordinal(ofActorAt address: UInt) -> Int {
         // A loop over indices, since a copy of a weak reference is dear.
         var index = knownActors.count - 1

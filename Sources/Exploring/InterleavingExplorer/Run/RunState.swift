@@ -26,7 +26,6 @@ struct RunState: Sendable {
     var phase = Phase.preparing
     var candidates = Candidates()
     var participants = Participants()
-    /// The operations that have not ended.
     var unfinished: [String] = []
     /// The choices so far; of a step that does not end, the watchdog reads them here.
     var digits: [UInt8] = []
@@ -43,7 +42,6 @@ struct RunState: Sendable {
     var failure: Failure?
     /// Whether the run was not followed to its end.
     var isAbandoned = false
-    /// The trace, if one is wanted.
     var recording: Recording?
 
     /// Keeps the first thing that went wrong.
@@ -53,7 +51,6 @@ struct RunState: Sendable {
 
     // MARK: Candidates
 
-    /// Takes a timer away, if it is still there.
     mutating func removeTimer(_ number: Int) -> Candidates.Timer? {
         let timer = candidates.removeTimer(number)
         if timer != nil { touchMarks() }
@@ -78,7 +75,6 @@ struct RunState: Sendable {
 
     var isRecording: Bool { recording?.isOn == true }
 
-    /// Begins a step in the trace, if one is recorded.
     mutating func recordStep(_ number: Int, of candidate: Candidate, choice: Int, of width: Int) {
         guard isRecording, let (action, actor) = recording?.beginning(of: candidate) else { return }
         let step = TraceStep(
@@ -91,10 +87,9 @@ struct RunState: Sendable {
             time: candidates.now,
             events: []
         )
-        recording?.add(step)
+        recording?.steps.append(step)
     }
 
-    /// Adds to the step that is being recorded, if there is one.
     mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "") {
         guard isRecording else { return }
         let event = TraceEvent(kind: kind, participant: name(of: participant), text: text())

@@ -38,10 +38,8 @@ extension ScenarioRun {
         state.withLock { $0.candidates.offerDrains() }
     }
 
-    /// Decides what it means that nothing can run: the end, an escape, or a lost waiter.
-    ///
-    /// Returns whether to go on.
-    func waitsForNothing() -> Bool {
+    /// Waits where nothing can run, and returns whether something has come from outside; if not, a waiter is lost.
+    func hasArrivalFromOutside() -> Bool {
         let waiting = state.withLock { $0.unfinished }
         guard !waiting.isEmpty else { return false }
         if surroundings.progress.waiting({ escapes.wait(for: explorer.patience) }) {

@@ -56,7 +56,7 @@ extension ScenarioRun {
             state.isAbandoned = execution.isPruned || state.failure != nil
         }
         runInOrder(atMost: 1000) { false }
-        letGo()
+        releaseSubject()
         let tasks = state.withLock { $0.participants.takeReferences() }
         let leftOver = tasks.filter { !$0.reference.hasEnded }
         controlledExecutor.remember(leftOver.map(\.id), of: self)
@@ -69,7 +69,7 @@ extension ScenarioRun {
     /// Gives the queues back, and lets go of what the schedule has left, and of the scenario.
     ///
     /// All of it goes behind the locks, since with it objects may go that call the run at their end.
-    private func letGo() {
+    private func releaseSubject() {
         let candidates = state.withLock { state in
             state.phase = .over
             defer { state.candidates.removeAll() }

@@ -31,7 +31,6 @@ extension ScenarioRun {
         escapes.report(message)
     }
 
-    /// Takes a job that has become ready to run.
     func accept(_ job: UnownedJob, from origin: ControlledJob.Origin) {
         var job = ControlledJob(job, from: origin)
         let preference = controlledExecutor.preference
@@ -107,7 +106,6 @@ enum ActiveRuns {
         return body()
     }
 
-    /// A run that meets a condition, on any thread.
     static func first(where condition: (ScenarioRun) -> Bool) -> ScenarioRun? {
         // Every plain task of the process comes by, also when nothing is explored.
         guard count.load(ordering: .acquiring) > 0 else { return nil }

@@ -4,7 +4,7 @@ import Synchronization
 @available(Executors, *)
 extension Scheduler {
     /// Hands the right to run to a held step; returns whether it has come back to this thread.
-    func hand(over held: HeldStep, from thread: StepThread) -> Bool {
+    func resume(_ held: HeldStep, from thread: StepThread) -> Bool {
         if thread !== main { surroundings.threads.add(thread) }
         resume(held)
         guard thread === main else { return false }
@@ -20,7 +20,6 @@ extension Scheduler {
         main.hand(.goOn)
     }
 
-    /// Notes who runs from now on.
     func willRun(on thread: StepThread) {
         threadState.withLock { $0.running = thread }
     }
@@ -59,19 +58,20 @@ extension Scheduler {
             let activity = threadState.withLock { $0.running }.activity
             let segments = surroundings.progress.segments.load(ordering: .relaxed)
             let isWaitingOnPurpose = surroundings.progress.isWaiting.load(ordering: .sequentiallyConsistent)
-            return suspicion.isConfirmed(by: isWaitingOnPurpose ? nil : activity, after: segments) && letGo(thread)
+            return suspicion.isConfirmed(by: isWaitingOnPurpose ? nil : activity, after: segments)
+                && giveUpSchedule(releasing: thread)
         }
     }
 
     /// Lets a step go that the running thread seems to wait for, since the step has a lock; the schedule is given up.
-    private func letGo(_ thread: StepThread) -> Bool {
+    private func giveUpSchedule(releasing thread: StepThread) -> Bool {
         let isLast = run.state.withLock { state in
             guard state.candidates.lastHeld?.thread === thread else { return false }
             return state.candidates.takeLastHeld() != nil
         }
         guard isLast else { return false }
         threadState.withLock { state in
-            state.loose += state.isGivenUp ? 1 : 2
+            state.runningThreads += state.isGivenUp ? 1 : 2
             state.isGivenUp = true
         }
         run.state.withLock { $0.isAbandoned = true }
@@ -79,16 +79,16 @@ extension Scheduler {
     }
 
     /// Comes back from a step of a schedule that was given up; the last one to do so ends the run.
-    func comeBack(_ thread: StepThread) {
-        let loose = threadState.withLock { state in
-            state.loose -= 1
-            return state.loose
+    func leaveGivenUpSchedule(_ thread: StepThread) {
+        let runningThreads = threadState.withLock { state in
+            state.runningThreads -= 1
+            return state.runningThreads
         }
-        if loose > 0 {
+        if runningThreads > 0 {
             if thread === main { _ = thread.waitForOrder() } else { surroundings.threads.add(thread) }
         } else if let held = run.state.withLock({ $0.candidates.takeLastHeld() }) {
-            threadState.withLock { $0.loose = 1 }
-            _ = hand(over: held, from: thread)
+            threadState.withLock { $0.runningThreads = 1 }
+            _ = resume(held, from: thread)
         } else {
             endRun(on: thread)
         }
@@ -101,22 +101,23 @@ extension Scheduler {
 @available(Executors, *)
 private struct LockSuspicion {
     /// How often the thread must be found asleep with nothing done in between, for a busy machine can look like a lock too.
-    private static let looks = 60
+    private static let neededSamples = 60
 
-    private var looksAsleep = 0
+    private var samplesAsleep = 0
     private var segments = -1
     private var processorTime: Duration?
 
     /// Whether that is so after one more look; no activity is no reason to suspect anything.
     mutating func isConfirmed(by activity: SystemThread.Activity?, after segments: Int) -> Bool {
         guard let activity, segments == self.segments, let start = processorTime else {
-            looksAsleep = 0
+            samplesAsleep = 0
             self.segments = segments
             processorTime = activity?.processorTime
             return false
         }
-        looksAsleep = activity.isAsleep ? looksAsleep + 1 : 0
+        samplesAsleep = activity.isAsleep ? samplesAsleep + 1 : 0
         // Who waits may also spin, which uses the processor.
-        return looksAsleep >= Self.looks || activity.processorTime - start >= .milliseconds(10) * Self.looks
+        return samplesAsleep >= Self.neededSamples
+            || activity.processorTime - start >= .milliseconds(10) * Self.neededSamples
     }
 }

@@ -22,8 +22,8 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         var running: StepThread
         /// Whether the schedule was given up, and how many threads run since then.
         var isGivenUp = false
-        var loose = 0
-        /// Where steps were let go.
+        var runningThreads = 0
+        /// Where held steps had a lock.
         var lockSites: [Int] = []
     }
 
@@ -61,7 +61,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     /// Takes one candidate after the other, until the right to run was handed to another thread.
     func loop(on thread: StepThread) {
         while true {
-            if isGivenUp { return comeBack(thread) }
+            if isGivenUp { return leaveGivenUpSchedule(thread) }
             switch next(at: nil) {
             case .goOn: continue
             case .take(let candidate):
@@ -69,10 +69,10 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
                     execute(candidate)
                     continue
                 }
-                guard hand(over: held, from: thread) else { return }
+                guard resume(held, from: thread) else { return }
             case .end:
                 guard let held = run.state.withLock({ $0.candidates.takeLastHeld() }) else { return endRun(on: thread) }
-                guard hand(over: held, from: thread) else { return }
+                guard resume(held, from: thread) else { return }
             }
         }
     }
@@ -150,9 +150,8 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
 
     // MARK: The choice
 
-    /// Decides what runs next: between two steps, or at a point inside of one.
+    /// Decides what runs next: between two steps, or at a preemption point, which stands for the step itself.
     ///
-    /// - Parameter point: stands for the step itself among the candidates.
     /// - Parameter isLocked: whether the subject has a lock here that others need, and the step cannot be held.
     private func next(at point: Candidate.Key?, isLocked: Bool = false) -> Next {
         guard !isOver else { return point == nil ? .end : .goOn }
@@ -163,7 +162,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         guard let options, !hasEscaped() else { return end(at: point) }
         if options.keys.isEmpty {
             // A dispatch queue may have got blocks, or something comes from outside.
-            let mayGoOn = run.state.withLock { $0.candidates.offerLastDrains() } || run.waitsForNothing()
+            let mayGoOn = run.state.withLock { $0.candidates.offerLastDrains() } || run.hasArrivalFromOutside()
             return mayGoOn ? .goOn : end(at: nil)
         }
         if let point, options.keys.count == 1 {

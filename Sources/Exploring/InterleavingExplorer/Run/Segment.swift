@@ -1,11 +1,8 @@
 /// Code of one step that runs in one piece: from its beginning or a preemption point to its end or the next such point.
 @available(Executors, *)
 struct Segment: Sendable {
-    /// Whose step it is.
     var participant = Participants.scenario
-    /// The job, if it is one.
     var job: ControlledJob?
-    /// The actor that the step runs in, if it is an actor's.
     var actor: UInt?
     /// The actor's ordinal in footprints, for the actor may be gone when the step is over.
     var actorOrdinal: Int?
@@ -21,13 +18,11 @@ struct Segment: Sendable {
     var footprintBeforeLock: Footprint?
     /// Whether it has touched something since, up to another such point.
     var isCutByLock = false
-    /// Whether it goes on behind a preemption point.
     var followsPoint = false
     /// Whether it waits for the run to wake it.
     var isPausing = false
     /// Whether only the scenario can await or cancel the tasks that ran.
     var isPrivate = true
-    /// The operation that the scenario cancels, if it does.
     var cancelled: Int?
     /// How many marks with a body are open, inside which there is no preemption point.
     var openMarks = 0

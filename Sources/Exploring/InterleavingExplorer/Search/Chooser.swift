@@ -26,7 +26,6 @@ struct Asleep: Sendable {
     let known: Footprint.Known
 }
 
-/// What a chooser has decided.
 @available(Executors, *)
 enum Decision: Sendable {
     case take(Int)
@@ -54,7 +53,6 @@ struct PrefixChooser: Chooser {
         self.asleep = asleep
     }
 
-    /// Whether digits are left: the run has ended too early.
     var isIncomplete: Bool {
         position < digits.count
     }

@@ -1,4 +1,3 @@
-/// The search through every schedule.
 @available(Executors, *)
 extension Exploration {
     /// A scenario that so many runs do not exhaust is tried at random before the search goes on.
@@ -12,7 +11,6 @@ extension Exploration {
 
     /// Tries schedules with no delay, then with one, and so on, until nothing is left to be tried.
     ///
-    /// - Parameter limit: how many runs there are at most.
     /// - Parameter draws: whether a search that takes long tries some schedules at random.
     mutating func deepen(atMost limit: Int, drawing draws: Bool = false) {
         var draws = draws
@@ -94,7 +92,8 @@ extension Exploration {
         }
         if showsRaces {
             let start = execution.events.firstIndex { $0.choice == first } ?? 0
-            for race in Races.find(in: execution.events, from: start)
+            var races = Races(in: execution.events)
+            for race in races.find(from: start)
             where !(reduces && choices[race.choice].isLocal) {
                 path[race.choice].wantOne(of: race.initials)
                 nodes.insert(race.choice)

@@ -26,8 +26,7 @@ extension Exploration {
 
     /// Tries the orders in which others are in line before a task that an actor starts for itself.
     ///
-    /// Where asking for an actor and entering it are one step, no other can be in line. With two steps there may be many
-    /// times as many schedules: this search ends when it has taken as long as the first one. The fewest delays come first.
+    /// That takes two steps to enter an actor, and many more schedules: this search may take as long as the first one.
     private mutating func letOthersBeInLine() {
         let runs = report.runs
         guard report.holds, explorer.reductions.remove(.entersActorsAtOnce) != nil else { return }
@@ -36,8 +35,8 @@ extension Exploration {
 
     /// Whether the subject starts a task out of sight.
     ///
-    /// It is in the same step each time that the schedule is run again. Other threads start such tasks as well: each
-    /// run must come after a time twice as long in which they have started none. If they are not quiet, nothing is claimed.
+    /// It is in the same step of each repetition. Other threads start such tasks as well: before each repetition, they must
+    /// have started none for twice as long.
     func startsTasksOutOfSight() -> Bool {
         var noise = 0
         return missed.contains { tasks, digits in

@@ -50,7 +50,6 @@ struct Exploration {
 
     // MARK: A whole search
 
-    /// Searches in the explorer's mode.
     consuming func search() -> ExplorationReport {
         switch explorer.mode {
         case .automatic: deepen(atMost: explorer.maximumSchedules, drawing: true)
@@ -128,8 +127,8 @@ struct Exploration {
 
     /// Runs first-in-first-out order some times more, where there were few schedules.
     ///
-    /// What happens outside of control can be so early that nothing is seen of it, but hardly every time. And a
-    /// scenario that depends on anything but its schedule may do the same twice, but hardly more often.
+    /// An escape can come so early that it is not seen, and a scenario that depends on more than its schedule may do the same
+    /// twice, but hardly every time.
     private mutating func lookAgain() {
         var fingerprint: UInt64?
         for _ in 0..<max(0, Self.fewestRuns - report.schedules) {
@@ -258,7 +257,6 @@ struct Exploration {
         return ScenarioFailure(kind: kind, message: message, schedule: schedule, trace: replay.trace)
     }
 
-    /// Runs one schedule and records it.
     func replay(_ schedule: Schedule) -> Replay {
         let run = newRun(recording: true, replaying: schedule)
         var chooser: any Chooser = PrefixChooser(digits: schedule.digits)

@@ -6,12 +6,8 @@
 /// ```
 ///
 /// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, and
-/// what goes through the ``ScenarioRun``. What is not is reported as an escape as soon as it resumes
-/// anybody: the main actor, `Task.sleep`, threads and queues of the subject. A task that has not ended when its
-/// scenario has is a failure too; see ``ScenarioRun/permitUnfinishedTasks()``. What comes after the
-/// report goes to standard error. What can go unnoticed is a resumption so early that its task has not been
-/// suspended yet; the task then goes on without a choice. A search of few schedules repeats first-in-first-out
-/// order, which makes that less likely; on a busy machine it still happens.
+/// what goes through the ``ScenarioRun``. Anything else is reported as an escape when it resumes a task: the main actor,
+/// `Task.sleep`, threads and queues of the subject. What comes after the report goes to standard error. See <doc:Limits>.
 ///
 /// **Concurrency.** The schedules of an exploration run one at a time on a thread that belongs to no pool.
 /// Explorations run side by side, as many as there are processors, and others come later; what one finds does

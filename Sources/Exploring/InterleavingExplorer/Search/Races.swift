@@ -29,18 +29,13 @@ struct Races {
     private let creators: [Int?]
     private let events: [Event]
 
-    private init(_ events: [Event]) {
+    init(in events: [Event]) {
         self.events = events
         creators = events.map { event in events.lastIndex { $0.start < event.arrival } }
     }
 
     /// The races whose second segment is not among the first ones.
-    static func find(in events: [Event], from first: Int) -> [Race] {
-        var races = Races(events)
-        return races.find(from: first)
-    }
-
-    private mutating func find(from first: Int) -> [Race] {
+    mutating func find(from first: Int) -> [Race] {
         var races: [Race] = []
         let words = events.count / 64 + 1
         for later in events.indices {

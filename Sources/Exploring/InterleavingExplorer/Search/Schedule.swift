@@ -13,7 +13,6 @@ public struct Schedule: Sendable, Hashable, ExpressibleByStringLiteral, CustomSt
     static let mark: Character = "+"
 
     let digits: [UInt8]
-    /// Whether asking for an actor and entering it are two steps.
     let entersActorsLater: Bool
 
     init(digits: some Sequence<UInt8>, entersActorsLater: Bool = false) {

@@ -2,7 +2,6 @@
 @available(Executors, *)
 struct Choice: Sendable {
     private(set) var digit: UInt8 = 0
-    /// All that could be chosen.
     let keys: [Candidate.Key]
     /// What of that is known to bring nothing new.
     private(set) var asleep: [Asleep] = []
@@ -54,9 +53,7 @@ final class SearchNode {
     private let parent: SearchNode?
     /// What was chosen at the parent on the way here.
     private let digit: UInt8
-    /// The delays on the way here.
     private let delays: Int
-    /// Its index among the choices of a run.
     let index: Int
     private let choice: Choice
     /// One bit for each digit: what is to be tried or was tried, and what was tried.
@@ -154,7 +151,6 @@ struct Frontier {
     private var levels: [[Branch]] = []
     private var lowest = 0
 
-    /// Adds the next branch of a node, if it has one.
     mutating func add(_ node: SearchNode) {
         guard let (digit, delays) = node.nextBranch() else { return }
         while levels.count <= delays { levels.append([]) }

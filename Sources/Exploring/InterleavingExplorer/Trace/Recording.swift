@@ -4,17 +4,12 @@ struct Recording: Sendable {
     /// What an actor is called whose type is not known.
     static let unknownActor = "an actor"
 
-    private(set) var steps: [TraceStep] = []
+    var steps: [TraceStep] = []
     /// Whether what happens now belongs into the trace: not the preparation, and not the checks.
     var isOn = false
-    /// The participants that have run.
     private var begun: Set<Int> = []
     /// The actors that have a name, in order of first appearance.
     private var actors: [(address: UInt, type: String, name: String)] = []
-
-    mutating func add(_ step: TraceStep) {
-        steps.append(step)
-    }
 
     /// What a step does that begins with a candidate, and the actor that it enters.
     mutating func beginning(of candidate: Candidate) -> (action: String, actor: String?) {
