@@ -69,7 +69,7 @@ struct GalleryCommandTests {
         ]
     )
     func status(holds: Bool, breaks: String?, isExpected: Bool) async throws {
-        let version = Version(name: "version", summary: "", breaks: breaks, scenario: scenario(holds: holds))
+        let version = version(holds: holds, breaks: breaks)
         #expect(try await RaceGallery.show([exhibit(version)]) == (isExpected ? .good : .failed))
         let summary = Summary(findings: [(exhibit(version), [await version.explore()])])
         #expect(
@@ -95,7 +95,7 @@ struct GalleryCommandTests {
         ] as [(Bool, String?, Schedule, Bool)]
     )
     func replay(holds: Bool, breaks: String?, schedule: Schedule, isExpected: Bool) async throws {
-        let version = Version(name: "version", summary: "", breaks: breaks, scenario: scenario(holds: holds))
+        let version = version(holds: holds, breaks: breaks)
         let status = try await RaceGallery.run(.replay(schedule, of: version, in: exhibit(version)))
         #expect(status == (isExpected ? .good : .failed))
     }
@@ -104,10 +104,12 @@ struct GalleryCommandTests {
         Exhibit(name: "x", title: "", story: "", invariants: [], versions: [version])
     }
 
-    private func scenario(holds: Bool) -> Scenario {
-        Scenario("one step") { run in
+    private func version(holds: Bool, breaks: String?) -> Version {
+        let scenario = Scenario("one step") { run in
             run.operation("first") {}
             run.invariant("it") { holds }
         }
+        let fault = breaks.map { Fault.breaks($0, repair: "") }
+        return Version(name: "version", summary: "", fault: fault, scenario: scenario)
     }
 }

@@ -22,16 +22,14 @@ enum AccessTokenService {
                 name: "version-1",
                 summary: "loads when it finds no valid token",
                 listing: Listing(article: .accessTokenService, name: "version 1: loads when there is no valid token"),
-                breaks: oneLoad,
-                repair: "access-token-service version-2",
+                fault: .breaks(oneLoad, repair: "access-token-service version-2"),
                 scenario: scenario { AccessTokenServiceVersion1(loader: $1) }
             ),
             Version(
                 name: "version-2",
                 summary: "pending handlers that nothing protects",
                 listing: Listing(article: .accessTokenService, name: "version 2: pending handlers"),
-                unseenFault: "a data race (thread sanitizer)",
-                repair: "access-token-service version-3",
+                fault: .unseen("a data race (thread sanitizer)", repair: "access-token-service version-3"),
                 scenario: scenario { AccessTokenServiceVersion2(loader: $1) }
             ),
             Version(
@@ -44,8 +42,7 @@ enum AccessTokenService {
                 name: "owner-leaves",
                 summary: "version 3, whose last strong reference goes after the calls",
                 listing: Listing(article: .accessTokenService, name: "version 3: a weak reference in the load"),
-                breaks: "lost waiter",
-                repair: "access-token-service kept-by-handlers",
+                fault: .breaks("lost waiter", repair: "access-token-service kept-by-handlers"),
                 scenario: ownerLeaves { $0.retrieveToken(then: $1) }
             ),
             Version(

@@ -17,15 +17,13 @@ enum AsyncMutex {
             Version(
                 name: "lock-set-free",
                 summary: "frees the lock, then wakes a waiter that takes it for its own",
-                breaks: "no overdraft",
-                repair: "async-mutex lock-passed-on",
+                fault: .breaks("no overdraft", repair: "async-mutex lock-passed-on"),
                 scenario: scenario { LockSetFree() }
             ),
             Version(
                 name: "lock-not-released",
                 summary: "releases the lock only after success",
-                breaks: "lost waiter",
-                repair: "async-mutex lock-passed-on",
+                fault: .breaks("lost waiter", repair: "async-mutex lock-passed-on"),
                 scenario: scenario { LockNotReleased() }
             ),
             Version(

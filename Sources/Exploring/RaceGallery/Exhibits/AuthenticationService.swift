@@ -17,16 +17,14 @@ enum AuthenticationService {
                 name: "version-1",
                 summary: "does the work for each caller: keychain, expiry, refresh, store",
                 listing: Listing(article: .reentrancy, name: "version 1: the naive service"),
-                breaks: SharedLoad.oneAtATime,
-                repair: "authentication-service load-clears",
+                fault: .breaks(SharedLoad.oneAtATime, repair: "authentication-service load-clears"),
                 scenario: scenario { AuthServiceVersion1(fetchValidToken: $0) }
             ),
             Version(
                 name: "version-2",
                 summary: "shares tokenTask, and clears it in every caller's defer",
                 listing: Listing(article: .reentrancy, name: "version 2: tokenTask"),
-                breaks: SharedLoad.oneAtATime,
-                repair: "authentication-service load-clears",
+                fault: .breaks(SharedLoad.oneAtATime, repair: "authentication-service load-clears"),
                 scenario: scenario { AuthServiceVersion2(fetchValidToken: $0) }
             ),
             Version(

@@ -19,8 +19,7 @@ enum BankAccount {
                 name: "check-then-act",
                 summary: "decides by the balance from before the await",
                 listing: Listing(article: .strategies, name: "the account without a strategy"),
-                breaks: "no overdraft",
-                repair: "bank-account re-validate",
+                fault: .breaks("no overdraft", repair: "bank-account re-validate"),
                 scenario: scenario { CheckThenAct() }
             ),
             Version(

@@ -18,8 +18,7 @@ enum CallBack {
             Version(
                 name: "serial-queues",
                 summary: "lets nobody in until its own call returns, as sync does",
-                breaks: "lost waiter",
-                repair: "call-back actors",
+                fault: .breaks("lost waiter", repair: "call-back actors"),
                 scenario: scenario(isClosedDuringCalls: true)
             ),
             Version(

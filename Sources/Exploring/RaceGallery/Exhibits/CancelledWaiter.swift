@@ -17,8 +17,7 @@ enum CancelledWaiter {
             Version(
                 name: "cancels-the-load",
                 summary: "passes a caller's cancellation on to the shared task",
-                breaks: invariant,
-                repair: "cancelled-waiter load-of-its-own",
+                fault: .breaks(invariant, repair: "cancelled-waiter load-of-its-own"),
                 scenario: scenario { CancelsTheLoad(load: $0) }
             ),
             Version(

@@ -20,8 +20,7 @@ enum CheckAndUse {
                 name: "nil-then-await",
                 summary: "sets cachedToken to nil, awaits, reads cachedToken",
                 listing: Listing(article: .reentrancy, name: "re-entrancy: cachedToken is not nil any more"),
-                breaks: sameValue,
-                repair: "check-and-use local-copy",
+                fault: .breaks(sameValue, repair: "check-and-use local-copy"),
                 scenario: refresh { await $0.refreshToken(callAuthenticationAPI: $1) }
             ),
             Version(
@@ -32,8 +31,7 @@ enum CheckAndUse {
             Version(
                 name: "await-before-unwrap",
                 summary: "sets tokenTask, awaits a log, uses tokenTask!",
-                breaks: noTrap,
-                repair: "check-and-use unwraps-at-once",
+                fault: .breaks(noTrap, repair: "check-and-use unwraps-at-once"),
                 scenario: unwrap { try await $0.tokenAfterLog(log: $1) }
             ),
             Version(

@@ -17,16 +17,14 @@ enum DataCache {
                 name: "fetch-per-caller",
                 summary: "fetches when it finds no data: three requests for three reads",
                 listing: Listing(article: .strategies, name: "problem 2: the cache without a task"),
-                breaks: SharedLoad.oneAtATime,
-                repair: "data-cache fetch-clears",
+                fault: .breaks(SharedLoad.oneAtATime, repair: "data-cache fetch-clears"),
                 scenario: scenario(callers: ["first", "second", "third"]) { FetchPerCaller(fetchFromServer: $0) }
             ),
             Version(
                 name: "coalesce",
                 summary: "inProgress or loaded; the caller that started the task settles the entry",
                 listing: Listing(article: .strategies, name: "strategy 5: coalesce"),
-                breaks: SharedLoad.served,
-                repair: "data-cache fetch-clears",
+                fault: .breaks(SharedLoad.served, repair: "data-cache fetch-clears"),
                 scenario: scenario { Coalesce(fetchFromServer: $0) }
             ),
             Version(

@@ -20,32 +20,28 @@ enum ImageCache {
                 name: "check-then-download",
                 summary: "downloads when it finds no picture",
                 listing: Listing(article: .raceConditions, name: "pattern A: duplicate work"),
-                breaks: SharedLoad.oneAtATime,
-                repair: "image-cache in-flight",
+                fault: .breaks(SharedLoad.oneAtATime, repair: "image-cache in-flight"),
                 scenario: scenario { CheckThenDownload(download: $0) }
             ),
             Version(
                 name: "set-in-flight",
                 summary: "keeps a set of URLs in flight; the second caller gets an error",
                 listing: Listing(article: .raceConditions, name: "fix 1: a set of URLs in flight"),
-                breaks: SharedLoad.served,
-                repair: "image-cache in-flight",
+                fault: .breaks(SharedLoad.served, repair: "image-cache in-flight"),
                 scenario: scenario { SetInFlight(download: $0) }
             ),
             Version(
                 name: "keeps-first",
                 summary: "looks again after the await, and keeps the first picture",
                 listing: Listing(article: .raceConditions, name: "trade-offs: eventual consistency"),
-                breaks: SharedLoad.oneAtATime,
-                repair: "image-cache in-flight",
+                fault: .breaks(SharedLoad.oneAtATime, repair: "image-cache in-flight"),
                 scenario: scenario { KeepsFirst(download: $0) }
             ),
             Version(
                 name: "registry",
                 summary: "a registry of tasks; the caller that started a task removes it in a defer",
                 listing: Listing(article: .raceConditions, name: "fix 3: a registry of tasks"),
-                breaks: SharedLoad.served,
-                repair: "image-cache in-flight",
+                fault: .breaks(SharedLoad.served, repair: "image-cache in-flight"),
                 scenario: scenario { Registry(download: $0) }
             ),
             Version(
@@ -57,8 +53,7 @@ enum ImageCache {
                 name: "one-at-a-time",
                 summary: "lets each download wait for the one before",
                 listing: Listing(article: .raceConditions, name: "trade-offs: lock the actor harder"),
-                breaks: "lost waiter",
-                repair: "image-cache in-flight-apart",
+                fault: .breaks("lost waiter", repair: "image-cache in-flight-apart"),
                 scenario: twoURLs { OneAtATime(download: $0) }
             ),
             Version(

@@ -16,16 +16,14 @@ enum OAuthProcessor {
                 name: "version-1",
                 summary: "checks isValid, awaits the request, stores the token",
                 listing: Listing(article: .oauthClient, name: "first version: isValid, request, store"),
-                breaks: SharedLoad.oneAtATime,
-                repair: "oauth-processor load-clears",
+                fault: .breaks(SharedLoad.oneAtATime, repair: "oauth-processor load-clears"),
                 scenario: scenario { OAuthProcessorVersion1(performTokenRequest: $0) }
             ),
             Version(
                 name: "final",
                 summary: "awaits tokenTask; the caller that started it stores and clears after a success",
                 listing: Listing(article: .oauthClient, name: "final version: tokenTask"),
-                breaks: SharedLoad.served,
-                repair: "oauth-processor load-clears",
+                fault: .breaks(SharedLoad.served, repair: "oauth-processor load-clears"),
                 scenario: scenario { OAuthProcessorFinal(performTokenRequest: $0) }
             ),
             Version(

@@ -21,8 +21,7 @@ enum OrderedLog {
                 name: "append-then-flush",
                 summary: "appends, awaits the flush; two calls by async let",
                 listing: Listing(article: .raceConditions, name: "pattern C: operations out of order"),
-                breaks: invariant,
-                repair: "log stream",
+                fault: .breaks(invariant, repair: "log stream"),
                 scenario: scenario(lines: ["1", "2"]) { log, flush in
                     async let first: Void = log.write("1", slowFlush: { await flush("1") })
                     async let second: Void = log.write("2", slowFlush: { await flush("2") })
@@ -32,8 +31,7 @@ enum OrderedLog {
             Version(
                 name: "task-per-line",
                 summary: "starts a task for each line",
-                breaks: invariant,
-                repair: "log stream",
+                fault: .breaks(invariant, repair: "log stream"),
                 scenario: scenario { log, flush in
                     for line in lines {
                         Task { await log.write(line, slowFlush: { await flush(line) }) }

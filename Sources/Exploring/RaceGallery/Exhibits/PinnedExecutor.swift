@@ -18,8 +18,7 @@ enum PinnedExecutor {
                 name: "queue-alone",
                 summary: "pins the actor to a queue, and awaits as before",
                 listing: Listing(article: .raceConditions, name: "fix 5: a custom executor"),
-                breaks: "no overdraft",
-                repair: "serial-executor one-job",
+                fault: .breaks("no overdraft", repair: "serial-executor one-job"),
                 scenario: scenario { account, approve in await account.withdraw(80, approval: approve) }
             ),
             Version(

@@ -18,8 +18,7 @@ enum RejectedToken {
             Version(
                 name: "shared-task",
                 summary: "shares a refresh that is running",
-                breaks: invariant,
-                repair: "rejected-token compares-token",
+                fault: .breaks(invariant, repair: "rejected-token compares-token"),
                 scenario: scenario { processor, _ in await processor.refresh() }
             ),
             Version(

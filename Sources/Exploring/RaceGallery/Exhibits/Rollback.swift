@@ -18,8 +18,7 @@ enum Rollback {
             Version(
                 name: "restores-balance",
                 summary: "puts back the balance of before",
-                breaks: invariant,
-                repair: "rollback transaction-log",
+                fault: .breaks(invariant, repair: "rollback transaction-log"),
                 scenario: scenario { RestoresBalance() }
             ),
             Version(

@@ -18,8 +18,7 @@ enum SignOut {
             Version(
                 name: "cancels",
                 summary: "cancels the load, and stores what it brings",
-                breaks: invariant,
-                repair: "sign-out epoch",
+                fault: .breaks(invariant, repair: "sign-out epoch"),
                 scenario: scenario { CancelsSession() }
             ),
             Version(

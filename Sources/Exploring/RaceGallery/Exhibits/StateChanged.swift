@@ -19,8 +19,7 @@ enum StateChanged {
                 name: "snapshot-equality",
                 summary: "compares the balance with the one that it saw",
                 listing: Listing(article: .strategies, name: "strategy 4: a balance that changes and changes back"),
-                breaks: invariant,
-                repair: "state-changed version",
+                fault: .breaks(invariant, repair: "state-changed version"),
                 scenario: scenario { SnapshotAccount() }
             ),
             Version(

@@ -20,8 +20,7 @@ enum WakeOrder {
                 name: "shared-task",
                 summary: "awaits the task's value",
                 listing: Listing(article: .oauthClient, name: "claim: functions resume in the order of their calls"),
-                breaks: invariant,
-                repair: "wake-order handlers",
+                fault: .breaks(invariant, repair: "wake-order handlers"),
                 scenario: scenario(WaitersOfTask.init) { await $0.serve($1) }
             ),
             Version(

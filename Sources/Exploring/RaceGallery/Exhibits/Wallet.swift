@@ -19,16 +19,14 @@ enum Wallet {
                 name: "write-back",
                 summary: "reads, awaits, writes back",
                 listing: Listing(article: .raceConditions, name: "pattern B: the lost update"),
-                breaks: invariant,
-                repair: "wallet await-first",
+                fault: .breaks(invariant, repair: "wallet await-first"),
                 scenario: scenario { WriteBackWallet() }
             ),
             Version(
                 name: "global-actor",
                 summary: "the same in a class on a global actor, as @MainActor is one",
                 listing: Listing(article: .raceConditions, name: "section 4: @MainActor does not address it"),
-                breaks: invariant,
-                repair: "wallet await-first",
+                fault: .breaks(invariant, repair: "wallet await-first"),
                 scenario: scenario { ScreenWallet() }
             ),
             Version(

@@ -20,8 +20,7 @@ enum WorkOutside {
                 name: "store-apart",
                 summary: "an actor with read and write only; a free function downloads in between",
                 listing: Listing(article: .raceConditions, name: "fix 4: the store apart, with a free function"),
-                breaks: "the work is done once",
-                repair: "work-outside claim",
+                fault: .breaks("the work is done once", repair: "work-outside claim"),
                 scenario: scenario(ImageStore.init) { try await fetchImage(url: image, store: $0, download: $1) }
             ),
             Version(

@@ -68,16 +68,34 @@ struct Version: Sendable {
     let summary: String
     /// The article's listing that it is, if it is one.
     var listing: Listing?
-    /// The invariant, or the kind of failure, that it is expected to break; `nil` if it is expected to hold.
-    var breaks: String?
-    /// The fault of a version that holds, if it has one that the explorer cannot see.
-    var unseenFault: String?
-    /// The version that mends this one, by the name of its exhibit and its own.
-    var repair: String?
+    /// Without a fault, it can be recommended.
+    var fault: Fault?
     let scenario: Scenario
 
-    /// Whether it can be recommended: it holds, and has no fault that the explorer cannot see.
-    var isSound: Bool { breaks == nil && unseenFault == nil }
+    var breaks: String? {
+        guard case .breaks(let invariant, _) = fault else { return nil }
+        return invariant
+    }
+
+    var unseenFault: String? {
+        guard case .unseen(let fault, _) = fault else { return nil }
+        return fault
+    }
+
+    var repair: String? {
+        switch fault {
+        case .breaks(_, let repair), .unseen(_, let repair): repair
+        case nil: nil
+        }
+    }
+}
+
+/// What is wrong with a version, and the version that mends it: the name of its exhibit, and its own.
+enum Fault: Sendable {
+    /// An invariant that it breaks, or the kind of failure.
+    case breaks(String, repair: String)
+    /// A fault that the explorer cannot see: the version holds.
+    case unseen(String, repair: String)
 }
 
 /// The articles whose listings are in the gallery, by their titles.
