@@ -3,12 +3,9 @@
 /// Rules are about sums, and about what must have come before, rather than about pairs of events: what a service
 /// decides may come later than the call that asked for it.
 struct Rule: Sendable {
-    /// The clauses behind it.
     let clauses: [String]
-
     /// What a service must do.
     let text: String
-
     /// What is wrong with a history, if something is.
     let objection: @Sendable (History) -> String?
 
@@ -33,11 +30,8 @@ struct BrokenRule: Error, CustomStringConvertible {
 extension History {
     /// The first rule that the history breaks.
     var brokenRule: BrokenRule? {
-        for rule in Rule.all {
-            if let objection = rule.objection(self) {
-                return BrokenRule(rule: rule, objection: objection, history: self)
-            }
-        }
-        return nil
+        Rule.all.lazy.compactMap { rule in
+            rule.objection(self).map { BrokenRule(rule: rule, objection: $0, history: self) }
+        }.first
     }
 }

@@ -1,7 +1,7 @@
 import AccessTokenCore
 
 /// A few parts that do something at the same time, and what the loader brings: data, to be played on any service.
-struct ContractScenario: Sendable {
+struct ContractScenario: Sendable, CustomStringConvertible {
     /// What a part does next.
     enum Move: Sendable {
         /// Asks for a token, and goes on when it has its answer.
@@ -33,6 +33,8 @@ struct ContractScenario: Sendable {
     /// Whether answers to tasks are effects: what comes after one is then tried after it, and before it.
     var marksAnswers = false
 
+    var description: String { name }
+
     var policy: AccessTokenPolicy {
         AccessTokenPolicy(leeway: 0, refreshAhead: 0, loadDeadline: hasDeadline ? 60 : nil)
     }
@@ -56,8 +58,4 @@ struct ContractScenario: Sendable {
     func outcome(ofLoad number: Int) -> LoadOutcome {
         loads[min(number, loads.count) - 1]
     }
-}
-
-extension ContractScenario: CustomStringConvertible {
-    var description: String { name }
 }

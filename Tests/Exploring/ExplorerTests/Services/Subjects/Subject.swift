@@ -4,7 +4,7 @@ import Dispatch
 import InterleavingExplorer
 
 /// A kind of service that scenarios are played on.
-struct Subject: Sendable {
+struct Subject: Sendable, CustomStringConvertible {
     /// Everything around a service: each moment that is left open is a choice of the schedule.
     struct Surroundings: Sendable {
         let run: ScenarioRun
@@ -50,6 +50,7 @@ struct Subject: Sendable {
     let name: String
     let isByHandlers: Bool
     let make: @Sendable (Surroundings) -> Service
+    var description: String { name }
 
     init(
         _ name: String,
@@ -83,10 +84,6 @@ extension Subject.Service {
             currentToken: { service.currentToken }
         )
     }
-}
-
-extension Subject: CustomStringConvertible {
-    var description: String { name }
 }
 
 /// A queue of the explorer as a service takes one: each block is a choice, but only when it is there.
