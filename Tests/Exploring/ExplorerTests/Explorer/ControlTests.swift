@@ -1,4 +1,3 @@
-import Dispatch
 import TestSupport
 import Testing
 
@@ -38,22 +37,6 @@ struct ControlTests {
             return exploration.attempt(by: &chooser)
         }
         #expect(execution.isPruned && execution.isTruncated)
-    }
-
-    @Test("leaves other tasks of the process alone while it explores")
-    func bystanders() async {
-        async let report = Explorer().explore(loading(callers: 3))
-        let sum = await withTaskGroup(of: Int.self) { group in
-            for number in 1...200 {
-                group.addTask {
-                    await Task.yield()
-                    return await Task.detached { number }.value
-                }
-            }
-            return await group.reduce(0, +)
-        }
-        #expect(sum == 20_100)
-        #expect(await report.holds)
     }
 
     @Test("knows the run that is under way, from inside only")

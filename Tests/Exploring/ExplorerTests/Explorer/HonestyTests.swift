@@ -7,22 +7,19 @@ import Testing
 /// What a report must not say, and what it must not leave out.
 @Suite("The explorer says", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct HonestyTests {
-    private func effects(_ names: [String]) -> Scenario {
-        Scenario("effects") { run in
-            for name in names { run.operation(name) { run.effect(name) } }
-        }
-    }
-
     @Test("that a search was cut, and does not pass it unless that is allowed")
     func incomplete() async throws {
-        let cut = await Explorer().with(\.maximumSchedules, 3).explore(effects(["a", "b", "c"]))
+        let scenario = Scenario("effects") { run in
+            for name in ["a", "b", "c"] { run.operation(name) { run.effect(name) } }
+        }
+        let cut = await Explorer().with(\.maximumSchedules, 3).explore(scenario)
         #expect(cut.schedules == 3 && !cut.isComplete)
         let failure = #expect(throws: ScenarioFailure.self) { try cut.verify() }
         #expect(failure?.kind == .incompleteSearch)
         #expect(failure?.message.contains("maximumSchedules") == true)
         try cut.verify(allowIncomplete: true)
-        try await Explorer().explore(effects(["a", "b", "c"])).verify()
-        let drawn = await Explorer(.random(seed: 1, schedules: 10)).explore(effects(["a"]))
+        try await Explorer().explore(scenario).verify()
+        let drawn = await Explorer(.random(seed: 1, schedules: 10)).explore(scenario)
         #expect(throws: ScenarioFailure.self) { try drawn.verify() }
     }
 

@@ -83,6 +83,8 @@ extension Program {
             return Int((state >> 33) % UInt64(bound))
         }
 
+        private mutating func actor() -> Int { next(Program.actors) }
+
         private mutating func newNumber() -> Int {
             number += 1
             return number
@@ -102,53 +104,43 @@ extension Program {
             return statements
         }
 
+        private mutating func body(at depth: Int) -> [Statement] { statements(atMost: 1, depth: depth + 1) }
+
         private mutating func statement(depth: Int, spawned: [Int]) -> Statement {
             let isDeep = depth > 0
             if let last = spawned.last {
                 switch next(8) {
                 case 0, 1: return .await(spawn: last)
                 case 2: return .cancel(spawn: last)
-                case 3: return .cancelInside(newNumber(), spawn: last, actor: next(Program.actors))
+                case 3: return .cancelInside(newNumber(), spawn: last, actor: actor())
                 default: break
                 }
             }
             switch next(isDeep ? 8 : 14) {
-            case 2 where isDeep: return .lookAndAdd(newNumber(), actor: next(Program.actors))
-            case 0, 1, 2: return .add(newNumber(), actor: next(Program.actors))
-            case 3: return .addTwice(newNumber(), actor: next(Program.actors))
+            case 2 where isDeep: return .lookAndAdd(newNumber(), actor: actor())
+            case 0, 1, 2: return .add(newNumber(), actor: actor())
+            case 3: return .addTwice(newNumber(), actor: actor())
             case 4:
-                let first = next(Program.actors)
+                let first = actor()
                 return .pass(newNumber(), from: first, to: Program.actors - 1 - first)
             case 5: return .mark(newNumber())
             case 6: return .look(newNumber())
             case 7: return .yield
             case 8, 9, 10:
                 let kind: TaskKind = [.preferred, .plain, .detached][next(3)]
-                return .spawn(newNumber(), kind: kind, statements(atMost: 1, depth: depth + 1))
+                return .spawn(newNumber(), kind: kind, body(at: depth))
             case 11 where next(3) == 0:
-                return .childLeft(
-                    newNumber(),
-                    statements(atMost: 1, depth: depth + 1),
-                    actor: next(Program.actors)
-                )
+                return .childLeft(newNumber(), body(at: depth), actor: actor())
             case 11:
-                return .child(
-                    newNumber(),
-                    statements(atMost: 1, depth: depth + 1),
-                    meanwhile: statements(atMost: 1, depth: depth + 1)
-                )
+                return .child(newNumber(), body(at: depth), meanwhile: body(at: depth))
             case 12:
-                return .group(
-                    newNumber(),
-                    statements(atMost: 1, depth: depth + 1),
-                    statements(atMost: 1, depth: depth + 1)
-                )
+                return .group(newNumber(), body(at: depth), body(at: depth))
             default:
-                guard isWaitAllowed else { return .add(newNumber(), actor: next(Program.actors)) }
+                guard isWaitAllowed else { return .add(newNumber(), actor: actor()) }
                 isWaitAllowed = false
                 let number = newNumber()
-                let opener: Statement = next(2) == 0 ? .open : .openInside(newNumber(), actor: next(Program.actors))
-                let waiter: Statement = next(2) == 0 ? .wait : .waitInside(newNumber(), actor: next(Program.actors))
+                let opener: Statement = next(2) == 0 ? .open : .openInside(newNumber(), actor: actor())
+                let waiter: Statement = next(2) == 0 ? .wait : .waitInside(newNumber(), actor: actor())
                 return .child(number, [opener], meanwhile: [waiter])
             }
         }
