@@ -23,11 +23,6 @@ struct TaskReference: Sendable {
         return unsafe Self.retainCount?(task) ?? 0
     }
 
-    /// Lets go of the task; to be called once, at the end.
-    func release() {
-        Self.release(address)
-    }
-
     static func retain(_ task: UInt) {
         _ = unsafe object(at: task)?.retain()
     }

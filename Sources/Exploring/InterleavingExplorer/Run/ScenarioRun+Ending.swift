@@ -63,7 +63,7 @@ extension ScenarioRun {
         if !state.withLock({ $0.isAbandoned || $0.permitsUnfinishedTasks }) {
             judge(leavingBehind: leftOver.map(\.participant))
         }
-        for task in tasks { task.reference.release() }
+        for task in tasks { TaskReference.release(task.reference.address) }
     }
 
     /// Gives the queues back, and lets go of what the schedule has left, and of the scenario.

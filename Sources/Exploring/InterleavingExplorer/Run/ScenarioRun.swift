@@ -7,10 +7,8 @@
 public final class ScenarioRun: Sendable {
     /// Brings the tasks of a subject under control: start them with this preference.
     ///
-    /// Operations have it already, and their child tasks and default actors with them. A subject that starts
-    /// unstructured tasks should take an `(any TaskExecutor)?` and get this one. Plain `Task {}` and
-    /// `Task.detached` are captured as well, where the runtime permits, but less finely: between two calls of
-    /// an actor they may go on without a choice.
+    /// Operations have it already, and their child tasks and default actors with them. Plain `Task {}` and `Task.detached`
+    /// are captured as well, where the runtime permits, but may go on without a choice between two calls of an actor.
     public var executor: any TaskExecutor { controlledExecutor }
 
     /// Time in this run, which passes only when nothing else can happen or the schedule says so.
@@ -72,10 +70,7 @@ public final class ScenarioRun: Sendable {
     public static var current: ScenarioRun? {
         ActiveRuns.onThisThread ?? ActiveRuns.first(where: \.isControlling)
     }
-}
 
-@available(Executors, *)
-extension ScenarioRun {
     /// Shows a remark in the trace, at the present step.
     ///
     /// It is for the reader only and has no influence on the search; an invariant cannot see it. The text is
@@ -88,8 +83,8 @@ extension ScenarioRun {
 
     /// Marks a segment of code that touches what others can see without entering an actor, and returns its result.
     ///
-    /// State behind a lock, an atomic or an `AsyncStream` is such a thing, and so is whatever is outside of the process: a
-    /// request that is sent, a value that is handed out. Marked segments are tried in every order; unmarked ones are not. Nothing comes between the beginning and the end of the segment; others may come behind it.
+    /// Such are state behind a lock, an atomic or an `AsyncStream`, and what leaves the process, such as a request. Marked
+    /// segments are tried in every order, each in one piece; unmarked ones are not.
     ///
     /// ```swift
     /// let isFirst = run.effect("take") { lock.withLock { $0.take() } }

@@ -217,9 +217,10 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             running = Event(arrival: options.keys[position].arrival, start: options.start, choice: choice)
         }
         if isChoice {
-            let digit = UInt8(position)
-            execution.choices.append(options.taking(digit, asleep: chooser.asleep, after: execution.fingerprint))
-            run.state.withLock { $0.digits.append(digit) }
+            var choice = options
+            (choice.digit, choice.asleep, choice.fingerprint) = (UInt8(position), chooser.asleep, execution.fingerprint)
+            execution.choices.append(choice)
+            run.state.withLock { [digit = choice.digit] in $0.digits.append(digit) }
         }
         return position
     }

@@ -14,18 +14,16 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// Whether these were all, in this build configuration and under the explorer's model: one schedule for each set of
     /// orders that cannot differ.
     ///
-    /// What the model leaves out is listed in <doc:Soundness>.
-    /// Of dispatch queues that were taken over it counts the
-    /// drains, which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
+    /// What the model leaves out is listed in <doc:Soundness>. Of dispatch queues that were taken over it counts the drains,
+    /// which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
     public internal(set) var isComplete = false
     /// What else is to be said of the search, a sentence each: how it went on where the scenario is big, what seems to be
     /// unmarked, and what could not be done on this toolchain or in this process.
     public internal(set) var remarks: [String] = []
     /// Why the search is not complete although it was not cut, and what to do about it.
     ///
-    /// It is set where a task begins out of the explorer's sight: an actor's plain `Task {}` for itself, or a
-    /// `Task.immediate`. Not all orders were tried in which such a task begins later. It is also set where a step has a lock
-    /// that others need. The step cannot be held there, and the step then goes on to what they can notice.
+    /// It is set where a task begins out of the explorer's sight, such as an actor's plain `Task {}` for itself, and where a
+    /// step has a lock that others need: the step cannot be held there before it goes on to what they can notice.
     public internal(set) var omission: String?
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0

@@ -9,20 +9,18 @@
 /// what goes through the ``ScenarioRun``. Anything else is reported as an escape when it resumes a task: the main actor,
 /// `Task.sleep`, threads and queues of the subject. What comes after the report goes to standard error. See <doc:Limits>.
 ///
-/// **Concurrency.** The schedules of an exploration run one at a time on a thread that belongs to no pool.
-/// Explorations run side by side, as many as there are processors, and others come later; what one finds does
-/// not depend on the others unless their subjects share something. Code between two suspensions counts as atomic:
-/// data races of nonisolated code are for the thread sanitizer.
+/// **Concurrency.** The schedules of an exploration run one at a time on a thread that belongs to no pool. As many
+/// explorations as there are processors run side by side, and find the same as alone unless their subjects share something.
+/// Code between two suspensions counts as atomic: data races are for the thread sanitizer.
 @available(Executors, *)
 public struct Explorer: Sendable {
     /// Which schedules are tried, and in which order.
     public var mode: SearchMode
     /// Whether schedules are left out that can show nothing new.
     ///
-    /// A schedule can show nothing new if code between two suspensions, that enters no actor and marks no effect, touches
-    /// nothing that another task can see. State behind a lock, an atomic or a queue of its own, and an `AsyncStream`, must be
-    /// marked: ``ScenarioRun/effect(_:_:)``. A search that leaves nothing out does not help there, since it holds no step
-    /// where nothing is marked.
+    /// Code that enters no actor and marks no effect is taken to touch nothing that another task can see: mark state behind
+    /// a lock, an atomic, a queue or an `AsyncStream` with ``ScenarioRun/effect(_:_:)``. Without a mark no step is held there,
+    /// even if nothing is left out.
     public var reduces: Bool {
         get { !reductions.isEmpty }
         set { reductions = newValue ? .all : [] }

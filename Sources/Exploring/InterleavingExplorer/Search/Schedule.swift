@@ -1,10 +1,8 @@
 /// Which candidate ran at each choice, as a short string that replays a run.
 ///
-/// One base-36 digit for each step at which more than one thing could run: `0` for the one that had waited
-/// longest. What follows the last digit is `0`, so zeros at the end are left out, and the schedule in
-/// first-in-first-out order is plain `0`. A `+` comes first where asking for an actor and entering it are two steps, as in
-/// a search that leaves nothing out. A schedule belongs to one scenario and one build configuration,
-/// since the optimizer removes steps.
+/// Each choice is a base-36 digit: `0` for the candidate that had waited longest. Zeros at the end are left out. A `+` comes
+/// first where asking for an actor and entering it are two steps. A schedule belongs to one scenario and one build
+/// configuration, since the optimizer removes steps.
 @available(Executors, *)
 public struct Schedule: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The greatest number of candidates that a digit can tell apart.

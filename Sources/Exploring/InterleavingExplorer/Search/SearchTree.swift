@@ -1,15 +1,15 @@
 /// A moment of a run at which more than one thing could happen.
 @available(Executors, *)
 struct Choice: Sendable {
-    private(set) var digit: UInt8 = 0
+    var digit: UInt8 = 0
     let keys: [Candidate.Key]
     /// What of that is known to bring nothing new.
-    private(set) var asleep: [Asleep] = []
+    var asleep: [Asleep] = []
     /// What the run knew at the moment of the choice, and how many had become ready.
     let known: Footprint.Known
     let start: Int
     /// Stands for everything that had happened before, and for what could have been chosen.
-    private(set) var fingerprint: UInt64 = 0
+    var fingerprint: UInt64 = 0
     /// Whether time could pass, or a dispatch queue may have got blocks: either may be gone later, and then no run shows its
     /// races.
     let hasTimers: Bool
@@ -36,12 +36,6 @@ struct Choice: Sendable {
         start = state.candidates.arrivals
         hasTimers = !state.candidates.queues.isEmpty || withTimers && state.candidates.hasTimers
         self.isLocked = isLocked
-    }
-
-    func taking(_ digit: UInt8, asleep: [Asleep], after fingerprint: UInt64) -> Choice {
-        var choice = self
-        (choice.digit, choice.asleep, choice.fingerprint) = (digit, asleep, fingerprint)
-        return choice
     }
 }
 
@@ -76,13 +70,7 @@ final class SearchNode {
 
     /// The digits of a schedule that ends with one of this node.
     func digits(endingWith last: UInt8) -> [UInt8] {
-        var digits = [last]
-        var node = self
-        while let parent = node.parent {
-            digits.append(node.digit)
-            node = parent
-        }
-        return digits.reversed()
+        path.dropFirst().map(\.digit) + [last]
     }
 
     /// The nodes on the way here, this one included, from the first choice on.
