@@ -60,7 +60,7 @@ struct HTTPRequestReader {
 
     private static let headLimit = 16 * 1024
     private static let bodyLimit = 64 * 1024
-    private static let tokenCharacters = Set("!#$%&'*+-.^_`|~".utf8)
+    private static let separators = Set("\t \"(),/:;<=>?@[\\]{}")
 
     private var bytes: [UInt8] = []
 
@@ -87,7 +87,7 @@ struct HTTPRequestReader {
     private static func bodyLength(of request: HTTPRequest) -> Int? {
         guard request.fields["transfer-encoding"] == nil else { return nil }
         guard request.fields["content-length"] != nil else { return 0 }
-        guard let text = request[field: "content-length"], text.utf8.allSatisfy(isDigit),
+        guard let text = request[field: "content-length"], text.allSatisfy(\.isNumber),
             let length = Int(text), length <= bodyLimit
         else { return nil }
         return length
@@ -110,30 +110,20 @@ struct HTTPRequestReader {
         var fields: [String: [String]] = [:]
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":"), isToken(line[..<colon]) else { return nil }
-            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            let trimmed = value.reversed().drop { $0 == " " || $0 == "\t" }.reversed()
-            fields[line[..<colon].lowercased(), default: []].append(String(trimmed))
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            fields[line[..<colon].lowercased(), default: []].append(value)
         }
         let path = words[1].prefix { $0 != "?" }
         return HTTPRequest(line: first, method: String(words[0]), path: String(path), fields: fields)
     }
 
+    /// Of the characters that a head may have at all (RFC 9110, section 5.6.2).
     private static func isToken(_ text: Substring) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                isDigit(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                    || tokenCharacters.contains(byte)
-            }
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte)
+        !text.isEmpty && !text.contains(where: separators.contains)
     }
 }
 
-/// One answer, which must not be stored, since all of them speak of tokens (RFC 6749, section 5.1).
-///
-/// Every connection is closed after its answer.
+/// One answer, after which the connection closes; it must not be stored (RFC 6749, section 5.1).
 struct HTTPResponse: Hashable, Sendable {
     /// How much of the answer reaches the client, and when.
     enum Delivery: Hashable, Sendable {

@@ -6,25 +6,23 @@ import Testing
 
 @Suite("The loopback server survives every request", .eightAtATime, .timeLimit(.minutes(10)))
 struct BadRequestTests {
-    @Test(
-        "Garbage is answered with 400, and the next request is served; a bar stands for the end of a line",
-        arguments: [
-            "", "GET", "GET /resource", "GET /resource SPDY/3", "GET resource HTTP/1.1",
-            "GET /resource HTTP/1.1|nonsense", "GET /resource HTTP/1.1|: x",
-            "GET /resource HTTP/1.1|A: b| c: d",
-            "GET /resource HTTP/1.1|A: \u{1}", "GET /re\0source HTTP/1.1",
-            "POST /token HTTP/1.1|Content-Length: -1",
-            "POST /token HTTP/1.1|Content-Length: +1", "POST /token HTTP/1.1|Content-Length: many",
-            "POST /token HTTP/1.1|Content-Length: \(Int.max)",
-            "POST /token HTTP/1.1|Content-Length: 99999999999999999999999",
-            "POST /token HTTP/1.1|Content-Length: 1|Content-Length: 2",
-            "POST /token HTTP/1.1|Transfer-Encoding: chunked",
-            "GET /resource HTTP/1.1|Authorization: Bearer a b",
-            "GET /resource HTTP/1.1|Authorization: Basic YTpi",
-            String(repeating: "a", count: 20_000),
-        ]
-    )
-    func answersGarbage(_ head: String) async throws {
+    /// A bar stands for the end of a line.
+    @Test(arguments: [
+        "", "GET", "GET /resource", "GET /resource SPDY/3", "GET resource HTTP/1.1",
+        "GET /resource HTTP/1.1|nonsense", "GET /resource HTTP/1.1|: x",
+        "GET /resource HTTP/1.1|A: b| c: d",
+        "GET /resource HTTP/1.1|A: \u{1}", "GET /re\0source HTTP/1.1",
+        "POST /token HTTP/1.1|Content-Length: -1",
+        "POST /token HTTP/1.1|Content-Length: +1", "POST /token HTTP/1.1|Content-Length: many",
+        "POST /token HTTP/1.1|Content-Length: \(Int.max)",
+        "POST /token HTTP/1.1|Content-Length: 99999999999999999999999",
+        "POST /token HTTP/1.1|Content-Length: 1|Content-Length: 2",
+        "POST /token HTTP/1.1|Transfer-Encoding: chunked",
+        "GET /resource HTTP/1.1|Authorization: Bearer a b",
+        "GET /resource HTTP/1.1|Authorization: Basic YTpi",
+        String(repeating: "a", count: 20_000),
+    ])
+    func `garbage is answered with 400, and the next request is served`(_ head: String) async throws {
         try await withRotatingServer { server throws in
             let pair = server.signIn()
             let request = "\(head.replacingOccurrences(of: "|", with: "\r\n"))\r\n\r\n"
@@ -34,11 +32,8 @@ struct BadRequestTests {
         }
     }
 
-    @Test(
-        "Bytes that are no text are answered with 400",
-        arguments: [[22, 3, 1, 0, 5, 1, 0], Array(repeating: 0xFF, count: 512)]
-    )
-    func answersBytes(_ bytes: [UInt8]) async throws {
+    @Test(arguments: [[22, 3, 1, 0, 5, 1, 0], Array(repeating: 0xFF, count: 512)])
+    func `bytes that are no text are answered with 400`(_ bytes: [UInt8]) async throws {
         try await withRotatingServer { server throws in
             let connection = try SocketDescriptor.connected(toPort: server.port)
             connection.send(bytes + Array("\r\n\r\n".utf8))
@@ -46,23 +41,20 @@ struct BadRequestTests {
         }
     }
 
-    @Test(
-        "A form is refused with the code of RFC 6749, section 5.2",
-        arguments: [
-            ("grant_type", "invalid_client"),
-            ("", "invalid_client"),
-            ("client_id=somebody&grant_type=refresh_token&refresh_token=a", "invalid_client"),
-            ("%zz=1", "invalid_request"),
-            ("grant_type=%F", "invalid_request"),
-            ("grant_type=%FF", "invalid_request"),
-            ("grant_type=a&grant_type=a", "invalid_request"),
-            ("client_id=loopback-client&refresh_token=a", "invalid_request"),
-            ("client_id=loopback-client&grant_type=refresh_token&refresh_token=", "invalid_request"),
-            ("client_id=loopback-client&grant_type=password&username=a", "unsupported_grant_type"),
-            ("client_id=loopback-client&grant_type=refresh_token&refresh_token=a", "invalid_grant"),
-        ]
-    )
-    func refusesForm(_ body: String, _ code: String) async throws {
+    @Test(arguments: [
+        ("grant_type", "invalid_client"),
+        ("", "invalid_client"),
+        ("client_id=somebody&grant_type=refresh_token&refresh_token=a", "invalid_client"),
+        ("%zz=1", "invalid_request"),
+        ("grant_type=%F", "invalid_request"),
+        ("grant_type=%FF", "invalid_request"),
+        ("grant_type=a&grant_type=a", "invalid_request"),
+        ("client_id=loopback-client&refresh_token=a", "invalid_request"),
+        ("client_id=loopback-client&grant_type=refresh_token&refresh_token=", "invalid_request"),
+        ("client_id=loopback-client&grant_type=password&username=a", "unsupported_grant_type"),
+        ("client_id=loopback-client&grant_type=refresh_token&refresh_token=a", "invalid_grant"),
+    ])
+    func `a form is refused with the code of RFC 6749, section 5.2`(_ body: String, _ code: String) async throws {
         try await withRotatingServer { server throws in
             let answer = try server.answer(toForm: body)
             #expect(answer.hasPrefix("HTTP/1.1 \(code == "invalid_client" ? 401 : 400) "))
@@ -73,8 +65,7 @@ struct BadRequestTests {
         }
     }
 
-    @Test("Other paths, methods and schemes are refused, and no answer has a token in it")
-    func routes() async throws {
+    @Test func `other paths, methods and schemes are refused, and no answer has a token in it`() async throws {
         try await withRotatingServer { server throws in
             let pair = server.signIn()
             #expect(try server.answer(to: "GET / HTTP/1.1\r\n\r\n").hasPrefix("HTTP/1.1 404 "))
@@ -92,8 +83,7 @@ struct BadRequestTests {
         }
     }
 
-    @Test("A client that closes in the middle of a request, or before its answer, disturbs no other client")
-    func leaving() async throws {
+    @Test func `a client that leaves during a request, or before its answer, disturbs no other`() async throws {
         let requests = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)
         try await withRotatingServer { event in
@@ -113,8 +103,7 @@ struct BadRequestTests {
         }
     }
 
-    @Test("A request is the same in one piece and byte by byte")
-    func pieces() throws {
+    @Test func `a request is the same in one piece and byte by byte`() throws {
         let bytes = Array("POST /token?a=b HTTP/1.1\r\nContent-Length: 3\r\nX-A:  b \r\n\r\nc=d".utf8)
         var reader = HTTPRequestReader()
         for byte in bytes.dropLast() {

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("The loopback server rotates refresh tokens", .eightAtATime, .timeLimit(.minutes(10)))
 struct RotationTests {
-    @Test("A refresh token brings a new pair; an expired access token is refused, and its refresh token is good")
-    func rotation() async throws {
+    @Test func `a refresh token brings a new pair, also when its access token has expired`() async throws {
         try await withRotatingServer { server throws in
             let first = server.signIn()
             #expect(try server.serves(first.accessToken))
@@ -25,8 +24,7 @@ struct RotationTests {
         }
     }
 
-    @Test("Reuse revokes the newest refresh token and the newest access token too, and leaves other sessions alone")
-    func reuse() async throws {
+    @Test func `reuse revokes the newest tokens of both kinds, and leaves other sessions alone`() async throws {
         try await withRotatingServer { server throws in
             let (first, other) = (server.signIn(), server.signIn())
             let second = try server.exchange(first.refreshToken)
@@ -41,8 +39,7 @@ struct RotationTests {
         }
     }
 
-    @Test("In a period of grace, a spent refresh token brings what it brought before, and nothing is revoked")
-    func grace() async throws {
+    @Test func `in a period of grace, a spent refresh token brings what it brought before`() async throws {
         try await withRotatingServer(grace: 3600) { server throws in
             let first = server.signIn()
             let second = try server.exchange(first.refreshToken)
@@ -57,11 +54,12 @@ struct RotationTests {
     }
 
     @Test(
-        "A period of grace may have any length: without an end, or none at all",
         arguments: [(.infinity, nil), (1e300, nil), (-1, "invalid_grant"), (.nan, "invalid_grant")]
             as [(Double, String?)]
     )
-    func oddGrace(seconds: Double, error: String?) async throws {
+    func `a period of grace may have any length: without an end, or none at all`(seconds: Double, error: String?)
+        async throws
+    {
         try await withRotatingServer(grace: seconds) { server throws in
             let first = server.signIn()
             _ = try server.exchange(first.refreshToken)
@@ -69,8 +67,7 @@ struct RotationTests {
         }
     }
 
-    @Test("A token that the server never issued is refused, and revokes nothing")
-    func unknownToken() async throws {
+    @Test func `a token that the server never issued is refused, and revokes nothing`() async throws {
         try await withRotatingServer { server throws in
             let pair = server.signIn()
             for token in ["made-up", pair.accessToken] {
@@ -81,8 +78,7 @@ struct RotationTests {
         }
     }
 
-    @Test("Of many requests with one token at the same moment one is served, and the session is lost")
-    func parallelReuse() async throws {
+    @Test func `of many requests with one token at a time one is served, and the session is lost`() async throws {
         // Long enough for all of them to be there before the first one is answered.
         try await withRotatingServer(latency: 0.2) { server throws in
             let body = RotatingAuthorizationServer.form(server.signIn().refreshToken)

@@ -7,8 +7,7 @@ import Testing
 struct ServerLifeTests {
     private static let request = "GET / HTTP/1.1\r\n\r\n"
 
-    @Test("A stopped server does not listen, its port is free, and to stop it again closes nothing of the next one")
-    func stop() async throws {
+    @Test func `a stopped server frees its port, and to stop it again does not touch the next one`() async throws {
         let server = try RotatingAuthorizationServer()
         let port = server.port
         // The server closes this connection first, and its port stays in use for a while.
@@ -29,8 +28,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("A port that is in use is an error, and the other server goes on")
-    func takenPort() async throws {
+    @Test func `a port that is in use is an error, and the other server goes on`() async throws {
         try await withRotatingServer { server throws in
             let error = #expect(throws: SocketError.self) { try RotatingAuthorizationServer(port: server.port) }
             #expect(error?.call == "bind")
@@ -38,8 +36,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("A server that stops sends the answers under way, and does not wait for a silent client")
-    func answerUnderWay() async throws {
+    @Test func `a stop lets the answers under way be sent, and does not wait for a silent client`() async throws {
         let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
         let server = try RotatingAuthorizationServer(latency: 0.2) { events.continuation.yield($0) }
         let silent = try SocketDescriptor.connected(toPort: server.port)
@@ -53,8 +50,7 @@ struct ServerLifeTests {
         #expect(silent.rest().isEmpty)
     }
 
-    @Test("Descriptions and events of the server never contain the value of a token")
-    func noSecrets() async throws {
+    @Test func `descriptions and events never contain the value of a token`() async throws {
         let events = AsyncStream.makeStream(of: AuthorizationServerEvent.self)
         try await withRotatingServer(onEvent: { events.continuation.yield($0) }) { server in
             let pair = server.signIn()
