@@ -61,9 +61,7 @@ struct CredentialTable: Sendable {
 
     private var key: Data { Data(name.utf8) }
 
-    /// The row as it is; `nil` if there is no row, or no table.
-    ///
-    /// It does not wait for the holder of the row.
+    /// The row as it is, without a wait for its holder; `nil` if there is no row, or no table.
     func read(by connection: isolated PostgresConnection) throws(PostgresFailure) -> Row? {
         do {
             try begin(waitLimit: Self.statementLimit, holdLimit: Self.statementLimit, by: connection)

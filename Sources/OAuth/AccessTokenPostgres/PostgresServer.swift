@@ -4,9 +4,7 @@ import Foundation
 
 /// A server as a connection string names it, and what errors may say of it.
 package struct PostgresServer: Sendable {
-    /// What this package sets unless the connection string does, in libpq's words.
-    ///
-    /// A server that vanished without a word is noticed after a minute.
+    /// What the connection string may overrule: a server that vanished without a word is noticed after a minute.
     private static let defaults = [
         ("connect_timeout", "10"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
         ("keepalives_interval", "10"), ("keepalives_count", "3"),

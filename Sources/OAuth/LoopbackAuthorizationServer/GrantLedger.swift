@@ -34,9 +34,7 @@ struct GrantLedger {
     /// What a refresh token was exchanged for, and when.
     private var exchanges: [String: (pair: TokenPair, time: TimeInterval)] = [:]
 
-    /// - Parameters:
-    ///   - lifetime: of an access token, in seconds, as the server announces it.
-    ///   - grace: for how many seconds a spent refresh token is answered with what it was exchanged for.
+    /// In seconds: what the server announces, and for how long a spent token is answered with what it was exchanged for.
     init(lifetime: Int, grace: TimeInterval) {
         self.lifetime = lifetime
         self.grace = grace

@@ -36,9 +36,7 @@ final class LoopbackHTTPServer: Sendable {
         run { server in server.acceptConnections() }
     }
 
-    /// Answers one HTTP request on each connection.
-    ///
-    /// - Parameter answer: gets `nil` for what is no request.
+    /// Answers one HTTP request on each connection; `nil` stands for what is none.
     convenience init(port: UInt16, answer: @escaping @Sendable (HTTPRequest?) -> HTTPResponse) throws(SocketError) {
         try self.init(port: port) { connection, server in
             switch connection.nextRequest() {

@@ -57,10 +57,6 @@ public final class RotatingAuthorizationServer: Sendable {
     public var resource: URL { url(AuthorizationEndpoints.resourcePath) }
 
     /// Has the next requests fail: each takes the first fault that is left for its place.
-    ///
-    /// - Parameters:
-    ///   - faults: one for each request; after them the server answers as usual.
-    ///   - place: which requests.
     public func fail(_ faults: AuthorizationServerFault..., at place: AuthorizationServerFault.Place = .tokenEndpoint) {
         endpoints.state.withLock { $0.faults[place, default: []] += faults }
     }
@@ -68,9 +64,7 @@ public final class RotatingAuthorizationServer: Sendable {
     /// What it has counted so far.
     public var tally: AuthorizationServerTally { endpoints.state.withLock { $0.tally } }
 
-    /// Starts a new family, as if a user had signed in.
-    ///
-    /// - Parameter clientID: the client that the user signed in with; `nil` for the first one.
+    /// Starts a new family, as if a user had signed in with this client, or else with the first one.
     public func signIn(clientID: String? = nil) -> TokenPair {
         endpoints.state.withLock { state in
             state.tally.signIns += 1

@@ -69,13 +69,8 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
     fileprivate func endSignOut(_ account: Account) {
         // The service leaves the lock before it is released: it may have much to do then.
         _ = entries.withLock { entries -> Entry? in
-            guard var entry = entries[account] else { return nil }
-            entry.signOuts -= 1
-            guard entry.signOuts == 0 else {
-                entries[account] = entry
-                return nil
-            }
-            return entries.removeValue(forKey: account)
+            entries[account]?.signOuts -= 1
+            return entries[account]?.signOuts == 0 ? entries.removeValue(forKey: account) : nil
         }
     }
 }
@@ -94,9 +89,7 @@ extension AccessTokenAccounts where Service: AsyncAccessTokenProviding {
 extension AccessTokenAccounts where Service: AccessTokenProviding {
     /// Signs an account out, also one that had no service yet, and removes its service, for callback code.
     ///
-    /// - Parameters:
-    ///   - account: the account.
-    ///   - done: called when the service is removed, on the thread on which the service says that it is signed out.
+    /// `done` is called when the service is removed, on the thread on which the service says that it is signed out.
     public func signOut(_ account: Account, then done: @escaping @Sendable () -> Void) {
         beginSignOut(account).signOut { [self] in
             endSignOut(account)

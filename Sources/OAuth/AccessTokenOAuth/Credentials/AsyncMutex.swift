@@ -24,9 +24,7 @@ package final class AsyncMutex: Sendable {
         self.clock = clock
     }
 
-    /// Waits until no other task holds the mutex.
-    ///
-    /// Each call that returns needs an ``unlock()``.
+    /// Waits until no other task holds the mutex; each call that returns needs an ``unlock()``.
     ///
     /// - Throws: ``CredentialStoreError/busy`` after the wait limit; `CancellationError` if the task is cancelled.
     package func lock() async throws {

@@ -72,9 +72,7 @@ package struct StoredRecordCoder: Sendable {
     private let place: String
     private let seal: CredentialSeal?
 
-    /// - Parameters:
-    ///   - place: what errors name.
-    ///   - seal: `nil` writes plaintext.
+    /// Errors name the `place`; without a seal, plaintext is written.
     package init(place: String, seal: CredentialSeal?) {
         self.place = place
         self.seal = seal

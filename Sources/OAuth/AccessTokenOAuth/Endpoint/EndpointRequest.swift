@@ -32,12 +32,8 @@ package struct EndpointTransport: Sendable {
 
     /// Sends a request, and reads a reply of up to a megabyte.
     ///
-    /// It can't be cancelled: a request that was sent may have spent its refresh token, and the next one is only in
-    /// the reply.
-    ///
-    /// - Parameters:
-    ///   - idleLimit: seconds without a byte after which the exchange fails.
-    ///   - handler: called once, on any thread.
+    /// It can't be cancelled: the refresh token may be spent, and the next one is only in the reply. After `idleLimit`
+    /// seconds without a byte the exchange fails. The handler is called once, on any thread.
     package func send(
         _ request: URLRequest,
         idleLimit: TimeInterval,

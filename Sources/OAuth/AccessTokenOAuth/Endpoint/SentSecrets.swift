@@ -20,9 +20,7 @@ struct SentSecrets {
 
     init(_ secrets: [String]) { self.secrets = secrets }
 
-    /// An error code, which errors print: it must look like a code, and contain nothing of what was sent.
-    ///
-    /// - Returns: `nil` for what cannot be a code.
+    /// An error code, which errors print and which has nothing of what was sent in it; `nil` for what cannot be a code.
     func code(_ text: String) -> String? {
         guard !Self.registeredCodes.contains(text) else { return text }
         guard text.utf8.count <= Self.longestCode, text.utf8.allSatisfy(Self.codeCharacters.contains) else {

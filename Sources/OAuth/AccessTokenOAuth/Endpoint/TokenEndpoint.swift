@@ -82,14 +82,7 @@ public struct TokenEndpoint: Sendable {
 
     private var transport = EndpointTransport()
 
-    /// Creates a client of the endpoint.
-    ///
-    /// - Parameters:
-    ///   - url: where tokens are exchanged.
-    ///   - authentication: how the client proves who it is.
-    ///   - revocationURL: where tokens are revoked.
-    ///   - deadline: how many seconds a caller waits for a reply; up to an hour, and 30 for what makes no sense.
-    ///   - clock: wall clock and timers.
+    /// Creates a client of the endpoint; `deadline` is at most an hour, and 30 seconds for what makes no sense.
     public init(
         _ url: URL,
         authentication: ClientAuthentication,
@@ -115,11 +108,7 @@ public struct TokenEndpoint: Sendable {
         return try reply.result.get()
     }
 
-    /// Exchanges a grant for a token, for callback code.
-    ///
-    /// - Parameters:
-    ///   - grant: what to exchange.
-    ///   - handler: called once, on any thread.
+    /// Exchanges a grant for a token, for callback code; the handler is called once, on any thread.
     @available(*, renamed: "exchange(_:)")
     public func exchange(
         _ grant: TokenGrant,

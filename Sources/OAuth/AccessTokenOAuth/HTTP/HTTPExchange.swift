@@ -45,11 +45,7 @@ final class HTTPExchange: NSObject, Sendable {
     private let bodyLimit: Int
     private let state: Locked<State>
 
-    /// Creates an exchange that sends nothing yet.
-    ///
-    /// - Parameters:
-    ///   - bodyLimit: bytes of the reply that are read; more of them are an ``HTTPFailure``.
-    ///   - handler: called once, on any thread.
+    /// Creates an exchange that sends nothing yet, and will read `bodyLimit` bytes; the handler is called once, on any thread.
     init(
         _ request: URLRequest,
         bodyLimit: Int,

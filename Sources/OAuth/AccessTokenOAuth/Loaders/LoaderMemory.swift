@@ -26,9 +26,7 @@ struct LoaderMemory: Sendable {
     /// How many refresh tokens were sent.
     var exchanges = 0
 
-    /// Forgets a session.
-    ///
-    /// Numbers go on, and requests that are under way end by themselves.
+    /// Forgets a session; numbers go on, and requests that are under way end by themselves.
     mutating func forget() {
         self = LoaderMemory(process: process, sending: sending, exchanges: exchanges)
     }

@@ -13,9 +13,7 @@ extension RenewalStateMachine {
         case givenUp
     }
 
-    /// The exchange is over.
-    ///
-    /// - Parameter present: the record after a refusal, where it could be read.
+    /// The exchange is over; `present` is the record after a refusal, where it could be read.
     mutating func answered(
         _ answer: Answer,
         present: CredentialRecord? = nil,
@@ -62,9 +60,7 @@ extension RenewalStateMachine {
         case end(Result<AccessToken, any Error>)
     }
 
-    /// The update is over.
-    ///
-    /// - Parameter present: the record if the load was not let in, where it could be read.
+    /// The update is over; `present` is the record if the load was not let in, where it could be read.
     mutating func left(
         _ result: Result<CredentialRecord?, any Error>,
         present: CredentialRecord? = nil,

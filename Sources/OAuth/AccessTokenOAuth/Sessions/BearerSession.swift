@@ -28,15 +28,7 @@ public final class BearerSession: Sendable {
     private let running = RunningRequests()
     private let handlerQueue: DispatchQueue
 
-    /// Creates a session.
-    ///
-    /// - Parameters:
-    ///   - tokens: the service, or a view of one.
-    ///   - origins: where the token may go; this parameter and the others are those of ``AsyncBearerSession``.
-    ///   - configuration: the session's own.
-    ///   - bodyLimit: bytes of a reply that are read.
-    ///   - handlerQueue: where handlers are called; the default is a global queue.
-    ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`.
+    /// Creates a session that calls handlers on `handlerQueue`; all else is as for an ``AsyncBearerSession``.
     public init(
         tokens: any AccessTokenProviding,
         origins: [URL],
@@ -55,12 +47,7 @@ public final class BearerSession: Sendable {
         )
     }
 
-    /// The reply to a request, which is sent at once.
-    ///
-    /// - Parameters:
-    ///   - request: without a token.
-    ///   - handler: called once.
-    /// - Returns: what cancels the request.
+    /// The reply to a request, which is sent at once; what it returns cancels the request.
     @discardableResult
     public func data(
         for request: URLRequest,

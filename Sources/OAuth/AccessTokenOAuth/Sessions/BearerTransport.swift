@@ -38,11 +38,7 @@ struct BearerTransport: Sendable {
         return nil
     }
 
-    /// Sends a request, and follows redirects that stay within its origin.
-    ///
-    /// - Parameters:
-    ///   - cancellation: gives up the exchange.
-    ///   - handler: called once, on any thread.
+    /// Sends a request, and follows redirects that stay within its origin; the handler is called once, on any thread.
     func send(
         _ request: URLRequest,
         with token: AccessToken,

@@ -1,8 +1,6 @@
 import Foundation
 
-/// An open file or folder, which is closed with the last use of this value.
-///
-/// No child process inherits it.
+/// An open file or folder, which no child process inherits, and which is closed with the last use of this value.
 struct FileDescriptor: ~Copyable, Sendable {
     let number: Int32
 
@@ -14,11 +12,7 @@ struct FileDescriptor: ~Copyable, Sendable {
         _ = close(number)
     }
 
-    /// Opens a file, and never what a symbolic link of that name leads to.
-    ///
-    /// - Parameters:
-    ///   - name: a path, or a name in `folder`.
-    ///   - folder: the number of an open folder.
+    /// Opens a file, by its path or by its name in an open `folder`, and never what a symbolic link leads to.
     static func open(
         _ name: String,
         _ flags: Int32,

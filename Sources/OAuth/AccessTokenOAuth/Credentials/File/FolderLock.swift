@@ -33,9 +33,7 @@ final class FolderLock: Sendable {
         identity = try file.status().identity
     }
 
-    /// Waits for the lock.
-    ///
-    /// - Parameter limit: seconds, after which it throws ``CredentialStoreError/busy``.
+    /// Waits for the lock; after `limit` seconds, it throws ``CredentialStoreError/busy``.
     static func acquire(
         _ place: CredentialFolder,
         within limit: TimeInterval,
