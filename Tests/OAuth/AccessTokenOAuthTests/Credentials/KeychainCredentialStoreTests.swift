@@ -51,36 +51,36 @@ struct KeychainCredentialStoreTests {
         #expect(!report.rows.contains { if case .skipped = $0.outcome { true } else { false } })
     }
 
-    @Test(arguments: [KeychainStatus.interactionNotAllowed, KeychainStatus.missingEntitlement, -25_291])
+    @Test(arguments: [
+        (KeychainStatus.interactionNotAllowed, "not unlocked since it started"),
+        (KeychainStatus.missingEntitlement, "entitlement"), (-25_291, ""),
+    ])
     func `a keychain that refuses is an error that says why; no body is run, and nobody is signed out`(
-        _ status: Int32
+        _ status: Int32,
+        _ advice: String
     ) async throws {
-        try await store().update { _ in .replace(first) }
+        let store = store()
+        try await store.update { _ in .replace(first) }
         item.refuse(with: status)
-        for attempt in 0..<3 {
-            let error = await #expect(throws: CredentialStoreError.self) {
-                switch attempt {
-                case 0: _ = try await store().load()
-                case 1:
-                    try await store().update { _ in
-                        Issue.record("the body was run")
-                        return .remove
-                    }
-                default: try await store().reset()
+        let hasRun = Locked(false)
+        let errors = [
+            await #expect(throws: CredentialStoreError.self) { try await store.load() },
+            await #expect(throws: CredentialStoreError.self) {
+                try await store.update { _ in
+                    hasRun.withLock { $0 = true }
+                    return .remove
                 }
-            }
+            },
+            await #expect(throws: CredentialStoreError.self) { try await store.reset() },
+        ]
+        for error in errors {
             #expect(error?.isTransient == true)
-            #expect(error?.description.contains("words for \(status)") == true)
-            #expect(error?.description.contains("(\(status))") == true)
-            if status == KeychainStatus.interactionNotAllowed {
-                #expect(error?.description.contains("not unlocked since it started") == true)
-            }
-            if status == KeychainStatus.missingEntitlement {
-                #expect(error?.description.contains("entitlement") == true)
-            }
+            #expect(error?.description.contains("words for \(status) (\(status))") == true)
+            #expect(advice.isEmpty || error?.description.contains(advice) == true)
         }
+        #expect(!hasRun.withLock { $0 })
         item.refuse(with: nil)
-        #expect(try await store().credential == first)
+        #expect(try await store.credential == first)
     }
 
     @Test func `what is not written is an error, and what was there stays`() async throws {
@@ -111,14 +111,11 @@ struct KeychainCredentialStoreTests {
     @Test(arguments: ["", "s3cret", #"{"format":2,"version":3}"#])
     func `an item of somebody else is an error, and is left as it is until it is reset`(_ text: String) async throws {
         item.text = text
-        for attempt in 0..<2 {
-            let error = await #expect(throws: CredentialStoreError.self) {
-                if attempt == 0 {
-                    _ = try await store().load()
-                } else {
-                    try await store().update { _ in .replace(second) }
-                }
-            }
+        let errors = [
+            await #expect(throws: CredentialStoreError.self) { try await store().load() },
+            await #expect(throws: CredentialStoreError.self) { try await store().update { _ in .replace(second) } },
+        ]
+        for error in errors {
             #expect(error?.isUnreadable == true)
             #expect(error?.place == "keychain item session of test")
         }

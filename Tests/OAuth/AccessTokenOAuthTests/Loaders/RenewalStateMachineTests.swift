@@ -61,34 +61,33 @@ struct RenewalStateMachineTests {
         }
     }
 
-    struct Row: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let note: SentNote?
-        let outcome: String
-    }
-
-    static let rows = [
-        Row(testDescription: "nobody has sent it", note: nil, outcome: "note 1"),
-        Row(testDescription: "another process waits for the reply", note: note(), outcome: "wait"),
-        Row(testDescription: "no reply can come any more", note: note(age: 120), outcome: "note 2 beside a rival"),
-        Row(testDescription: "the clock was set back a little", note: note(age: -1), outcome: "wait"),
-        Row(testDescription: "the clock was set back by far", note: note(age: -120), outcome: "note 2 beside a rival"),
-        Row(testDescription: "the reply was lost", note: note(.lost), outcome: "note 2"),
-        Row(testDescription: "two replies were lost", note: note(count: 2, .lost), outcome: "fail: OAuthError"),
-        Row(testDescription: "two were lost a while ago", note: note(age: 30, count: 2, .lost), outcome: "note 1"),
-        Row(testDescription: "a successor may be under way", note: note(.refused), outcome: "fail: invalid_grant"),
-        Row(testDescription: "no successor has come", note: note(age: 120, .refused), outcome: "remove"),
-        Row(testDescription: "this process has sent it", note: note(by: 1), outcome: "wait"),
-        Row(testDescription: "the end of this process's request was not saved", note: note(by: 3), outcome: "note 2"),
+    /// The last column says what the look comes to.
+    private static let rows: [(String, SentNote?, String)] = [
+        ("nobody has sent it", nil, "note 1"),
+        ("another process waits for the reply", note(), "wait"),
+        ("no reply can come any more", note(age: 120), "note 2 beside a rival"),
+        ("the clock was set back a little", note(age: -1), "wait"),
+        ("the clock was set back by far", note(age: -120), "note 2 beside a rival"),
+        ("the reply was lost", note(.lost), "note 2"),
+        ("two replies were lost", note(count: 2, .lost), "fail: OAuthError"),
+        ("two were lost a while ago", note(age: 30, count: 2, .lost), "note 1"),
+        ("a successor may be under way", note(.refused), "fail: invalid_grant"),
+        ("no successor has come", note(age: 120, .refused), "remove"),
+        ("this process has sent it", note(by: 1), "wait"),
+        ("the end of this process's request was not saved", note(by: 3), "note 2"),
     ]
 
     @Test(arguments: rows)
-    func `whether a refresh token is sent again is a matter of the note beside it`(row: Row) {
+    func `whether a refresh token is sent again is a matter of the note beside it`(
+        case: String,
+        note: SentNote?,
+        outcome: String
+    ) {
         var test = self
         test.memory.sending = [1]
-        if row.note?.sender == 3 { test.memory = LoaderMemory(process: 3) }
+        if note?.sender == 3 { test.memory = LoaderMemory(process: 3) }
         var machine = Self.machine()
-        #expect(test.look(&machine, Self.record(row.note)) == row.outcome)
+        #expect(test.look(&machine, Self.record(note)) == outcome)
     }
 
     @Test func `a note of the dead is waited for as long as the store says`() {
