@@ -87,6 +87,7 @@ struct LateReplyTests {
             scene.gate.open()
             await #expect(throws: AccessTokenError.signedOut) { try await scene.loader.load(replacing: old) }
             #expect(scene.sent("RT0") == 1)
+            await yieldUntil { !scene.unheard.all.isEmpty }
             #expect(scene.unheard.all.map { $0 as? OAuthError } == [.refused("invalid_grant")])
         }
     }

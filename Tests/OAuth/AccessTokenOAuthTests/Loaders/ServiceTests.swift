@@ -37,21 +37,14 @@ struct ServiceTests {
                 return OAuthLoader(endpoint: server.endpoint, store: store)
             }
             try await loaders[0].signIn(credential)
-            let services: [any AsyncAccessTokenProviding] = [
-                AsyncAccessTokenService(loader: loaders[0], policy: .withoutLoadDeadline),
-                AccessTokenService(loader: CallbackLoaderAdapter(of: loaders[1]), policy: .withoutLoadDeadline),
-            ]
+            let services = Services(loaders[0], loaders[1], policy: .withoutLoadDeadline)
             var rejected: AccessToken?
             for round in 1...Self.rounds {
-                let values = try await withThrowingTaskGroup(of: AccessToken.self) { [rejected] group in
-                    for number in 0..<Self.callers {
-                        group.addTask {
-                            if let rejected { await services[number % 2].invalidate(rejected) }
-                            return try await services[number % 2].token()
-                        }
-                    }
-                    return try await group.reduce(into: Set<AccessToken>()) { $0.insert($1) }
+                let results = await services.callers(Self.callers) { [rejected] service in
+                    if let rejected { await service.invalidate(rejected) }
+                    return try await service.token()
                 }
+                let values = Set(try results.map { try $0.get() })
                 #expect(values.count == 1)
                 #expect(server.tally.tokenRequests == round)
                 rejected = values.first

@@ -15,62 +15,40 @@ import FoundationNetworking
 struct RealServer: Sendable, CustomTestStringConvertible {
     static let command = ".ci/deep servers installs the servers, starts them and runs these tests"
 
-    static let django = RealServer(
-        "django-oauth-toolkit",
-        tokenPath: "o/token/",
-        revocationPath: "o/revoke_token/",
-        resourcePath: "resource",
-        authentication: .none(clientID: "public"),
-        clientID: "public"
-    )
-    static let mock = RealServer(
-        "oidc-provider-mock",
-        tokenPath: "oauth2/token",
-        revocationPath: nil,
-        resourcePath: "userinfo",
-        authentication: .basic(clientID: "app", secret: "any"),
-        clientID: "app"
-    )
+    static let django = RealServer("django-oauth-toolkit")
+    static let mock = RealServer("oidc-provider-mock")
     static let all = [django, mock].compactMap(\.self)
 
     let name: String
     let port: UInt16
-    /// How the client of most tests proves itself.
-    let authentication: ClientAuthentication
-    let clientID: String
     private let stateFolder: String
-    private let tokenPath: String
-    private let revocationPath: String?
-    private let resourcePath: String
 
-    private init?(
-        _ name: String,
-        tokenPath: String,
-        revocationPath: String?,
-        resourcePath: String,
-        authentication: ClientAuthentication,
-        clientID: String
-    ) {
+    private init?(_ name: String) {
         let variable = name.uppercased().replacing("-", with: "_")
         let place = ProcessInfo.processInfo.environment[variable] ?? ""
         let parts = place.split(separator: ":", maxSplits: 1)
         guard parts.count == 2, let port = UInt16(parts[0]) else { return nil }
         self.name = name
         self.port = port
-        self.authentication = authentication
-        self.clientID = clientID
-        self.tokenPath = tokenPath
-        self.revocationPath = revocationPath
-        self.resourcePath = resourcePath
         stateFolder = String(parts[1])
     }
 
+    private var isDjango: Bool { name == "django-oauth-toolkit" }
+    private var tokenPath: String { isDjango ? "o/token/" : "oauth2/token" }
+    private var revocationPath: String? { isDjango ? "o/revoke_token/" : nil }
+    private var clientID: String { isDjango ? "public" : "app" }
+
+    /// How the client of most tests proves itself.
+    private var authentication: ClientAuthentication {
+        isDjango ? .none(clientID: clientID) : .basic(clientID: clientID, secret: "any")
+    }
+
     var testDescription: String { name }
-    var rotates: Bool { name == "django-oauth-toolkit" }
+    var rotates: Bool { isDjango }
     var revokes: Bool { revocationPath != nil }
 
     var resource: URL {
-        get throws { try url(resourcePath, port) }
+        get throws { try url(isDjango ? "resource" : "userinfo", port) }
     }
 
     /// - Parameter proxy: what stands before it, if anything does.

@@ -12,9 +12,18 @@ struct Services: Sendable {
         around wrap: (OAuthLoader) -> any AsyncAccessTokenLoader = { $0 }
     ) {
         func loader() -> any AsyncAccessTokenLoader { wrap(OAuthLoader(endpoint: endpoint, store: store)) }
+        self.init(loader(), loader(), clock: clock)
+    }
+
+    init(
+        _ first: any AsyncAccessTokenLoader,
+        _ second: any AsyncAccessTokenLoader,
+        policy: AccessTokenPolicy = .init(),
+        clock: any AccessTokenClock = SystemClock()
+    ) {
         all = [
-            AsyncAccessTokenService(loader: loader(), clock: clock),
-            AccessTokenService(loader: CallbackLoaderAdapter(of: loader()), clock: clock),
+            AsyncAccessTokenService(loader: first, policy: policy, clock: clock),
+            AccessTokenService(loader: CallbackLoaderAdapter(of: second), policy: policy, clock: clock),
         ]
     }
 

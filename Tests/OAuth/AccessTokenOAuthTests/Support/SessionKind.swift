@@ -53,15 +53,14 @@ private struct CallbackSession: TestedSession {
     let base: BearerSession
 
     func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        let (replies, answer) = AsyncStream.makeStream(of: Result<(Data, URLResponse), any Error>.self)
-        let retrieval = base.data(for: request) { answer.yield($0) }
+        let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
-            // A task of its own: the loop would not wait for the handler when it is cancelled.
-            let first = Task { await replies.first { _ in true } }
-            guard let result = await first.value else { throw URLError(.unknown) }
-            return try result.get()
+            try await withCheckedThrowingContinuation { continuation in
+                let retrieval = base.data(for: request) { continuation.resume(with: $0) }
+                cancellation.onCancel { retrieval.cancel() }
+            }
         } onCancel: {
-            retrieval.cancel()
+            cancellation.cancel()
         }
     }
 
