@@ -124,13 +124,11 @@ struct FileCredentialStoreTests {
         try Data().write(to: place.session)
         await #expect(throws: CredentialStoreError.self) { try await store().update { _ in .keep } }
         try FileManager.default.removeItem(at: place.session)
-        let record = place.session.appending(path: "credential.json")
-        try FileManager.default.createDirectory(
-            at: record,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-        try place.setMode("session", 0o700)
+        _ = try await filledStore()
+        let record = place.path("session/credential.json")
+        try FileManager.default.removeItem(atPath: record)
+        try FileManager.default.createDirectory(atPath: record, withIntermediateDirectories: false)
+        try place.setMode("session/credential.json", 0o700)
         let error = await #expect(throws: CredentialStoreError.self) { try await store().load() }
         #expect(error?.isUnreadable == true)
     }

@@ -54,15 +54,6 @@ struct ExchangeTests {
         }
     }
 
-    @Test func `a reply that is faster than whoever is going to wait for it is not late`() async {
-        let lateness = Locked<[Bool]>([])
-        let exchange = OutstandingExchange<Int> { _, isLate in lateness.withLock { $0.append(isLate) } }
-        exchange.settle(1)
-        exchange.settle(2)
-        #expect(await exchange.reply(within: 1, by: ManualClock()) == 1)
-        #expect(lateness.withLock { $0 } == [false])
-    }
-
     @Test(arguments: [(-1, 30), (0, 30), (.nan, 30), (.infinity, 3600), (5, 5)] as [(TimeInterval, TimeInterval)])
     func `a deadline that makes no sense is corrected`(given: TimeInterval, used: TimeInterval) throws {
         let url = try #require(URL(string: "https://example.com"))
@@ -117,15 +108,21 @@ struct ExchangeTests {
         #expect(connections.timeLimit == 600)
     }
 
-    @Test func `a reply is saved before anybody who waits has it`() async {
+    /// A reply may also be faster than whoever is going to wait for it.
+    @Test(arguments: [false, true])
+    func `a reply is saved before anybody who waits has it, is not late, and comes once`(isFast: Bool) async {
         let clock = ManualClock()
-        let waiting = Locked<Int?>(nil)
-        let exchange = OutstandingExchange<Int> { _, _ in waiting.withLock { $0 = clock.pendingTimers } }
+        let calls = Locked<[(waiting: Int, isLate: Bool)]>([])
+        let exchange = OutstandingExchange<Int> { _, isLate in
+            calls.withLock { $0.append((clock.pendingTimers, isLate)) }
+        }
+        if isFast { exchange.settle(7) }
         let reply = Task { await exchange.reply(within: 10, by: clock) }
-        await yieldUntil { clock.pendingTimers == 1 }
-        exchange.settle(7)
+        if !isFast { await yieldUntil { clock.pendingTimers == 1 } }
+        exchange.settle(isFast ? 8 : 7)
         #expect(await reply.value == 7)
-        #expect(waiting.withLock { $0 } == 1)
+        #expect(calls.withLock { $0.map(\.waiting) } == [isFast ? 0 : 1])
+        #expect(calls.withLock { $0.map(\.isLate) } == [false])
     }
 }
 

@@ -186,14 +186,9 @@ private struct World {
                 now += settings.quietTime
                 sends = [:]
             }
-            // A process that has nothing to do begins another load, which brings along what was not saved.
-            for _ in 0..<Self.rounds {
-                for index in processes.indices {
-                    _ = take(.go, by: index) || take(.serve, by: index) || take(.reply, by: index)
-                }
-            }
-            for _ in 0..<Self.rounds where processes.contains(where: { !$0.isIdle }) {
-                for index in processes.indices where !processes[index].isIdle {
+            // At first, a process that has nothing to do begins another load, which brings along what was not saved.
+            for count in 0..<(2 * Self.rounds) {
+                for index in processes.indices where count < Self.rounds || !processes[index].isIdle {
                     _ = take(.go, by: index) || take(.serve, by: index) || take(.reply, by: index)
                 }
             }

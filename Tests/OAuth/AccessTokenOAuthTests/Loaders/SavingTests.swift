@@ -21,12 +21,8 @@ struct SavingTests {
         } _: { server in
             let store = TroubledStore(start, takeOverDelay: takeOverDelay)
             let endpoint = try server.endpoint()
-            try await body(
-                server,
-                store,
-                OAuthLoader(endpoint: endpoint, store: store),
-                OAuthLoader(endpoint: endpoint, store: store)
-            )
+            let loaders = (0..<2).map { _ in OAuthLoader(endpoint: endpoint, store: store) }
+            try await body(server, store, loaders[0], loaders[1])
         }
     }
 

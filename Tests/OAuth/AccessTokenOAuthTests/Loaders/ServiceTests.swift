@@ -12,12 +12,6 @@ struct ServiceTests {
     private static let callers = 100
     private let place = TemporaryFolder()
 
-    private func withServer(_ body: (RotatingAuthorizationServer, Credential) async throws -> Void) async throws {
-        let server = try RotatingAuthorizationServer()
-        defer { server.stop() }
-        try await body(server, Credential(refreshToken: server.signIn().refreshToken))
-    }
-
     enum Sharing: CaseIterable, Sendable {
         /// One store object, as two modules of a program have it.
         case object
@@ -29,7 +23,8 @@ struct ServiceTests {
     @Test(arguments: Sharing.allCases)
     func `exchange once for all callers of both, each time that their token is rejected`(sharing: Sharing) async throws
     {
-        try await withServer { (server, credential) async throws in
+        try await withRotatingServer { (server) async throws in
+            let credential = Credential(refreshToken: server.signIn().refreshToken)
             let memory = MemoryCredentialStore()
             let loaders = (0..<2).map { _ in
                 let store: any CredentialStore =
@@ -56,7 +51,8 @@ struct ServiceTests {
     @Test func `a spent refresh token reaches all callers once as the need to sign in, and signing in heals`()
         async throws
     {
-        try await withServer { (server, credential) async throws in
+        try await withRotatingServer { (server) async throws in
+            let credential = Credential(refreshToken: server.signIn().refreshToken)
             let loader = OAuthLoader(endpoint: server.endpoint, store: MemoryCredentialStore(credential))
             // A thief was faster.
             _ = try await loader.endpoint.exchange(.refreshToken(try #require(credential.refreshToken)))
