@@ -14,32 +14,12 @@ private actor Log {
         return add(number)
     }
 
-    func addTwice(_ number: Int) async -> [Int] {
+    /// Appends before and after something else that is done inside, and observes what that has seen.
+    func visit(_ number: Int, _ body: @Sendable () async -> [Int]) async -> [Int] {
         entries.append(number)
-        await Task.yield()
-        entries.append(number)
-        return [-1] + entries
-    }
-
-    func pass(_ number: Int, to other: Log) async -> [Int] {
-        entries.append(number)
-        let seen = await other.add(number)
+        let seen = await body()
         entries.append(number)
         return seen + [-1] + entries
-    }
-
-    func wait(_ number: Int, in program: ProgramRunner) async -> [Int] {
-        entries.append(number)
-        await program.wait()
-        entries.append(number)
-        return [-1] + entries
-    }
-
-    func open(_ number: Int, in program: ProgramRunner) -> [Int] {
-        entries.append(number)
-        program.open()
-        entries.append(number)
-        return [-1] + entries
     }
 }
 
@@ -95,9 +75,9 @@ final class ProgramRunner: Sendable {
     private func perform(_ statement: Program.Statement) async {
         switch statement {
         case .add(let number, let actor): observe(number, await logs[actor].add(number))
-        case .addTwice(let number, let actor): observe(number, await logs[actor].addTwice(number))
+        case .addTwice(let number, let actor): await visit(actor, number) { await Task.yield() }
         case .pass(let number, let first, let second):
-            observe(number, await logs[first].pass(number, to: logs[second]))
+            observe(number, await logs[first].visit(number) { await self.logs[second].add(number) })
         case .mark(let number):
             run.effect("\(number)") {
                 state.withLock { state in
@@ -136,8 +116,8 @@ final class ProgramRunner: Sendable {
             }
         case .wait: await wait()
         case .open: open()
-        case .waitInside(let number, let actor): observe(number, await logs[actor].wait(number, in: self))
-        case .openInside(let number, let actor): observe(number, await logs[actor].open(number, in: self))
+        case .waitInside(let number, let actor): await visit(actor, number) { await self.wait() }
+        case .openInside(let number, let actor): await visit(actor, number) { self.open() }
         case .cancel(let number):
             let task = state.withLock { $0.tasks[number] }
             run.effect("cancel \(number)") { task?.cancel() }
@@ -153,7 +133,15 @@ final class ProgramRunner: Sendable {
         }
     }
 
-    fileprivate nonisolated(nonsending) func wait() async {
+    private func visit(_ actor: Int, _ number: Int, _ body: @escaping @Sendable () async -> Void) async {
+        let seen = await logs[actor].visit(number) {
+            await body()
+            return []
+        }
+        observe(number, seen)
+    }
+
+    private nonisolated(nonsending) func wait() async {
         await withCheckedContinuation { continuation in
             let isOpen = run.effect("wait") {
                 state.withLock { state in
@@ -165,7 +153,7 @@ final class ProgramRunner: Sendable {
         }
     }
 
-    fileprivate func open() {
+    private func open() {
         let waiter = run.effect("open") {
             state.withLock { state in
                 state.isOpen = true
