@@ -2,7 +2,6 @@
 @available(Executors, *)
 struct Candidate: Sendable {
     enum Work: Sendable {
-        /// A job of the concurrency runtime.
         case job(ControlledJob)
         /// Only wakes the task that waits for it, and touches nothing else.
         case wake(@Sendable () -> Void)
@@ -14,7 +13,6 @@ struct Candidate: Sendable {
         case block(ControlledQueue)
         /// Whatever has come to a suspended dispatch queue.
         case drain(SuspendedQueue)
-        /// The timer of this number.
         case timer(Int)
         /// A step that goes on behind the preemption point at which it is held.
         case heldStep(HeldStep)

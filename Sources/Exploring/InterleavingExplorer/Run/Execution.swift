@@ -1,7 +1,6 @@
 /// What a run was like, as far as the search must know.
 @available(Executors, *)
 struct Execution: Sendable {
-    /// The moments at which more than one thing could happen.
     var choices: [Choice] = []
     var events: [Event] = []
     var steps = 0
@@ -14,7 +13,6 @@ struct Execution: Sendable {
     var isPruned = false
     /// Whether the run was given up because a thread seemed to wait for a lock that a held step has.
     var hasMetLock = false
-    /// Where its steps were then.
     var lockSites: [Int] = []
     /// Whether the run has failed before everything had happened.
     var hasEndedEarly = false

@@ -77,7 +77,6 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         }
     }
 
-    /// Runs a candidate to the end of its step.
     func execute(_ candidate: Candidate) {
         var mark: UInt8 = 0
         let base = unsafe withUnsafePointer(to: &mark) { UInt(bitPattern: $0) }

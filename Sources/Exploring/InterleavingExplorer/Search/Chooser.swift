@@ -20,7 +20,6 @@ protocol Chooser {
 @available(Executors, *)
 struct Asleep: Sendable {
     let arrival: Int
-    /// What the segment touched when it was tried.
     let footprint: Footprint
     /// What the run knew at that moment, and this one as well.
     let known: Footprint.Known

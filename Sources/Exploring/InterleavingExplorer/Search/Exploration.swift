@@ -17,7 +17,6 @@ struct Exploration {
     var missed: [(tasks: Execution.MissedTasks, digits: [UInt8])] = []
     /// Whether a run has shown that the subject cancels tasks itself.
     var watchesCancellation = false
-    /// Whether a lock of the subject has kept others from going on before something that they can notice.
     var isCutByLock = false
     private var operations = 0
     private var givenUp = 0

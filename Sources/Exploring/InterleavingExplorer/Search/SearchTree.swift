@@ -45,7 +45,6 @@ struct Choice: Sendable {
 @available(Executors, *)
 final class SearchNode {
     private let parent: SearchNode?
-    /// What was chosen at the parent on the way here.
     private let digit: UInt8
     private let delays: Int
     let index: Int
