@@ -146,10 +146,9 @@ struct LockTests {
         #expect(orders == ["cp", "pc"])
         #expect(mustSleep.withLock { !$0 })
     }
-}
 
-/// What a lock hides from the explorer, and which mark shows it.
-extension LockTests {
+    // MARK: What a lock hides, and which mark shows it
+
     /// A lock that is given up in the end: no thread of the tests waits for ever.
     private final class TimedLock: Sendable {
         private let semaphore = DispatchSemaphore(value: 1)

@@ -2,7 +2,7 @@ import AccessTokenCore
 import InterleavingExplorer
 
 /// What happened while a scenario was played, in the order in which it happened: all that a rule can see.
-struct History: Sendable {
+struct History: Sendable, CustomStringConvertible {
     /// One call of one of the parts that ask for a token.
     struct Call: Hashable, Sendable, CustomStringConvertible {
         let caller: Int
@@ -21,7 +21,7 @@ struct History: Sendable {
         case unknownError(String)
     }
 
-    enum Entry: Hashable, Sendable {
+    enum Entry: Hashable, Sendable, CustomStringConvertible {
         /// Comes before the call is made.
         case asks(Call, isCancelled: Bool)
         /// Comes when the caller sees the answer.
@@ -42,6 +42,24 @@ struct History: Sendable {
         case signedIn(String)
         case deadlinePasses
         case dropsTheService
+
+        var description: String {
+            switch self {
+            case .asks(let call, let isCancelled): "\(call) asks\(isCancelled ? ", being cancelled" : "")"
+            case .answered(let call, let answer): "\(call) is told \(answer)"
+            case .loadStarts(let load): "load \(load) starts"
+            case .loadAnswers(let load, let token?, _): "load \(load) brings \(token)"
+            case .loadAnswers(let load, nil, let isCancelled): "load \(load) \(isCancelled ? "is cancelled" : "fails")"
+            case .rejects(let token): "rejects \(token)"
+            case .rejected(let token): "has rejected \(token)"
+            case .signsOut: "signs out"
+            case .signedOut: "has signed out"
+            case .signsIn(let token): "signs in with \(token)"
+            case .signedIn(let token): "has signed in with \(token)"
+            case .deadlinePasses: "the deadline passes"
+            case .dropsTheService: "drops the service"
+            }
+        }
     }
 
     var entries: [Entry] = []
@@ -52,32 +70,8 @@ struct History: Sendable {
     var cancelledCallers: Set<Int> = []
     /// The value of the token that the service has in the end; `nil` if that cannot be seen.
     var finalToken: String??
-}
 
-extension History: CustomStringConvertible {
-    var description: String {
-        entries.map { "\($0)" }.joined(separator: "\n")
-    }
-}
-
-extension History.Entry: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .asks(let call, let isCancelled): "\(call) asks\(isCancelled ? ", being cancelled" : "")"
-        case .answered(let call, let answer): "\(call) is told \(answer)"
-        case .loadStarts(let load): "load \(load) starts"
-        case .loadAnswers(let load, let token?, _): "load \(load) brings \(token)"
-        case .loadAnswers(let load, nil, let isCancelled): "load \(load) \(isCancelled ? "is cancelled" : "fails")"
-        case .rejects(let token): "rejects \(token)"
-        case .rejected(let token): "has rejected \(token)"
-        case .signsOut: "signs out"
-        case .signedOut: "has signed out"
-        case .signsIn(let token): "signs in with \(token)"
-        case .signedIn(let token): "has signed in with \(token)"
-        case .deadlinePasses: "the deadline passes"
-        case .dropsTheService: "drops the service"
-        }
-    }
+    var description: String { entries.map { "\($0)" }.joined(separator: "\n") }
 }
 
 /// Writes a history down, and marks whatever others could notice.
