@@ -39,7 +39,7 @@ extension ScenarioRun {
     }
 
     /// Waits where nothing can run, and returns whether something has come from outside; if not, a waiter is lost.
-    func hasArrivalFromOutside() -> Bool {
+    func waitForArrivalFromOutside() -> Bool {
         let waiting = state.withLock { $0.unfinished }
         guard !waiting.isEmpty else { return false }
         if surroundings.progress.waiting({ escapes.wait(for: explorer.patience) }) {

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// How a step is held in its middle, and let go where it has a lock that others need.
+/// How a step is held in its middle, and released where it has a lock that others need.
 @available(Executors, *)
 extension Scheduler {
-    /// Hands the right to run to a held step; returns whether it has come back to this thread.
+    /// Resumes a held step on its own thread; returns whether the right to run has come back to this one.
     func resume(_ held: HeldStep, from thread: StepThread) -> Bool {
         if thread !== main { surroundings.threads.add(thread) }
         resume(held)
@@ -35,7 +35,7 @@ extension Scheduler {
 
     /// Holds the running step while others go on.
     ///
-    /// - Returns: Whether the step was let go, and not told to go on.
+    /// - Returns: Whether the step was released since it has a lock, and not resumed.
     func hold(_ key: Candidate.Key, on thread: StepThread, for candidate: Candidate) -> Bool {
         run.state.withLock { state in
             state.candidates.hold(
@@ -63,7 +63,7 @@ extension Scheduler {
         }
     }
 
-    /// Lets a step go that the running thread seems to wait for, since the step has a lock; the schedule is given up.
+    /// Gives the schedule up, and releases a step whose lock the running thread seems to wait for.
     private func giveUpSchedule(releasing thread: StepThread) -> Bool {
         let isLast = run.state.withLock { state in
             guard state.candidates.lastHeld?.thread === thread else { return false }
@@ -78,7 +78,7 @@ extension Scheduler {
         return true
     }
 
-    /// Comes back from a step of a schedule that was given up; the last one to do so ends the run.
+    /// Leaves a schedule that was given up, after a step of it; the last thread to leave ends the run.
     func leaveGivenUpSchedule(_ thread: StepThread) {
         let runningThreads = threadState.withLock { state in
             state.runningThreads -= 1

@@ -161,7 +161,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         guard let options, !hasEscaped() else { return end(at: point) }
         if options.keys.isEmpty {
             // A dispatch queue may have got blocks, or something comes from outside.
-            let mayGoOn = run.state.withLock { $0.candidates.offerLastDrains() } || run.hasArrivalFromOutside()
+            let mayGoOn = run.state.withLock { $0.candidates.offerLastDrains() } || run.waitForArrivalFromOutside()
             return mayGoOn ? .goOn : end(at: nil)
         }
         if let point, options.keys.count == 1 {
