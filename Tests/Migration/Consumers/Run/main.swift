@@ -7,10 +7,10 @@ func everyHandler() async {
     let closures = ClosuresOfMainActor()
     await withCheckedContinuation { next in closures.call { next.resume() } }
     await withCheckedContinuation { next in
-        closures.callOnAnyQueue(AccessTokenService(loader: Loaders.Value())) { next.resume() }
+        closures.callOnAnyQueue(AccessTokenService(loader: Callbacks.Value())) { next.resume() }
     }
     await withCheckedContinuation { next in
-        closures.callWeakly(CallbackServiceAdapter(of: AsyncAccessTokenService(loader: AsyncLoaders.OnMainActor()))) {
+        closures.callWeakly(CallbackServiceAdapter(of: AsyncAccessTokenService(loader: Async.OnMainActor()))) {
             next.resume()
         }
     }
@@ -18,16 +18,16 @@ func everyHandler() async {
     _ = try? await closures.send()
     closures.callThatCapturesNothing(closures.watched())
     closures.callThatCapturesNothing(CallbackServiceAdapter(of: closures.watchedActor()))
-    closures.callThatCapturesNothing(Providers.OnMainActor())
+    closures.callThatCapturesNothing(Callbacks.OnMainActor())
     _ = try? await closures.watched().token()
     _ = try? await closures.watchedActor().token()
     await withCheckedContinuation { next in closures.signOut { next.resume() } }
 
-    for loader in [Loaders.Value(), Loaders.Actor(), Loaders.OnMainActor()] as [any AccessTokenLoader] {
+    for loader in [Callbacks.Value(), Callbacks.Actor(), Callbacks.OnMainActor()] as [any AccessTokenLoader] {
         _ = try? await AccessTokenService(loader: loader).token()
         _ = try? await AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader)).token()
     }
-    for loader in [AsyncLoaders.Value(), AsyncLoaders.Actor(), AsyncLoaders.OnMainActor()]
+    for loader in [Async.Value(), Async.Actor(), Async.OnMainActor()]
         as [any AsyncAccessTokenLoader]
     {
         _ = try? await AsyncAccessTokenService(loader: loader).token()

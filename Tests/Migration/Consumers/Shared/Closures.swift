@@ -23,7 +23,7 @@ nonisolated enum ClosuresOfFunctions {
         _ = try await actor.withToken { $0.value }
         _ = try await service.withToken(isRejected: { $0 == 401 }) { token in token.value.count }
 
-        let accounts = AccessTokenAccounts<Int, AccessTokenService> { _ in AccessTokenService(loader: Loaders.Value()) }
+        let accounts = AccessTokenAccounts { (_: Int) in AccessTokenService(loader: Callbacks.Value()) }
         _ = accounts.service(for: 1)
         await accounts.signOut(1)
 
@@ -52,11 +52,11 @@ nonisolated enum ClosuresOfFunctions {
     }
 
     static func make() {
-        _ = AccessTokenService(loader: Loaders.Value(), onEvent: report)
-        _ = AccessTokenService(loader: Loaders.Value(), onEvent: { Swift.print($0) })
-        _ = AccessTokenService(loader: Loaders.Value(), onEvent: AccessTokenEventLog.standardError())
-        _ = AsyncAccessTokenService(loader: AsyncLoaders.Value(), onEvent: report)
-        _ = AsyncLoaderAdapter(of: Loaders.Value(), onEvent: report)
+        _ = AccessTokenService(loader: Callbacks.Value(), onEvent: report)
+        _ = AccessTokenService(loader: Callbacks.Value(), onEvent: { Swift.print($0) })
+        _ = AccessTokenService(loader: Callbacks.Value(), onEvent: AccessTokenEventLog.standardError())
+        _ = AsyncAccessTokenService(loader: Async.Value(), onEvent: report)
+        _ = AsyncLoaderAdapter(of: Callbacks.Value(), onEvent: report)
         _ = ContractSubject("closures", features: [.invalidation, .signIn, .signOut]) { fixture in
             let service = AccessTokenService(loader: fixture.loader, onEvent: fixture.onEvent)
             return .retrieving { handler in
@@ -77,8 +77,8 @@ nonisolated enum ClosuresOfFunctions {
 @MainActor
 final class ClosuresOfMainActor {
     private(set) var shown: [String] = []
-    let service = AccessTokenService(loader: Loaders.Value(), handlerQueue: .main)
-    let asyncService = AsyncAccessTokenService(loader: AsyncLoaders.Value())
+    let service = AccessTokenService(loader: Callbacks.Value(), handlerQueue: .main)
+    let asyncService = AsyncAccessTokenService(loader: Async.Value())
 
     func call(then done: @escaping @MainActor @Sendable () -> Void) {
         service.retrieveToken { result in
@@ -129,13 +129,13 @@ final class ClosuresOfMainActor {
     }
 
     func watched() -> AccessTokenService {
-        AccessTokenService(loader: Loaders.Value()) { event in
+        AccessTokenService(loader: Callbacks.Value()) { event in
             Task { @MainActor in self.shown.append("\(event)") }
         }
     }
 
     func watchedActor() -> AsyncAccessTokenService {
-        AsyncAccessTokenService(loader: AsyncLoaders.Value()) { event in
+        AsyncAccessTokenService(loader: Async.Value()) { event in
             Task { @MainActor in self.shown.append("\(event)") }
         }
     }

@@ -6,151 +6,15 @@ import AccessTokenOAuth
 import Foundation
 import InterleavingExplorer
 
-enum Loaders {
-    nonisolated struct Value: AccessTokenLoader {
+/// What callback code implements.
+enum Callbacks {
+    nonisolated struct Value: AccessTokenLoader, AccessTokenClock, LoggableError {
+        var logCode: String { "value" }
+        var now: Date { .now }
+
         func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
             handler(.success(AccessToken(value: "token")))
         }
-
-        func signOut(then done: @escaping @Sendable () -> Void) { done() }
-    }
-
-    actor Actor: AccessTokenLoader {
-        private var count = 0
-
-        nonisolated func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            Task { handler(.success(await next())) }
-        }
-
-        private func next() -> AccessToken {
-            count += 1
-            return AccessToken(value: "token \(count)")
-        }
-    }
-
-    @MainActor
-    final class OnMainActor: AccessTokenLoader {
-        private var count = 0
-
-        nonisolated func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            Task { @MainActor in
-                count += 1
-                handler(.success(AccessToken(value: "token \(count)")))
-            }
-        }
-    }
-}
-
-enum AsyncLoaders {
-    nonisolated struct Value: AsyncAccessTokenLoader {
-        func load(replacing old: AccessToken?) async throws -> AccessToken { AccessToken(value: "token") }
-        func signOut() async {}
-    }
-
-    actor Actor: AsyncAccessTokenLoader {
-        private var count = 0
-
-        func load(replacing old: AccessToken?) async throws -> AccessToken {
-            count += 1
-            return AccessToken(value: "token \(count)")
-        }
-
-        func signOut() { count = 0 }
-    }
-
-    @MainActor
-    final class OnMainActor: AsyncAccessTokenLoader {
-        private var count = 0
-
-        @MainActor func load(replacing old: AccessToken?) async throws -> AccessToken {
-            count += 1
-            return AccessToken(value: "token \(count)")
-        }
-
-        @MainActor func signOut() async { count = 0 }
-    }
-}
-
-enum Providers {
-    nonisolated final class Reference: AccessTokenProviding {
-        func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
-            handler(.success(AccessToken(value: "token")))
-            return .answered
-        }
-
-        func invalidate(_ rejected: AccessToken) {}
-        func signOut(then done: @escaping @Sendable () -> Void) { done() }
-    }
-
-    actor Actor: AccessTokenProviding {
-        private var isSignedIn = true
-
-        nonisolated func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
-            let task = Task { handler(await answer()) }
-            return AccessTokenRetrieval { task.cancel() }
-        }
-
-        nonisolated func invalidate(_ rejected: AccessToken) {}
-
-        nonisolated func signOut(then done: @escaping @Sendable () -> Void) {
-            Task {
-                await leave()
-                done()
-            }
-        }
-
-        private func leave() { isSignedIn = false }
-
-        private func answer() -> Result<AccessToken, any Error> {
-            isSignedIn ? .success(AccessToken(value: "token")) : .failure(AccessTokenError.signedOut)
-        }
-    }
-
-    @MainActor
-    final class OnMainActor: AccessTokenProviding {
-        private var calls = 0
-
-        nonisolated func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
-            Task { @MainActor in
-                calls += 1
-                handler(.success(AccessToken(value: "token \(calls)")))
-            }
-            return AccessTokenRetrieval(onCancel: nil)
-        }
-
-        nonisolated func invalidate(_ rejected: AccessToken) {}
-        nonisolated func signOut(then done: @escaping @Sendable () -> Void) { done() }
-    }
-}
-
-enum AsyncProviders {
-    nonisolated struct Value: AsyncAccessTokenProviding {
-        func token() async throws -> AccessToken { AccessToken(value: "token") }
-        func invalidate(_ rejected: AccessToken) async {}
-        func signOut() async {}
-    }
-
-    actor Actor: AsyncAccessTokenProviding {
-        private var current = AccessToken(value: "token")
-
-        func token() async throws -> AccessToken { current }
-        func invalidate(_ rejected: AccessToken) async { current = AccessToken(value: "next") }
-        func signOut() async {}
-    }
-
-    @MainActor
-    final class OnMainActor: AsyncAccessTokenProviding {
-        private var current = AccessToken(value: "token")
-
-        @MainActor func token() async throws -> AccessToken { current }
-        @MainActor func invalidate(_ rejected: AccessToken) async { current = AccessToken(value: "next") }
-        @MainActor func signOut() async {}
-    }
-}
-
-enum Clocks {
-    nonisolated struct Value: AccessTokenClock {
-        var now: Date { .now }
 
         func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
             let task = Task {
@@ -161,8 +25,33 @@ enum Clocks {
         }
     }
 
-    actor Actor: AccessTokenClock {
+    nonisolated final class Reference: AccessTokenProviding {
+        func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+            handler(.success(AccessToken(value: "token")))
+            return .answered
+        }
+
+        func invalidate(_ rejected: AccessToken) {}
+        func signOut(then done: @escaping @Sendable () -> Void) { done() }
+    }
+
+    actor Actor: AccessTokenLoader, AccessTokenProviding, AccessTokenClock, LoggableError {
+        private var count = 0
+
+        nonisolated var logCode: String { "actor" }
         nonisolated var now: Date { .now }
+
+        nonisolated func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+            Task { handler(.success(await next())) }
+        }
+
+        nonisolated func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+            let task = Task { handler(.success(await next())) }
+            return AccessTokenRetrieval { task.cancel() }
+        }
+
+        nonisolated func invalidate(_ rejected: AccessToken) {}
+        nonisolated func signOut(then done: @escaping @Sendable () -> Void) { done() }
 
         nonisolated func schedule(
             after delay: TimeInterval,
@@ -170,11 +59,34 @@ enum Clocks {
         ) -> AccessTokenTimer {
             AccessTokenTimer {}
         }
+
+        private func next() -> AccessToken {
+            count += 1
+            return AccessToken(value: "token \(count)")
+        }
     }
 
     @MainActor
-    final class OnMainActor: AccessTokenClock {
+    final class OnMainActor: AccessTokenLoader, AccessTokenProviding, AccessTokenClock, LoggableError {
+        private var count = 0
+
+        nonisolated var logCode: String { "main_actor" }
         nonisolated var now: Date { .now }
+
+        nonisolated func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+            Task { @MainActor in
+                count += 1
+                handler(.success(AccessToken(value: "token \(count)")))
+            }
+        }
+
+        nonisolated func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+            load(replacing: nil, then: handler)
+            return AccessTokenRetrieval(onCancel: nil)
+        }
+
+        nonisolated func invalidate(_ rejected: AccessToken) {}
+        nonisolated func signOut(then done: @escaping @Sendable () -> Void) { done() }
 
         nonisolated func schedule(
             after delay: TimeInterval,
@@ -185,16 +97,28 @@ enum Clocks {
     }
 }
 
-enum Stores {
-    nonisolated struct Value: CredentialStore {
+/// What async code implements.
+enum Async {
+    nonisolated struct Value: AsyncAccessTokenLoader, AsyncAccessTokenProviding, CredentialStore {
         let base = MemoryCredentialStore()
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken { AccessToken(value: "token") }
+        func token() async throws -> AccessToken { AccessToken(value: "token") }
+        func invalidate(_ rejected: AccessToken) async {}
+        func signOut() async {}
 
         func load() async throws -> CredentialRecord? { try await base.load() }
         func update(_ body: CredentialUpdate) async throws -> CredentialRecord? { try await base.update(body) }
     }
 
-    actor Actor: CredentialStore {
+    actor Actor: AsyncAccessTokenLoader, AsyncAccessTokenProviding, CredentialStore {
+        private var current = AccessToken(value: "token")
         private var record: CredentialRecord?
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken { current }
+        func token() async throws -> AccessToken { current }
+        func invalidate(_ rejected: AccessToken) async { current = AccessToken(value: "next") }
+        func signOut() { record = nil }
 
         func load() async throws -> CredentialRecord? { record }
 
@@ -209,30 +133,19 @@ enum Stores {
     }
 
     @MainActor
-    final class OnMainActor: CredentialStore {
+    final class OnMainActor: AsyncAccessTokenLoader, AsyncAccessTokenProviding, CredentialStore {
         private let base = MemoryCredentialStore()
-        private var updates = 0
+        private var current = AccessToken(value: "token")
+
+        @MainActor func load(replacing old: AccessToken?) async throws -> AccessToken { current }
+        @MainActor func token() async throws -> AccessToken { current }
+        @MainActor func invalidate(_ rejected: AccessToken) async { current = AccessToken(value: "next") }
+        @MainActor func signOut() async {}
 
         @MainActor func load() async throws -> CredentialRecord? { try await base.load() }
 
         @MainActor func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-            updates += 1
-            return try await base.update(body)
+            try await base.update(body)
         }
-    }
-}
-
-enum Failures {
-    nonisolated struct Value: LoggableError {
-        var logCode: String { "value" }
-    }
-
-    actor Actor: LoggableError {
-        nonisolated var logCode: String { "actor" }
-    }
-
-    @MainActor
-    final class OnMainActor: LoggableError {
-        nonisolated var logCode: String { "main_actor" }
     }
 }
