@@ -15,7 +15,6 @@ package final class AuthorizationServer: Sendable {
         var users: (refresh: [String: Int], access: [String: Int]) = ([:], [:])
         /// Answers that are held back, in the order of the requests.
         var held: [@Sendable () -> Void]?
-        var waits: [(exchanges: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Locked(State())
@@ -47,14 +46,11 @@ package final class AuthorizationServer: Sendable {
             if rotates { state.users.refresh[refreshToken] = nil }
             return .success(Self.credential(for: user, in: &state))
         }
-        let (isHeld, arrived) = state.withLock { state in
+        let isHeld = state.withLock { state in
             state.held?.append { handler(result) }
-            let count = state.exchanges
-            defer { state.waits.removeAll { $0.exchanges <= count } }
-            return (state.held != nil, state.waits.filter { $0.exchanges <= count })
+            return state.held != nil
         }
         if !isHeld { DispatchQueue.global().async { handler(result) } }
-        for wait in arrived { wait.continuation.resume() }
     }
 
     @Sendable package func exchange(_ refreshToken: String) async throws -> Credential {
@@ -90,17 +86,6 @@ package final class AuthorizationServer: Sendable {
                 for answer in held ?? [] { answer() }
                 continuation.resume()
             }
-        }
-    }
-
-    /// Waits until so many requests have come.
-    package func received(_ exchanges: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.exchanges < exchanges { state.waits.append((exchanges, continuation)) }
-                return state.exchanges >= exchanges
-            }
-            if isThere { continuation.resume() }
         }
     }
 

@@ -10,7 +10,7 @@ final class App {
 
     init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
         self.keychain = keychain
-        session = .legacy(exchange: authorization.exchange, keychain: keychain)
+        session = .engine(exchange: authorization.exchange, keychain: keychain)
         profile = ProfileModel(
             userService: UserService(tokens: session.tokens, api: api),
             friendsService: FriendsService(tokens: session.tokens, api: api)

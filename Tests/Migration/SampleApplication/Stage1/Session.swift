@@ -7,6 +7,10 @@ nonisolated struct Session: Sendable {
     let tokens: any AccessTokenProviding
     let signIn: @Sendable (AccessToken) -> Void
 
+    static func engine(exchange: @escaping Exchange, keychain: Keychain) -> Session {
+        .legacy(exchange: exchange, keychain: keychain)
+    }
+
     static func legacy(exchange: @escaping Exchange, keychain: Keychain) -> Session {
         let session = LegacySession(requestToken: TokenRequest(exchange: exchange, keychain: keychain).send)
         return Session(tokens: LegacySessionProvider(of: session, keychain: keychain)) { token in

@@ -6,7 +6,7 @@ nonisolated struct Session: Sendable {
     let tokens: any AccessTokenProviding
     let signIn: @Sendable (AccessToken) -> Void
 
-    static func queue(exchange: @escaping Exchange, keychain: Keychain) -> Session {
+    static func engine(exchange: @escaping Exchange, keychain: Keychain) -> Session {
         let service = AccessTokenService(loader: TokenLoader(exchange: exchange, keychain: keychain))
         return Session(tokens: service) { service.signIn($0) }
     }

@@ -10,18 +10,12 @@ struct SampleApplicationTests {
     let profile = Screen.profile(user: "user 1", friends: ["friend of user 1"])
 
     @Test(arguments: Stage.all)
-    func `two services that need a token at the same moment cost one exchange`(at stage: Stage) async {
-        let app = stage.start(world)
-        await loadDuring(app) {}
-        #expect(await app.screenAtRest() == profile)
-        #expect(world.authorization.exchanges == 1)
-    }
-
-    @Test(arguments: Stage.all)
-    func `the screen goes from loading to the profile, and a second time without an exchange`(at stage: Stage) async {
+    func `two services that need a token at the same moment cost one exchange, and the next screen none`(
+        at stage: Stage
+    ) async {
         let app = stage.start(world)
         for _ in 0..<2 {
-            app.load()
+            await loadDuring(app) {}
             #expect(await app.screenAtRest() == profile)
         }
         #expect(app.screens == [.loading, profile, .loading, profile])
@@ -69,16 +63,10 @@ struct SampleApplicationTests {
     }
 
     @Test(arguments: Stage.all)
-    func `a sign-out during a load shows no data`(at stage: Stage) async {
+    func `a sign-out during a load shows no data, and is not undone by the load`(at stage: Stage) async {
         let app = stage.start(world)
         await loadDuring(app) { await app.signOut() }
         #expect(app.screens == [.loading, .signedOut])
-    }
-
-    @Test(arguments: Stage.all)
-    func `a sign-out during a load is not undone by it`(at stage: Stage) async {
-        let app = stage.start(world)
-        await loadDuring(app) { await app.signOut() }
         await withKnownIssue("the old session keeps what a load of a former session brings (O1)") {
             #expect(world.keychain.credential == nil)
             app.load()
@@ -116,8 +104,7 @@ struct SampleApplicationTests {
         #expect(world.authorization.exchanges == 1)
     }
 
-    /// Loads, and begins something when all callers wait for the server's answer, before it comes; or when the app gave up
-    /// without asking the server.
+    /// Loads, and begins something when all callers wait for the server's answer, or the app is done without it.
     ///
     /// A sign-out waits for the load: the server has to answer before the body has ended.
     private func loadDuring(_ app: RunningApp, _ body: @escaping () async -> Void) async {

@@ -12,7 +12,7 @@ private let tokensSubject = ContractSubject(
 ) { fixture in
     let keychain = Keychain()
     keychain.credential = Credential(refreshToken: "refresh")
-    let session = Session.actor(
+    let session = Session.engine(
         exchange: { sent, handler in
             fixture.loader.load(replacing: nil) { result in
                 handler(result.map { Credential(accessToken: $0.value, refreshToken: "after \(sent)") })
