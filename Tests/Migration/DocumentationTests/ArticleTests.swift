@@ -28,17 +28,11 @@ struct ArticleTests {
         #expect(throws: CancellationError.self) { try result?.get() }
     }
 
-    @Test func `both worlds share one load, of the actor or of the queue`() async throws {
-        let loader = TokenLoader(endpoint: endpoint, keychain: keychain)
-        let tokens = Tokens(loader: loader)
-        let queue = BothWorlds.QueueForBoth(service: AccessTokenService(loader: loader))
+    @Test func `both worlds share one load`() async throws {
+        let tokens = Tokens(loader: TokenLoader(endpoint: endpoint, keychain: keychain))
         async let legacy = AsyncServiceAdapter(of: tokens.legacyService).token()
-        async let legacyScreen = withCheckedThrowingContinuation { shown in
-            queue.legacyScreen { shown.resume(with: $0) }
-        }
         #expect(try await tokens.service.token() == legacy)
-        #expect(try await queue.newScreen() == legacyScreen)
-        #expect(endpoint.requests == 2)
+        #expect(endpoint.requests == 1)
     }
 
     @MainActor

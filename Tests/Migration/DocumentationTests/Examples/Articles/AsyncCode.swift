@@ -32,15 +32,4 @@ enum AsyncCode {
             return AccessToken(value: reply.value, expiration: reply.expiresAt)
         }
     }
-
-    static func screen(of service: AsyncAccessTokenService) -> Task<AccessToken, any Error> {
-        let screen = Task { try await service.token() }
-        screen.cancel()
-        return screen
-    }
-
-    static func session(of service: AsyncAccessTokenService, from storedToken: AccessToken) async {
-        await service.signIn(storedToken)
-        await service.signOut()
-    }
 }

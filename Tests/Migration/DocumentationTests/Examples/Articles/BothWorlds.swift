@@ -12,18 +12,6 @@ nonisolated struct Tokens: Sendable {
 }
 
 enum BothWorlds {
-    nonisolated struct QueueForBoth: Sendable {
-        let service: AccessTokenService
-
-        func legacyScreen(show: @escaping AccessTokenHandler) {
-            service.retrieveToken(then: show)
-        }
-
-        func newScreen() async throws -> AccessToken {
-            try await service.token()
-        }
-    }
-
     actor Profile {
         private let queue: DispatchQueueExecutor
         private(set) var name = ""

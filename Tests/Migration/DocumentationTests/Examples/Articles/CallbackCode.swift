@@ -23,13 +23,4 @@ enum CallbackCode {
 
         deinit { retrieval.cancel() }
     }
-
-    static func session(
-        of service: AccessTokenService,
-        from storedToken: AccessToken,
-        forgetWhatIsOnTheScreen: @escaping @Sendable () -> Void
-    ) {
-        service.signIn(storedToken)
-        service.signOut { forgetWhatIsOnTheScreen() }
-    }
 }

@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenCore
 import AccessTokenGCD
 import Dispatch
 import XCTest
@@ -35,5 +36,23 @@ final class CallbackTests: XCTestCase {
         queue.sync {}  // The handlers are called.
         wait(for: [answered], timeout: 0)
         XCTAssertEqual(service.currentToken?.value, "token 1")
+    }
+}
+
+/// Loads `token 1`, `token 2`, …, each of them valid for an hour.
+private final class HourlyLoader: AccessTokenLoader {
+    private let clock: ManualClock
+    private let count = Locked(0)
+
+    init(clock: ManualClock) {
+        self.clock = clock
+    }
+
+    func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        handler(.success(AccessToken(value: "token \(number)", expiration: clock.now.addingTimeInterval(3600))))
     }
 }

@@ -60,9 +60,3 @@ nonisolated struct FriendsAPI: Sendable {
         return data
     }
 }
-
-nonisolated enum SharedFolder {
-    static func store(inAppGroup group: URL) -> FileCredentialStore {
-        FileCredentialStore(folder: group.appendingPathComponent("session"))
-    }
-}
