@@ -8,8 +8,8 @@ public typealias StoreClause = Clause<StoreSubject>
 ///
 /// It imports no test framework; a host of a few lines runs it from XCTest or Swift Testing.
 public enum StoreContract {
-    /// All clauses: what is kept, versions, exclusion, failures, reading, waiting, cancellation, and secrets.
-    public static let clauses: [StoreClause] = keeping + exclusion + waiting + ending
+    /// All clauses: what is kept, versions, secrets, exclusion, failures, reading, waiting, and cancellation.
+    public static let clauses: [StoreClause] = keeping + exclusion + waiting
 
     /// The ids of the clauses in which good stores differ: breaking one is advice, unless the subject promises it.
     public static let conventions: Set<String> = Set(clauses.filter(\.isConvention).map(\.id))

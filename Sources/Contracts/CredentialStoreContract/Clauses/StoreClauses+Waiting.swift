@@ -64,11 +64,7 @@ extension StoreContract {
         ) { run in
             let holder = try await run.holder()
             let waiter = run.start("the waiter", .keep)
-            let expected = "the waiter to be told that the store is busy"
-            let result = try await run.end(of: waiter, expected, else: "it waits on")
-            guard case .failure(let error) = result, run.subject.errors(error) as? CredentialStoreError == .busy else {
-                throw run.violation("CredentialStoreError.busy", run.text(result))
-            }
+            try await run.expect(waiter, endsWith: "CredentialStoreError.busy") { $0 as? CredentialStoreError == .busy }
             try await run.record(of: holder)
         },
 
@@ -87,8 +83,7 @@ extension StoreContract {
             await run.giveTime()
             guard let result = waiter.result, case .failure = result else { return }
             try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")
-            let record = try await run.load()
-            try run.expect(record == nil, "no record", observed: run.text(record))
+            try run.expect(try await run.load(), is: nil, from: "load")
         },
 
         StoreClause(
@@ -120,10 +115,9 @@ extension StoreContract {
             remedy: "do not look at the task's cancellation once the body runs",
             resembles: "ktor PR #5193: a cancellation loses the rotated token"
         ) { run in
-            let call = run.start("who is cancelled", .replace(run.credential("A")), isHeld: true)
-            try await run.waitUntilInside(call)
-            call.cancel()
-            _ = try await run.result(of: call)
+            let holder = try await run.holder(.replace(run.credential("A")))
+            holder.cancel()
+            _ = try await run.result(of: holder)
             try run.expect(try await run.load(), is: "A", from: "load")
         },
 
@@ -138,10 +132,7 @@ extension StoreContract {
             let waiter = run.start("the waiter", .keep)
             await run.giveTime()
             waiter.cancel()
-            let result = try await run.end(of: waiter, "the waiter to end at once", else: "it waits on")
-            guard case .failure(let error) = result, run.subject.errors(error) is CancellationError else {
-                throw run.violation("CancellationError", run.text(result))
-            }
+            try await run.expect(waiter, endsWith: "CancellationError") { $0 is CancellationError }
             try await run.record(of: holder)
             try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")
         },

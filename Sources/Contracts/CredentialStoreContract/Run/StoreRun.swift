@@ -20,7 +20,6 @@ package final class StoreRun: ScenarioRun {
         var overlap: String?
     }
 
-    /// Seconds after which an update that waits is to be told that the store is busy.
     package static let usualSetting: TimeInterval = 60
 
     package let context: RunContext<StoreSubject>
@@ -78,7 +77,7 @@ package final class StoreRun: ScenarioRun {
     /// Starts an update, which does what the change says as soon as it is inside, or when the scenario lets it.
     ///
     /// - Parameters:
-    ///   - change: `nil` throws.
+    ///   - change: `nil` throws a ``BodyError``.
     ///   - pool: where the call runs together with others, and its body is not held; `nil` gives it a lane of its own.
     func start(
         _ name: String,
@@ -130,21 +129,10 @@ package final class StoreRun: ScenarioRun {
     /// An update that is inside until the scenario lets it go on.
     func holder(_ change: CredentialChange = .keep) async throws -> UpdateCall {
         let holder = start("the holder", change, isHeld: true)
-        try await waitUntilInside(holder)
-        return holder
-    }
-
-    /// An update whose body throws, from beginning to end.
-    @discardableResult
-    func failedUpdate() async throws -> UpdateCall.Outcome {
-        try await result(of: start("who fails", nil))
-    }
-
-    /// Waits until the body of a call runs.
-    func waitUntilInside(_ call: UpdateCall) async throws {
-        guard try await wait(until: { !call.seen.isEmpty || call.result != nil }), !call.seen.isEmpty else {
-            throw violation("\(call.name) to get inside", situation(of: call))
+        guard try await wait(until: { !holder.seen.isEmpty || holder.result != nil }), !holder.seen.isEmpty else {
+            throw violation("the holder to get inside", situation(of: holder))
         }
+        return holder
     }
 
     /// The record that an update returns, which must succeed.
@@ -158,21 +146,15 @@ package final class StoreRun: ScenarioRun {
     /// Lets the body go on, and waits for the end of the call.
     func result(of call: UpdateCall) async throws -> UpdateCall.Outcome {
         call.letGo()
-        return try await end(of: call, "\(call.name) to end")
-    }
-
-    func end(of call: UpdateCall, _ expected: String, else observed: String? = nil) async throws -> UpdateCall.Outcome {
         guard try await wait(until: { call.result != nil }), let result = call.result else {
-            throw violation(expected, observed ?? situation(of: call))
+            throw violation("\(call.name) to end", situation(of: call))
         }
         return result
     }
 
     private func enters(_ call: UpdateCall, _ record: CredentialRecord?) {
         state.withLock { state in
-            if let other = state.inside.first {
-                state.overlap = state.overlap ?? "\(call.name) is inside with \(other)"
-            }
+            state.overlap = state.overlap ?? state.inside.first.map { "\(call.name) is inside with \($0)" }
             state.inside.append(call.name)
         }
         call.sees(record)
@@ -186,12 +168,20 @@ package final class StoreRun: ScenarioRun {
 
     // MARK: Expectations
 
-    func expect(_ record: CredentialRecord?, is name: String, from source: String) throws {
+    /// - Parameter name: `nil` stands for no record.
+    func expect(_ record: CredentialRecord?, is name: String?, from source: String) throws {
         try expect(
-            record?.credential.refreshToken == credential(name).refreshToken,
-            "\(source) to bring credential \(name)",
+            record.map(\.credential.refreshToken) == name.map { credential($0).refreshToken },
+            "\(source) to bring \(name.map { "credential \($0)" } ?? "no record")",
             observed: text(record)
         )
+    }
+
+    /// Expects a call that waits to end with an error, while somebody else is inside.
+    func expect(_ waiter: UpdateCall, endsWith expected: String, _ isExpected: (any Error) -> Bool) async throws {
+        guard try await wait(until: { waiter.result != nil }), case .failure(let error) = waiter.result,
+            isExpected(subject.errors(error))
+        else { throw violation("\(waiter.name) to end with \(expected)", situation(of: waiter)) }
     }
 
     /// Who was inside together, if anybody was.
