@@ -135,40 +135,30 @@ struct NeighbourTests {
 
     // MARK: Queues and threads that are blocked
 
-    @Test(arguments: [true, false])
-    func `an async caller of the queue service does not wait for the handlers' queue`(isCancelled: Bool) async throws {
-        let handlerQueue = DispatchQueue(label: "handlers")
-        handlerQueue.suspend()
-        defer { handlerQueue.resume() }
-        let service = AccessTokenService(
-            loader: CallbackLoaderAdapter(of: Loader { validToken }),
-            clock: clock,
-            handlerQueue: handlerQueue
-        )
+    @Test(arguments: Engine.allCases, [true, false])
+    func `an async caller does not wait for the handlers' queue`(_ engine: Engine, isCancelled: Bool) async throws {
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        defer { queue.resume() }
+        let view: any AccessTokenProviding =
+            switch engine {
+            case .queue: AccessTokenService(loader: loader, clock: clock, handlerQueue: queue)
+            case .actor:
+                CallbackServiceAdapter(of: AsyncAccessTokenService(loader: loader, clock: clock), handlerQueue: queue)
+            }
         let caller = Task {
             if isCancelled { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
-            return try await service.token()
+            return try await view.token()
         }
         if isCancelled {
             await #expect(throws: CancellationError.self) { try await caller.valueInTime }
         } else {
+            await loader.started(1)?.answer(.success(validToken))
             #expect(try await caller.valueInTime == validToken)
+            #expect(try await view.token() == validToken)
         }
-        await service.signOut()
-    }
-
-    @Test func `async code that is handed a callback adapter does not need its handlers' queue`() async throws {
-        let queue = DispatchQueue(label: "suspended")
-        queue.suspend()
-        defer { queue.resume() }
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        await service.signIn(validToken)
-        let view: any AccessTokenProviding = CallbackServiceAdapter(of: service, handlerQueue: queue)
-        #expect(try await view.token() == validToken)
         await AsyncServiceAdapter(of: view).invalidate(validToken)
-        let waiter = Task { try await view.token() }
-        await loader.started(1)?.answer(.success(validToken))
-        #expect(try await waiter.valueInTime == validToken)
+        await AsyncServiceAdapter(of: view).signOut()
     }
 
     /// Dispatch has some 250 threads for queues of this kind, so that it is a process of its own that has them all blocked.

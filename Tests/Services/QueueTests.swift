@@ -170,8 +170,7 @@ struct QueueTests {
         let (service, _) = provider(engine, handlersOn: InlineQueue())
         let retrieval = callOfScreen(on: service, isReleased)
         let load = await loader.started(1)
-        if end == "cancelled" { retrieval.cancel() }
-        load?.answer(.failure(ContractLoadError(number: 1)))
+        if end == "cancelled" { retrieval.cancel() } else { load?.answer(.failure(ContractLoadError(number: 1))) }
         await isReleased.wait()
     }
 

@@ -9,36 +9,20 @@ import Testing
 /// The rules are about sums only: which caller meets which load is left to chance here.
 @Suite("Everything at once", .eightAtATime, .serialized)
 struct StressTests {
-    /// Answers by itself, now and then with an error, and counts its loads.
-    final class BusyLoader: AccessTokenLoader, AsyncAccessTokenLoader {
-        private let counts = Locked((loads: 0, failures: 0))
-        var loads: Int { counts.withLock { $0.loads } }
-        var failures: Int { counts.withLock { $0.failures } }
-
-        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            DispatchQueue.global().async { handler(self.next()) }
-        }
-
-        func load(replacing old: AccessToken?) async throws -> AccessToken {
-            await Task.yield()
-            return try next().get()
-        }
-
-        private func next() -> Result<AccessToken, any Error> {
-            counts.withLock { counts in
-                counts.loads += 1
-                guard counts.loads.isMultiple(of: 5) else { return .success(AccessToken(value: "\(counts.loads)")) }
-                counts.failures += 1
-                return .failure(ContractLoadError(number: counts.loads))
-            }
-        }
-    }
-
     static let rounds = 200
 
     @Test(arguments: Engine.allCases)
     func `from threads and tasks`(_ engine: Engine) async {
-        let loader = BusyLoader()
+        let counts = Locked((loads: 0, failures: 0))
+        let loader = Loader {
+            await Task.yield()
+            return try counts.withLock { counts in
+                counts.loads += 1
+                guard counts.loads.isMultiple(of: 5) else { return AccessToken(value: "\(counts.loads)") }
+                counts.failures += 1
+                throw ContractLoadError(number: counts.loads)
+            }
+        }
         let queue = AccessTokenService(loader: loader, onEvent: { _ in })
         let actor = AsyncAccessTokenService(loader: loader, onEvent: { _ in })
         let (callback, async): (any AccessTokenProviding, any AsyncAccessTokenProviding) =
@@ -74,7 +58,7 @@ struct StressTests {
         }
         await answers.count(Self.rounds * 8)
         #expect(answers.results.count == Self.rounds * 8)
-        let bound = 1 + loader.failures + invalidations.withLock { $0 } + Self.rounds / 20
-        #expect(loader.loads <= bound)
+        let (loads, failures) = counts.withLock { $0 }
+        #expect(loads <= 1 + failures + invalidations.withLock { $0 } + Self.rounds / 20)
     }
 }

@@ -47,17 +47,4 @@ struct WaiterListTests {
             }
         }
     }
-
-    @Test("let go of one who leaves at once")
-    func releasesTaken() {
-        final class Caller: Sendable {}
-        var list = WaiterList<Caller>()
-        var caller: Caller? = Caller()
-        let witness = WeakReference(caller)
-        let id = caller.map { list.append($0) }
-        caller = nil
-        #expect(witness.object != nil)
-        _ = id.flatMap { list.take($0) }
-        #expect(witness.object == nil)
-    }
 }
