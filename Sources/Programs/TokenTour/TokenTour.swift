@@ -3,14 +3,6 @@ import ConsoleSupport
 import Foundation
 import LoopbackAuthorizationServer
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The command `token-tour`.
 @main
 enum TokenTour {

@@ -1,14 +1,6 @@
 import AccessTokenOAuth
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The JSON that stores write.
 struct BareRecord: Codable {
     var format = 1

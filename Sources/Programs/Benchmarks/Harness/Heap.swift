@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#endif
-
 /// The heap that the process has allocated and not freed.
 enum Heap {
     static var bytesInUse: Double? {
