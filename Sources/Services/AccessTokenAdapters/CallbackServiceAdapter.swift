@@ -70,7 +70,11 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         case .ofActor(let service, let calls):
             let caller = CallerContext()
             calls.add {
-                guard let waiter = await service.retrieveToken(by: caller, then: { answer($0) }) else { return }
+                // The service answers under a lock. The handler is not released there: its deinit may call the service.
+                let enqueue: @Sendable (LoadResult) -> Void = { result in
+                    withExtendedLifetime(handler) { _ = answer(result) }
+                }
+                guard let waiter = await service.retrieveToken(by: caller, then: enqueue) else { return }
                 call.onCancel { [weak service] in calls.add { await service?.cancel(waiter) } }
             }
         case .ofOthers:

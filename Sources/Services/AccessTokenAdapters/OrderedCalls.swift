@@ -21,13 +21,21 @@ final class OrderedCalls: Sendable {
             defer { state.areUnderWay = true }
             return !state.areUnderWay
         }
-        if isFirst { startTask(priority: .high) { [self] in while let call = next() { await call() } } }
+        if isFirst { startTask(priority: .high) { [self] in await makeCalls() } }
     }
 
-    private func next() -> Call? {
+    private func makeCalls() async {
+        while var calls = takeAll() {
+            while let call = calls.popLast() { await call() }
+        }
+    }
+
+    /// The calls that were added, the last one first; `nil` ends the task.
+    private func takeAll() -> [Call]? {
         state.withLock { state in
             state.areUnderWay = !state.calls.isEmpty
-            return state.areUnderWay ? state.calls.removeFirst() : nil
+            defer { state.calls = [] }
+            return state.areUnderWay ? state.calls.reversed() : nil
         }
     }
 }
