@@ -72,7 +72,7 @@ struct CachedTokenTests {
             #expect(start.enclosing.last == start.load)
             // The number of the load of the other service is the same as that of the first load here.
             var running = RunningLoads()
-            running.begin(start.load)
+            running.begin(start.load, Cancellation())
             #expect(running.contains(oneOf: start.enclosing))
             #expect(!running.contains(oneOf: enclosing))
             enclosing = start.enclosing

@@ -75,6 +75,77 @@ struct NeighbourTests {
         #expect(events.withLock { $0.count { $0.kind == .policyCorrected } } == 3)
     }
 
+    // MARK: Handlers that are released late
+
+    /// Runs blocks at once, as another thread can before the decision that enqueues them has ended.
+    private final class ImmediateQueue: SerialQueue {
+        func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) { block() }
+    }
+
+    /// Calls the service when the last handler that holds the view is released.
+    private final class View: Sendable {
+        let leave: @Sendable () -> Void
+        init(leave: @escaping @Sendable () -> Void) { self.leave = leave }
+        deinit { leave() }
+    }
+
+    @Test func `may call the queue service when the handler of a sign-out is released`() async {
+        let queue = ImmediateQueue()
+        let service = AccessTokenService(
+            loader: loader,
+            policy: AccessTokenPolicy(),
+            clock: clock,
+            loaderOn: queue,
+            handlersOn: queue,
+            onEvent: nil
+        )
+        let isReleased = Event()
+        func signOutDuringALoad() {
+            let view = View { [weak service] in
+                service?.invalidate(validToken)
+                isReleased.happen()
+            }
+            service.retrieveToken { _ in }
+            service.signOut { withExtendedLifetime(view) {} }
+        }
+        signOutDuringALoad()
+        await loader.started(1)?.answer(.success(validToken))
+        await isReleased.wait()
+    }
+
+    @Test func `may look at the actor's token when a handler of its adapter is released`() async {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let adapter = CallbackServiceAdapter(of: service, handlersOn: ImmediateQueue())
+        let isReleased = Event()
+        func call() {
+            let view = View { [weak service] in
+                _ = service?.currentToken
+                isReleased.happen()
+            }
+            adapter.retrieveToken { _ in withExtendedLifetime(view) {} }
+        }
+        call()
+        await loader.started(1)?.answer(.success(validToken))
+        await isReleased.wait()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a task that a loader starts and never ends keeps no service`(_ engine: Engine) async throws {
+        let mayEnd = Event()
+        let loader = Loader {
+            Task { await mayEnd.wait() }
+            return validToken
+        }
+        let isReleased: () -> Bool
+        do {
+            let service = engine.make(loader, clock: clock)
+            #expect(try await service.token() == validToken)
+            isReleased = { [weak object = service as AnyObject] in object == nil }
+        }
+        await yieldUntil { isReleased() }
+        mayEnd.happen()
+    }
+
     // MARK: Loads that come late
 
     /// Starts the jobs of tasks when a test says so.

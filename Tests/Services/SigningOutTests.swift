@@ -105,6 +105,28 @@ struct SigningOutTests {
         await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
     }
 
+    @Test(arguments: Engine.allCases)
+    func `sign-out cancels a load of an earlier session as well`(_ engine: Engine) async throws {
+        let (isLoading, isCancelled) = (Event(), Event())
+        let loader = Loader {
+            isLoading.happen()
+            await withTaskCancellationHandler {
+                await isCancelled.wait()
+            } onCancel: {
+                isCancelled.happen()
+            }
+            return validToken
+        }
+        let service = engine.make(loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await isLoading.wait()
+        (service as? AccessTokenService)?.signIn(validToken)
+        await (service as? AsyncAccessTokenService)?.signIn(validToken)
+        #expect(try await caller.valueInTime == validToken)
+        try await Task<Void, any Error> { await service.signOut() }.valueInTime
+        #expect(isCancelled.hasHappened)
+    }
+
     @Test(arguments: Engine.allCases, [true, false])
     func `sign-out inside a load returns at once`(_ engine: Engine, byView: Bool) async {
         let signOut = Locked<(@Sendable () async -> Void)?>(nil)

@@ -140,7 +140,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// next session's credential, where the loader finds it, only after this has returned: no load of the ended session can
     /// begin then.
     ///
-    /// From inside a load it returns without waiting for that load, which would wait for itself.
+    /// From inside a load, before its deadline, it returns without waiting for that load, which would wait for itself. The
+    /// loader forgets the session after that load: store the next session's credential later than that.
     public func signOut() async {
         await withCheckedContinuation { continuation in
             endSession(inside: LoadContext.currentLoads) { continuation.resume() }
@@ -203,9 +204,12 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
             startTask { await self.deadlinePassed(start.load) }
         }
-        loadTask = startTask(priority: TaskPriority(rawValue: start.priority)) { [self] in
-            await runLoad(start, deadline)
+        let call = Cancellation()
+        let task = startTask(priority: TaskPriority(rawValue: start.priority)) { [self] in
+            await runLoad(start, deadline, call)
         }
+        call.onCancel { task.cancel() }
+        loadTask = task
     }
 
     private func raiseLoad(to priority: UInt8) {
@@ -214,9 +218,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
-    private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer) async {
+    private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer, _ call: Cancellation) async {
         let load = start.load
-        if machine.isCurrent(load) { runningLoads.begin(load) }
+        if machine.isCurrent(load) { runningLoads.begin(load, call) }
         let reply = await askLoader(start)
         deadline.cancel()
         runningLoads.end(load)
@@ -231,7 +235,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// - Returns: `nil` if the load was overtaken: asking now would call the loader after its successor.
     @concurrent
     private nonisolated func askLoader(_ start: LoadStart) async -> (LoadResult, LoggedError?)? {
-        let isWanted: @Sendable () -> Bool = { [self] in snapshot.isCurrent(start.load) }
+        // Weak: a task that the loader starts has the context for as long as it runs.
+        let isWanted: @Sendable () -> Bool = { [weak self] in self?.snapshot.isCurrent(start.load) ?? false }
         guard isWanted() else { return nil }
         let context = LoadContext(loads: start.enclosing, priority: start.priority, isWanted: isWanted)
         let result: LoadResult = await LoadContext.$current.withValue(context) {
@@ -257,12 +262,10 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///
     /// - Parameter enclosing: the loads inside which the caller is.
     package func endSession(inside enclosing: [LoadID], then done: @escaping @Sendable () -> Void) {
-        let answer = machine.signOut(waiters: waiters.count)
-        if answer != nil, let loadTask {
-            // Outside of the actor, since a cancellation runs the loader's code.
-            startTask { loadTask.cancel() }
-        }
-        answerAll(answer)
+        answerAll(machine.signOut(waiters: waiters.count))
+        let calls = runningLoads.calls
+        // Outside of the actor, since a cancellation runs the loader's code.
+        if !calls.isEmpty { startTask { for call in calls { call.cancel() } } }
         let isInsideLoad = runningLoads.contains(oneOf: enclosing)
         signOuts.begin()
         runningLoads.whenOver(before: machine.sessionEpoch) { [self] in

@@ -141,8 +141,9 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// the session, for which it has as long as for a load, and `done` is called. Store the next session's credential, where
     /// the loader finds it, only after `done`: no load of the ended session can begin then.
     ///
-    /// A loader that blocks its queue for ever also keeps `done` from being called. From inside a load, `done` is called
-    /// without waiting for that load, which would wait for itself.
+    /// A loader that blocks its queue for ever also keeps `done` from being called. From inside a load, before its deadline,
+    /// `done` is called without waiting for that load, which would wait for itself. The loader forgets the session after that
+    /// load: store the next session's credential later than that.
     @available(*, renamed: "signOut()")
     public func signOut(then done: @escaping @Sendable () -> Void) {
         endSession { [handlerQueue] in handlerQueue.enqueue(done) }
@@ -191,14 +192,19 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
     private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer) {
         let load = start.load
-        let call = decide { machine.isCurrent(load) ? runningLoads.begin(load) : nil }
-        guard let call else { return deadline.cancel() }
+        let call = Cancellation()
+        let isCurrent = decide {
+            if machine.isCurrent(load) { runningLoads.begin(load, call) }
+            return machine.isCurrent(load)
+        }
+        guard isCurrent else { return deadline.cancel() }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
             deadline.cancel()
             loadFinished(load, result)
         }
+        // Weak: a task that the loader starts has the context for as long as it runs.
         let context = LoadContext(loads: start.enclosing, priority: start.priority, cancellation: call) {
-            [self] in snapshot.isCurrent(load)
+            [weak self] in self?.snapshot.isCurrent(load) ?? false
         }
         LoadContext.$current.withValue(context) {
             loader.load(replacing: start.replacing) { [weak self] result in
@@ -210,20 +216,20 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     private func loadFinished(_ load: LoadID, _ result: LoadResult) {
         let now = clock.now
         let error = events == nil ? nil : LoggedError(result)
-        let answered = decide {
-            runningLoads.end(load)
+        let (answered, _) = decide {
+            let signOuts = runningLoads.end(load)
             // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
             let answer = machine.loadFinished(load, result, error: error, waiters: pendingHandlers.count, at: now)
-            return answerAll(answer)
+            return (answerAll(answer), signOuts)
         }
         answered?.callDirect()
     }
 
     private func deadlinePassed(_ load: LoadID) {
         let now = clock.now
-        let answered = decide {
-            runningLoads.end(load)
-            return answerAll(machine.deadlinePassed(load, waiters: pendingHandlers.count, at: now))
+        let (answered, _) = decide {
+            let signOuts = runningLoads.end(load)
+            return (answerAll(machine.deadlinePassed(load, waiters: pendingHandlers.count, at: now)), signOuts)
         }
         answered?.callDirect()
     }

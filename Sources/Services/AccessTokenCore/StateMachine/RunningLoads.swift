@@ -18,20 +18,21 @@ package struct RunningLoads: Sendable {
     /// What cancels the loads, where a loader's calls can be cancelled.
     package var calls: [Cancellation] { loads.map(\.call) }
 
-    /// The loader is asked; returns what cancels the call.
-    @discardableResult
-    package mutating func begin(_ load: LoadID) -> Cancellation {
-        let call = Cancellation()
+    /// The loader is asked; `call` cancels that.
+    package mutating func begin(_ load: LoadID, _ call: Cancellation) {
         loads.append((load, call))
-        return call
     }
 
     /// A load is over, or past its deadline: calls what waited for loads of former sessions and need not any more.
-    package mutating func end(_ load: LoadID) {
+    ///
+    /// - Returns: what was called, to be released outside of the decision: a handler's deinit may call the service.
+    @discardableResult
+    package mutating func end(_ load: LoadID) -> [Action] {
         loads.removeAll { $0.id == load }
-        while let over = waits.firstIndex(where: { !isRunningLoad(before: $0.epoch) }) {
-            waits.remove(at: over).action()
-        }
+        let over = waits.filter { !isRunningLoad(before: $0.epoch) }
+        waits = waits.filter { isRunningLoad(before: $0.epoch) }
+        for wait in over { wait.action() }
+        return over.map(\.action)
     }
 
     /// Calls `action` when the loads of the sessions before this one are over, at once if none is running.
