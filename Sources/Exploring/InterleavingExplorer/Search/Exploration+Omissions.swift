@@ -1,6 +1,6 @@
 import Dispatch
 
-/// What a search has left out although it was not cut.
+/// What a search has left out, whether or not it was cut.
 @available(Executors, *)
 extension Exploration {
     /// How long a search for orders before hidden starts may take, however short the first one was.
@@ -14,7 +14,7 @@ extension Exploration {
                 mark the code that has the lock: run.effect("name") { … }; where locks nest, mark lock() and unlock() each
                 """
         } else if startsTasksOutOfSight() {
-            letOthersBeInLine()
+            if report.isComplete { letOthersBeInLine() }
             report.omission = """
                 a task was started where the explorer cannot choose when it begins: a “Task { }” that begins on an actor, \
                 or one that begins at once (“Task.immediate”, “addImmediateTask”); start it with “Task.detached”, or with \

@@ -56,7 +56,7 @@ struct Exploration {
         case .random(let seed, let schedules): draw(min(schedules, explorer.maximumSchedules), from: seed)
         }
         if report.holds { lookAgain() }
-        if report.isComplete { lookForOmissions() }
+        if report.isComplete || report.holds { lookForOmissions() }
         if let escape = escapes.close(scenario.name), report.holds {
             fail((.escape, escape), under: [])
         }

@@ -116,6 +116,7 @@ public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
 
     /// The kind, the message, the schedule and the trace.
     public var description: String {
+        if trace.steps.isEmpty { return "\(kind): \(message)" }
         let delays = schedule.delays
         let advice = trace.advice.map { "\n\($0)" } ?? ""
         return """

@@ -78,6 +78,14 @@ struct HiddenStartTests {
         #expect(report.omission != nil)
     }
 
+    @Test("names the hidden start, and not the limit, where both cut the search")
+    func isCutAndHidden() async throws {
+        let explorer = Explorer().with(\.maximumSchedules, 2)
+        let (_, report) = await outcomes(by: explorer) { Self.begin(.awaited, others: 3, in: $0) }
+        let failure = #expect(throws: ScenarioFailure.self) { try report.verify() }
+        #expect(failure?.message.contains("start it with “Task.detached”") == true, "\(String(describing: failure))")
+    }
+
     @Test("says why, and fails its test")
     func says() async throws {
         let report = await report(.plain, thenAwaiting: false)

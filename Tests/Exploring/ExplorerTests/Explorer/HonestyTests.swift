@@ -17,6 +17,7 @@ struct HonestyTests {
         let failure = #expect(throws: ScenarioFailure.self) { try cut.verify() }
         #expect(failure?.kind == .incompleteSearch)
         #expect(failure?.message.contains("maximumSchedules") == true)
+        #expect(failure?.description.contains("schedule 0") == false, "\(String(describing: failure))")
         try cut.verify(allowIncomplete: true)
         try await Explorer().explore(scenario).verify()
         let drawn = await Explorer(.random(seed: 1, schedules: 10)).explore(scenario)

@@ -16,6 +16,11 @@ struct HTTPClientTests {
         loader: AsyncCode.RotatingLoader(endpoint: YourEndpoint(), refreshToken: "first")
     )
 
+    /// The first token is rejected, and so is a request without a token.
+    nonisolated private static func status(for authorization: String?) -> HTTPStatus {
+        authorization == "Bearer token 2" ? .ok : .unauthorized
+    }
+
     @Test func `goes out with a download of URLSession, and the next one after a 401`() async throws {
         let server = try RotatingAuthorizationServer()
         defer { server.stop() }
@@ -69,6 +74,12 @@ struct HTTPClientTests {
         #expect(try await !retries(elsewhere))
     }
 
+    @Test func `goes out with a request of AsyncHTTPClient, and the next one after a 401`() async throws {
+        let client = AsyncHTTPClientExample.HTTPClient { Self.status(for: $0.headers.values["Authorization"]) }
+        let friends = AsyncHTTPClientExample.Friends(tokens: tokens, client: client)
+        #expect(try await friends.friends().status == .ok)
+    }
+
     @Test(arguments: [nil, .multiple, .single] as [OpenAPIExample.HTTPBody.IterationBehavior?])
     func `goes out with a request of a generated client, and once more unless its body is used up`(
         body: OpenAPIExample.HTTPBody.IterationBehavior?
@@ -81,8 +92,7 @@ struct HTTPClientTests {
             baseURL: url,
             operationID: "friends"
         ) { request, _, _ in
-            let isGood = request.headerFields[.authorization] == "Bearer token 2"
-            return (OpenAPIExample.HTTPResponse(status: isGood ? .ok : .unauthorized), nil)
+            (OpenAPIExample.HTTPResponse(status: Self.status(for: request.headerFields[.authorization])), nil)
         }
         #expect(response.status == (body == .single ? .unauthorized : .ok))
     }

@@ -33,6 +33,41 @@ nonisolated extension AlamofireExample {
     }
 }
 
+nonisolated enum HTTPStatus: Sendable {
+    case ok, unauthorized
+}
+
+/// Stand for what the example uses of AsyncHTTPClient 1.x and NIOHTTP1.
+nonisolated extension AsyncHTTPClientExample {
+    struct HTTPClientRequest: Sendable {
+        struct Headers: Sendable {
+            var values: [String: String] = [:]
+            mutating func replaceOrAdd(name: String, value: String) { values[name] = value }
+        }
+
+        let url: String
+        var headers = Headers()
+
+        init(url: String) { self.url = url }
+    }
+
+    struct HTTPClientResponse: Sendable {
+        let status: HTTPStatus
+    }
+
+    struct TimeAmount: Sendable {
+        static func seconds(_ amount: Int64) -> TimeAmount { TimeAmount() }
+    }
+
+    struct HTTPClient: Sendable {
+        let answer: @Sendable (HTTPClientRequest) -> HTTPStatus
+
+        func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
+            HTTPClientResponse(status: answer(request))
+        }
+    }
+}
+
 /// Stand for what the example uses of swift-openapi-runtime 1.x (`ClientMiddleware`, `HTTPBody`) and swift-http-types.
 nonisolated extension OpenAPIExample {
     enum FieldName: Hashable, Sendable {
@@ -43,12 +78,8 @@ nonisolated extension OpenAPIExample {
         var headerFields: [FieldName: String] = [:]
     }
 
-    enum Status: Sendable {
-        case ok, unauthorized
-    }
-
     struct HTTPResponse: Sendable {
-        let status: Status
+        let status: HTTPStatus
     }
 
     struct HTTPBody: Sendable {
