@@ -207,8 +207,8 @@ extension OAuthError: CustomStringConvertible, CustomReflectable, LocalizedError
                 + "another try does not help. Look at the head with curl -v: on Linux lines must end in CRLF and be UTF-8, "
                 + "with a space after the status and none before a colon, below 100 KB. A proxy can write it anew."
         case .timedOut:
-            "No token: the token endpoint did not reply within the deadline. Try again later; a late reply "
-                + "is kept by an OAuthLoader."
+            "No token within the deadline: the token endpoint did not reply, to this process or to another one for which this "
+                + "one waits. Try again later; an OAuthLoader keeps a late reply."
         case .notUnderstood(let status, let what):
             "No token: the token endpoint's reply (\(status)) was not understood: \(what). Look at what answers there."
         case .redirected(let status):

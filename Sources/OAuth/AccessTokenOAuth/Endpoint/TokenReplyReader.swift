@@ -34,7 +34,7 @@ struct TokenReplyReader {
             let code = members?.error.value.flatMap { Self.passingCodes.contains($0) ? $0 : nil }
             return unavailable(reply, at: now, code: code)
         case 400...499: return refusal(reply, members, at: now)
-        default: return notUnderstood(reply, "it has a status that no reply has")
+        default: return notUnderstood(reply, "it has a status that no token reply has")
         }
     }
 

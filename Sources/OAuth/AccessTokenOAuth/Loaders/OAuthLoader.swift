@@ -104,7 +104,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         try await signIn(credential)
     }
 
-    /// Ends the session: removes the credential, then revokes it (RFC 7009).
+    /// Ends the session: removes the credential, then revokes it if the endpoint has a `revocationURL` (RFC 7009).
     ///
     /// A load of this process that is running is waited for: what it brings is removed and revoked as well. That and
     /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next `signIn(_:)` must.
