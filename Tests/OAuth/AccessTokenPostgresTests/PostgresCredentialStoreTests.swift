@@ -282,7 +282,13 @@ struct PostgresCredentialStoreTests {
         #expect(none?.isTransient == false)
     }
 
-    @Test func `a trigger that quotes the row puts nothing of it into an error, and nothing is sent`() async throws {
+    @Test(arguments: [
+        "TRIGGER quote BEFORE UPDATE ON access_token_credentials",
+        "CONSTRAINT TRIGGER quote AFTER UPDATE ON access_token_credentials DEFERRABLE INITIALLY DEFERRED",
+    ])
+    func `a trigger that quotes the row puts nothing of it into an error, and nothing is sent`(
+        _ trigger: String
+    ) async throws {
         let store = try await filledStore()
         try await database.run(
             """
@@ -290,9 +296,7 @@ struct PostgresCredentialStoreTests {
             'BEGIN RAISE EXCEPTION ''%'', convert_from(NEW.record, ''UTF8''); END'
             """
         )
-        try await database.run(
-            "CREATE TRIGGER quote BEFORE UPDATE ON access_token_credentials FOR EACH ROW EXECUTE FUNCTION quote()"
-        )
+        try await database.run("CREATE \(trigger) FOR EACH ROW EXECUTE FUNCTION quote()")
         let server = try RotatingAuthorizationServer()
         defer { server.stop() }
         let endpoint = TokenEndpoint(server.tokenEndpoint, authentication: .none(clientID: "loopback-client"))
