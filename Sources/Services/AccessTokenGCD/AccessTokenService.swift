@@ -217,10 +217,10 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         let now = clock.now
         let error = events == nil ? nil : LoggedError(result)
         let (answered, _) = decide {
-            let signOuts = runningLoads.end(load)
+            let finished = runningLoads.end(load)
             // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
             let answer = machine.loadFinished(load, result, error: error, waiters: pendingHandlers.count, at: now)
-            return (answerAll(answer), signOuts)
+            return (answerAll(answer), finished)
         }
         answered?.callDirect()
     }
@@ -228,8 +228,8 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     private func deadlinePassed(_ load: LoadID) {
         let now = clock.now
         let (answered, _) = decide {
-            let signOuts = runningLoads.end(load)
-            return (answerAll(machine.deadlinePassed(load, waiters: pendingHandlers.count, at: now)), signOuts)
+            let finished = runningLoads.end(load)
+            return (answerAll(machine.deadlinePassed(load, waiters: pendingHandlers.count, at: now)), finished)
         }
         answered?.callDirect()
     }
