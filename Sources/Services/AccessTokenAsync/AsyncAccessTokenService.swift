@@ -223,7 +223,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         if machine.isCurrent(load) { runningLoads.begin(load, call) }
         let reply = await askLoader(start)
         deadline.cancel()
-        runningLoads.end(load)
+        for signOut in runningLoads.end(load) { signOut() }
         guard let (result, error) = reply else { return }
         // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
         let answer = machine.loadFinished(load, result, error: error, waiters: waiters.count, at: clock.now)
@@ -246,7 +246,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     private func deadlinePassed(_ load: LoadID) {
-        runningLoads.end(load)
+        for signOut in runningLoads.end(load) { signOut() }
         answerAll(machine.deadlinePassed(load, waiters: waiters.count, at: clock.now))
     }
 

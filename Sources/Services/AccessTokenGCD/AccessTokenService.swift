@@ -216,22 +216,24 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     private func loadFinished(_ load: LoadID, _ result: LoadResult) {
         let now = clock.now
         let error = events == nil ? nil : LoggedError(result)
-        let (answered, _) = decide {
-            let finished = runningLoads.end(load)
+        let (answered, waiting) = decide {
+            let waiting = runningLoads.end(load)
             // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
             let answer = machine.loadFinished(load, result, error: error, waiters: pendingHandlers.count, at: now)
-            return (answerAll(answer), finished)
+            return (answerAll(answer), waiting)
         }
         answered?.callDirect()
+        for signOut in waiting { signOut() }
     }
 
     private func deadlinePassed(_ load: LoadID) {
         let now = clock.now
-        let (answered, _) = decide {
-            let finished = runningLoads.end(load)
-            return (answerAll(machine.deadlinePassed(load, waiters: pendingHandlers.count, at: now)), finished)
+        let (answered, waiting) = decide {
+            let waiting = runningLoads.end(load)
+            return (answerAll(machine.deadlinePassed(load, waiters: pendingHandlers.count, at: now)), waiting)
         }
         answered?.callDirect()
+        for signOut in waiting { signOut() }
     }
 
     // MARK: Sessions

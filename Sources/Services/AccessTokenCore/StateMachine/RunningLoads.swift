@@ -23,15 +23,13 @@ package struct RunningLoads: Sendable {
         loads.append((load, call))
     }
 
-    /// A load is over, or past its deadline: calls what waited for loads of former sessions and need not any more.
+    /// A load is over, or past its deadline.
     ///
-    /// - Returns: what was called, to be released outside of the decision: a handler's deinit may call the service.
-    @discardableResult
+    /// - Returns: what waited for loads of former sessions and need not any more, to be called outside of the decision.
     package mutating func end(_ load: LoadID) -> [Action] {
         loads.removeAll { $0.id == load }
         let over = waits.filter { !isRunningLoad(before: $0.epoch) }
         waits = waits.filter { isRunningLoad(before: $0.epoch) }
-        for wait in over { wait.action() }
         return over.map(\.action)
     }
 
