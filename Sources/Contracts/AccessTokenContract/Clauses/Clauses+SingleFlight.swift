@@ -42,7 +42,7 @@ extension ServiceContract {
 
         ContractClause(
             ("S3", .critical),
-            "let only the current load clear, cache or answer: an older load never touches a newer one",
+            "leave a newer load alone when an older one ends: callers that are told of a failure and call again share one load",
             intent: "a newer load that an older one clears runs unseen, and the next caller starts another beside it",
             remedy: "clear the load where it ends, and only if it is still the one that ended",
             resembles: "Firebase PR #15493: an unconditional defer clears a newer task",

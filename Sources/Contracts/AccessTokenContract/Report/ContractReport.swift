@@ -27,19 +27,21 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Whether every clause that was asked was judged, and none was broken; skipped ones do not count, nor does advice.
     public var isKept: Bool { violations.isEmpty && notJudged.isEmpty }
 
-    /// A row for each clause, a line that counts them, and what was broken in full.
+    /// A row for each clause, a line for each reason to skip clauses, a line that counts them, and what was broken in full.
     public var description: String {
-        let table = rows.map { clause, outcome in
+        let asked = rows.filter { !$0.outcome.isSkipped }
+        let skipped = rows.filter(\.outcome.isSkipped)
+        let table = asked.map { clause, outcome in
             clause.id.padding(to: 4) + outcome.verdict.padding(to: 12) + (outcome.reason ?? clause.must)
         }
-        let kept = rows.count { $0.outcome.isKept }
-        let skipped = rows.count - kept - violations.count - advice.count - notJudged.count
+        let reasons = Dictionary(grouping: skipped) { $0.outcome.reason ?? "" }.sorted { $0.key < $1.key }
+        let skips = reasons.map { "skipped, \($0.key): \($0.value.map(\.clause.id).joined(separator: ", "))" }
         let count = """
-            \(kept) kept, \(violations.count) broken, \(notJudged.count) not judged, \(advice.count) advice, \
-            \(skipped) skipped
+            \(rows.count { $0.outcome.isKept }) kept, \(violations.count) broken, \(notJudged.count) not judged, \
+            \(advice.count) advice, \(skipped.count) skipped
             """
         let worst = violations.sorted { $0.clause.severity > $1.clause.severity }
-        var lines = ["The contract on \(subject)", ""] + table + ["", count]
+        var lines = ["The contract on \(subject)", ""] + table + [""] + skips + [count]
         lines += worst.map { "\n\($0)" }
         if !advice.isEmpty { lines += ["\nAdvice, and no defects: conventions that the subject does not promise."] }
         lines += advice.map { "\n\($0)" }
@@ -61,6 +63,7 @@ public enum ContractOutcome: Sendable {
     case notJudged(String)
 
     var isKept: Bool { if case .kept = self { true } else { false } }
+    var isSkipped: Bool { if case .skipped = self { true } else { false } }
 
     var verdict: String {
         switch self {
