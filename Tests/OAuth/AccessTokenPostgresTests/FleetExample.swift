@@ -25,7 +25,8 @@ enum FleetExample {
 
     /// Once, by a person or a deployment: the first refresh token.
     static func begin(database: String, refreshToken: String) async throws {
-        try await PostgresCredentialStore(database, name: "partner-api").update { record in
+        let store = PostgresCredentialStore(database, name: "partner-api")
+        try await store.update { record in
             record == nil ? .replace(Credential(refreshToken: refreshToken)) : .keep
         }
     }

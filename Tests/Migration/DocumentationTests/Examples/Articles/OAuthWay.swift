@@ -1,3 +1,4 @@
+import AccessTokenAdapters
 import AccessTokenOAuth
 import Foundation
 
@@ -40,6 +41,27 @@ final class AppSession {
         // Another process may have ended the session. A sign-out could end one that begins at this moment.
         if let token { await tokens.invalidate(token) }
         return false
+    }
+}
+
+@MainActor
+final class CallbackAppSession {
+    let loader: OAuthLoader
+    let tokens: AccessTokenService
+
+    init(tokenURL: URL, folder: URL = AppSession.folder) {
+        loader = OAuthLoader(
+            endpoint: TokenEndpoint(tokenURL, authentication: .none(clientID: "app")),
+            store: FileCredentialStore(folder: folder)
+        )
+        let retrying = ThrottlingLoader(RetryingLoader(loader))
+        tokens = AccessTokenService(loader: CallbackLoaderAdapter(of: retrying), handlerQueue: .main)
+    }
+
+    func signIn(_ credential: Credential, then handler: @escaping (Result<Void, any Error>) -> Void) {
+        Task {
+            do { handler(.success(try await loader.signIn(credential, to: tokens))) } catch { handler(.failure(error)) }
+        }
     }
 }
 
