@@ -58,6 +58,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     /// Creates a service whose loads, and the actor itself, run on an executor.
+    ///
+    /// The executor must not run a job before `enqueue` has returned: a deadline would hold up the timers of all services.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public init(
         loader: any AsyncAccessTokenLoader,
