@@ -143,11 +143,6 @@ let migrationGroup: [Target] = [
     .sampleStage(2, ["AccessTokenGCD", "AccessTokenAdapters"]),
     .sampleStage(3, ["AccessTokenGCD", "AccessTokenAdapters", "AccessTokenAsync"]),
     .sampleStage(4, ["AccessTokenAsync"]),
-    .library(
-        "SampleStageCallbacks",
-        at: "Tests/Migration/SampleApplication/StageCallbacks",
-        ["SampleShared", "AccessTokenGCD"]
-    ),
     .program(
         "friends-sample",
         at: "Tests/Migration/SampleApplication/FriendsSample",
@@ -158,7 +153,7 @@ let migrationGroup: [Target] = [
         at: "Migration/SampleApplication/Tests",
         [
             "SampleShared", "SampleStage0", "SampleStage1", "SampleStage2", "SampleStage3", "SampleStage4",
-            "SampleStageCallbacks", "friends-sample", "TestSupport",
+            "friends-sample", "TestSupport",
         ]
     ),
     .tests(

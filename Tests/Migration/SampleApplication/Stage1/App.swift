@@ -8,9 +8,9 @@ final class App {
     private let keychain: Keychain
     private let session: Session
 
-    init(authorization: AuthorizationServer, api: API, keychain: Keychain) {
+    init(authorization: AuthorizationServer, api: API, keychain: Keychain, engine: Session.Engine = Session.engine) {
         self.keychain = keychain
-        session = .engine(exchange: authorization.exchange, keychain: keychain)
+        session = engine(authorization.exchange, keychain)
         profile = ProfileModel(
             userService: UserService(tokens: session.tokens, api: api),
             friendsService: FriendsService(tokens: session.tokens, api: api)

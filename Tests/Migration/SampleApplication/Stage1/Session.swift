@@ -7,6 +7,8 @@ nonisolated struct Session: Sendable {
     let tokens: any AccessTokenProviding
     let signIn: @Sendable (AccessToken) -> Void
 
+    typealias Engine = (_ exchange: @escaping Exchange, _ keychain: Keychain) -> Session
+
     static func engine(exchange: @escaping Exchange, keychain: Keychain) -> Session {
         .legacy(exchange: exchange, keychain: keychain)
     }

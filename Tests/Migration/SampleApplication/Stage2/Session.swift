@@ -7,6 +7,8 @@ nonisolated struct Session: Sendable {
     let tokens: any AccessTokenProviding
     let signIn: @Sendable (AccessToken) -> Void
 
+    typealias Engine = (_ exchange: @escaping Exchange, _ keychain: Keychain) -> Session
+
     static func engine(exchange: @escaping Exchange, keychain: Keychain) -> Session {
         .actor(exchange: exchange, keychain: keychain)
     }
@@ -23,5 +25,11 @@ nonisolated struct Session: Sendable {
         let service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader))
         let tokens = CallbackServiceAdapter(of: service)
         return Session(tokens: tokens) { token in tokens.inOrder { await service.signIn(token) } }
+    }
+
+    /// For a team that stays with callbacks.
+    static func queue(exchange: @escaping Exchange, keychain: Keychain) -> Session {
+        let service = AccessTokenService(loader: TokenLoader(exchange: exchange, keychain: keychain))
+        return Session(tokens: service) { service.signIn($0) }
     }
 }

@@ -6,7 +6,6 @@ import Testing
 @testable import SampleStage2
 @testable import SampleStage3
 @testable import SampleStage4
-@testable import SampleStageCallbacks
 
 /// The app at one stage of its migration, and how the tests drive it.
 ///
@@ -36,11 +35,23 @@ struct Stage: Sendable, CustomTestStringConvertible {
             app.profile.onChange = running.take
             return running
         },
-        Stage(testDescription: "callbacks to the end", hasOldSession: false) { world in
-            let app = SampleStageCallbacks.App(
+        Stage(testDescription: "stage 2, rolled back", hasOldSession: true) { world in
+            let app = SampleStage2.App(
                 authorization: world.authorization,
                 api: world.api,
-                keychain: world.keychain
+                keychain: world.keychain,
+                engine: SampleStage2.Session.legacy
+            )
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
+            app.profile.onChange = running.take
+            return running
+        },
+        Stage(testDescription: "callbacks to the end", hasOldSession: false) { world in
+            let app = SampleStage2.App(
+                authorization: world.authorization,
+                api: world.api,
+                keychain: world.keychain,
+                engine: SampleStage2.Session.queue
             )
             let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
             app.profile.onChange = running.take

@@ -1,1 +1,0 @@
-../Stage1/App.swift

@@ -1,1 +1,0 @@
-../Stage2/TokenLoader.swift
