@@ -76,7 +76,10 @@ struct CachedTokenTests {
             #expect(running.contains(oneOf: start.enclosing))
             #expect(!running.contains(oneOf: enclosing))
             enclosing = start.enclosing
-            _ = machine.loadFinished(start.load, .failure(CancellationError()), error: nil, waiters: 0, at: now)
+            // Those who wait on after a sign-in wait inside of the same loads.
+            let next = try #require(machine.signIn(nil, waiters: 1, at: now).start)
+            #expect(next.enclosing == start.enclosing.dropLast() + [next.load])
+            _ = machine.loadFinished(next.load, .failure(CancellationError()), error: nil, waiters: 0, at: now)
         }
     }
 }
