@@ -20,7 +20,6 @@ public final class ScenarioRun: Sendable {
         let executor = ControlledExecutor()
         let census = TaskCensus()
         let threads = StepThreads()
-        let lockSites = LockSites()
         let progress = Progress()
     }
 
@@ -40,21 +39,20 @@ public final class ScenarioRun: Sendable {
     /// What runs the steps, while they are chosen.
     let scheduler = Protected<Scheduler?>(nil)
 
-    /// Whether a task may find itself cancelled by another one: no step of it is local.
-    let watchesCancellation: Bool
+    let knowledge: Exploration.Knowledge
 
     /// How many schedules the exploration has run before.
     let schedulesBefore: Int
 
     init(
         _ explorer: Explorer,
-        watchesCancellation: Bool,
+        knowing knowledge: Exploration.Knowledge,
         in surroundings: Surroundings,
         after schedulesBefore: Int,
         recording: Bool
     ) {
         self.explorer = explorer
-        self.watchesCancellation = watchesCancellation
+        self.knowledge = knowledge
         self.surroundings = surroundings
         self.schedulesBefore = schedulesBefore
         var state = RunState()

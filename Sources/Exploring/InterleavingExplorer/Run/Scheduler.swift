@@ -109,11 +109,11 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
                 || state.candidates.mayCancel(state.segment.footprint.lineage)
         }
         guard hasHappened else { return }
-        // It is dear to ask at each point where it is.
-        let lockSites = surroundings.lockSites
+        let lockSites = run.knowledge.lockSites
         let thread = threadState.withLock { $0.running }
         let base = thread.stepBase.load(ordering: .relaxed)
-        let isLocked = if lockSites.count > 0 { lockSites.contains(LockSites.here(above: base)) } else { false }
+        // It is dear to ask at each point where it is.
+        let isLocked = !lockSites.isEmpty && lockSites.contains(StackSite.here(above: base))
         if !isLocked { endSegment() }
         let key = run.state.withLock { state in
             let arrival = state.candidates.nextArrival()
@@ -123,7 +123,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         }
         guard case .take(let candidate) = next(at: key, isLocked: isLocked) else { return }
         if hold(key, on: thread, for: candidate) {
-            let site = LockSites.here(above: base)
+            let site = StackSite.here(above: base)
             threadState.withLock { $0.lockSites.append(site) }
         }
     }
@@ -133,7 +133,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         let (footprint, isLocal) = run.state.withLock { state in
             let (footprint, isPrivate) = state.endSegment()
             let isLocal =
-                footprint.isEmpty && (isPrivate || !run.watchesCancellation && state.isNobodyHeld)
+                footprint.isEmpty && (isPrivate || !run.knowledge.watchesCancellation && state.isNobodyHeld)
                 && !state.candidates.mayCancel(footprint.lineage)
             return (footprint, isLocal)
         }

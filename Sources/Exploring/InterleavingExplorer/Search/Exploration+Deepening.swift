@@ -4,11 +4,6 @@ extension Exploration {
     private static let runsBeforeDrawing = 1_000
     private static let randomSchedules = 2_000
 
-    /// What the search has found out that decides which schedules it may leave out.
-    private var knowledge: (Reductions, watchesCancellation: Bool, lockSites: Int) {
-        (explorer.reductions, watchesCancellation, surroundings.lockSites.count)
-    }
-
     /// Tries schedules with no delay, then with one, and so on, until nothing is left to be tried.
     ///
     /// - Parameter draws: whether a search that takes long tries some schedules at random.
@@ -65,7 +60,7 @@ extension Exploration {
         return PrefixChooser(
             digits: branch.node.digits(endingWith: branch.digit),
             expected: branch.node.fingerprint,
-            asleep: explorer.reductions.contains(.independentSteps) ? branch.node.asleep : []
+            asleep: knowledge.reductions.contains(.independentSteps) ? branch.node.asleep : []
         )
     }
 
@@ -81,10 +76,10 @@ extension Exploration {
         for choice in choices.dropFirst(path.count) {
             path.append(SearchNode(choice, below: path.last, by: choices[max(0, path.count - 1)].digit))
         }
-        let reduces = explorer.reductions.contains(.independentSteps)
+        let reduces = knowledge.reductions.contains(.independentSteps)
         // A run that ends early does not tell all its races. Where a task was cancelled already, another cancellation of
         // it does not show.
-        let showsRaces = reduces && !execution.hasEndedEarly && !watchesCancellation
+        let showsRaces = reduces && !execution.hasEndedEarly && !knowledge.watchesCancellation
         var nodes = Set(path.indices.dropFirst(first))
         for (index, choice) in choices.enumerated().dropFirst(first)
         where (!showsRaces || choice.hasTimers) && !(reduces && choice.isLocal) {

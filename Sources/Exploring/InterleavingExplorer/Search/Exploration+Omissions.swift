@@ -29,7 +29,7 @@ extension Exploration {
     /// That takes two steps to enter an actor, and many more schedules: this search may take as long as the first one.
     private mutating func letOthersBeInLine() {
         let runs = report.runs
-        guard report.holds, explorer.reductions.remove(.entersActorsAtOnce) != nil else { return }
+        guard report.holds, knowledge.reductions.remove(.entersActorsAtOnce) != nil else { return }
         deepenAnew(atMost: min(explorer.maximumSchedules, max(Self.fewestRunsInLine, runs)))
     }
 

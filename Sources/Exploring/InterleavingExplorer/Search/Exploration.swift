@@ -8,6 +8,18 @@ struct Exploration {
     /// How many schedules are kept for each number of a step at which a task may have begun out of sight.
     private static let schedulesForEachStep = 4
 
+    /// What the search has found out that decides which schedules it may leave out.
+    struct Knowledge: Equatable, Sendable {
+        var reductions: Reductions
+        /// Whether the subject cancels tasks itself: any task may find itself cancelled.
+        var watchesCancellation = false
+        /// The places at which a step must not be held, since it has a lock there that others need.
+        var lockSites: Set<Int> = []
+
+        /// Whether asking for an actor and entering it are two steps.
+        var entersActorsLater: Bool { !reductions.contains(.entersActorsAtOnce) }
+    }
+
     private let scenario: Scenario
     var explorer: Explorer
     let surroundings = ScenarioRun.Surroundings()
@@ -15,8 +27,7 @@ struct Exploration {
     var report: ExplorationReport
     /// Tasks that may have begun out of sight, each with its schedule.
     var missed: [(tasks: Execution.MissedTasks, digits: [UInt8])] = []
-    /// Whether a run has shown that the subject cancels tasks itself.
-    var watchesCancellation = false
+    var knowledge: Knowledge
     var isCutByLock = false
     private var operations = 0
     private var givenUp = 0
@@ -25,6 +36,7 @@ struct Exploration {
     init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
         self.scenario = scenario
         self.explorer = explorer
+        knowledge = Knowledge(reductions: isLayoutKnown ? explorer.reductions : [])
         report = ExplorationReport(scenario: scenario.name, mode: explorer.mode)
         // A hook that another library has set is an escape, and is looked for before each run.
         if !GlobalHook.isInPlace(), !GlobalHook.isTaken {
@@ -36,7 +48,6 @@ struct Exploration {
             )
         }
         if !isLayoutKnown {
-            self.explorer.reductions = []
             report.remarks.append(
                 """
                 No schedule is left out that can show nothing new, since the runtime of this toolchain lays out its jobs \
@@ -99,7 +110,7 @@ struct Exploration {
                 a step of \(participant) has not ended for \(explorer.stepLimit): it loops without \
                 suspending, or waits for a lock or a thread
                 """,
-            schedule: Schedule(digits: digits, entersActorsLater: run?.explorer.entersActorsLater ?? false),
+            schedule: Schedule(digits: digits, entersActorsLater: run?.knowledge.entersActorsLater ?? false),
             trace: Trace(steps: [])
         )
         return report
@@ -145,13 +156,13 @@ struct Exploration {
     // MARK: One run
 
     func newRun(recording: Bool = false, replaying schedule: Schedule? = nil) -> ScenarioRun {
-        var explorer = explorer
+        var knowledge = knowledge
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
-        if let schedule, schedule.entersActorsLater { explorer.reductions.remove(.entersActorsAtOnce) }
-        if let schedule, !schedule.entersActorsLater { explorer.reductions.insert(.entersActorsAtOnce) }
+        if let schedule, schedule.entersActorsLater { knowledge.reductions.remove(.entersActorsAtOnce) }
+        if let schedule, !schedule.entersActorsLater { knowledge.reductions.insert(.entersActorsAtOnce) }
         return ScenarioRun(
             explorer,
-            watchesCancellation: watchesCancellation,
+            knowing: knowledge,
             in: surroundings,
             after: report.schedules,
             recording: recording
@@ -199,12 +210,12 @@ struct Exploration {
         // Where code in an actor asks for another one, the request itself can be too early or too late. Where the subject
         // cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a footprint tells.
         if findings.asksInsideActors || findings.hasSubjectCancelled {
-            explorer.reductions.remove(.entersActorsAtOnce)
+            knowledge.reductions.remove(.entersActorsAtOnce)
         }
-        watchesCancellation = watchesCancellation || findings.hasSubjectCancelled
+        if findings.hasSubjectCancelled { knowledge.watchesCancellation = true }
         isCutByLock = isCutByLock || findings.isCutByLock
         if execution.hasMetLock { givenUp += 1 }
-        for site in execution.lockSites { surroundings.lockSites.add(site) }
+        knowledge.lockSites.formUnion(execution.lockSites)
         for tasks in execution.missed
         where missed.count(where: { $0.tasks.step == tasks.step }) < Self.schedulesForEachStep {
             missed.append((tasks, execution.digits))
@@ -223,7 +234,7 @@ struct Exploration {
         guard report.failure == nil else { return }
         let isAlwaysSo = failure.kind == .escape || failure.kind == .divergedReplay
         let digits = isAlwaysSo ? digits : shorten(digits, failing: failure.kind)
-        let schedule = Schedule(digits: digits, entersActorsLater: explorer.entersActorsLater)
+        let schedule = Schedule(digits: digits, entersActorsLater: knowledge.entersActorsLater)
         report.failure = confirm(failure, under: schedule)
     }
 
@@ -272,7 +283,7 @@ struct Exploration {
         return Replay(
             trace: trace,
             failure: failure.map {
-                let schedule = Schedule(digits: execution.digits, entersActorsLater: run.explorer.entersActorsLater)
+                let schedule = Schedule(digits: execution.digits, entersActorsLater: run.knowledge.entersActorsLater)
                 return ScenarioFailure(kind: $0.kind, message: $0.message, schedule: schedule, trace: trace)
             }
         )

@@ -27,8 +27,6 @@ public struct Explorer: Sendable {
     }
 
     package var reductions = Reductions.all
-    /// Whether asking for an actor and entering it are two steps.
-    var entersActorsLater: Bool { !reductions.contains(.entersActorsAtOnce) }
     /// Whether a step may be held where it starts or wakes a task, marks an effect, or touches a queue or the clock.
     ///
     /// If not, a step runs from one suspension to the next, and orders are left out that real threads can show.

@@ -1,19 +1,6 @@
-/// The places in a subject's code at which a step must not be held, since it has a lock there that others need.
+/// A place in a subject's code, by the calls on the stack.
 @available(Executors, *)
-final class LockSites: Sendable {
-    private let sites = Protected<Set<Int>>([])
-
-    /// Grows with all that is found out.
-    var count: Int { sites.withLock { $0.count } }
-
-    func add(_ site: Int) {
-        sites.withLock { _ = $0.insert(site) }
-    }
-
-    func contains(_ site: Int) -> Bool {
-        sites.withLock { $0.contains(site) }
-    }
-
+enum StackSite {
     /// The place where the step is, by its own calls that have not returned.
     ///
     /// - Parameter base: an address in the stack frame of what called the step, which depends on the thread and is left out.
