@@ -1,29 +1,25 @@
 @available(Executors, *)
 extension ScenarioRun {
-    /// Runs a task of the scenario itself to its end, in one piece.
-    func complete(_ name: String, _ work: @escaping @Sendable () async throws -> Void) throws {
-        let outcome = Protected<Result<Void, any Error>?>(nil)
+    /// Runs a task of the scenario itself to its end, in one piece; `nil` if it waits for ever, which is a failure.
+    func complete<Value: Sendable>(
+        _ name: String,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) throws -> Value? {
         let participant = state.withLock { state in
             state.recording?.isOn = false
             return state.participants.add(name)
         }
-        let task = startTask(of: participant) {
-            do {
-                try await work()
-                outcome.withLock { $0 = .success(()) }
-            } catch {
-                outcome.withLock { $0 = .failure(error) }
-            }
-        }
-        runInOrder(atMost: explorer.maximumSteps) { outcome.withLock { $0 != nil } }
-        if let outcome = outcome.withLock({ $0 }) {
-            try outcome.get()
-        } else if escapes.wait(for: explorer.patience), let escape = escapes.first {
+        let operation = ScenarioOperation<Value>(name: name, participant: participant)
+        let task = startTask(of: participant) { await operation.perform(work) }
+        runInOrder(atMost: explorer.maximumSteps) { operation.result != nil }
+        if let result = operation.result { return try result.get() }
+        if escapes.wait(for: explorer.patience), let escape = escapes.first {
             state.withLock { $0.fail(.escape, "\(name): \(escape)") }
         } else {
             state.withLock { $0.fail(.lostWaiter, "\(name) waits for ever") }
         }
         task.cancel()
+        return nil
     }
 
     /// Checks the invariants at the end of a run that has not failed yet.
@@ -33,12 +29,7 @@ extension ScenarioRun {
             guard state.withLock({ $0.failure == nil }) else { return }
             let name = "“\(invariant.name)”"
             do {
-                let holds = Protected(false)
-                try complete("the check of \(name)") {
-                    let result = try await invariant.holds()
-                    holds.withLock { $0 = result }
-                }
-                if !holds.withLock({ $0 }) {
+                if try complete("the check of \(name)", invariant.holds) == false {
                     state.withLock { $0.fail(.brokenInvariant, "\(name) does not hold") }
                 }
             } catch {

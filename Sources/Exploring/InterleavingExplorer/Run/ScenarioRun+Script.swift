@@ -17,13 +17,9 @@ extension ScenarioRun {
         let operation = ScenarioOperation<Value>(name: name, participant: participant)
         begin {
             let task = self.startTask(of: participant) {
-                do {
-                    operation.end(.success(try await body()))
-                } catch {
-                    operation.end(.failure(error))
-                    if !mayThrow, !(Task.isCancelled && error is CancellationError) {
-                        self.state.withLock { $0.fail(.unexpectedError, "\(name) threw \(error)") }
-                    }
+                await operation.perform(body)
+                if let error = operation.error, !mayThrow, !(Task.isCancelled && error is CancellationError) {
+                    self.state.withLock { $0.fail(.unexpectedError, "\(name) threw \(error)") }
                 }
                 self.finish(participant)
             }
@@ -58,7 +54,7 @@ extension ScenarioRun {
     ///
     /// For what a subject needs first, such as a signed-in session. To be called in the setup.
     public func prepare(_ work: @escaping @Sendable () async throws -> Void) throws {
-        try complete("the preparation", work)
+        _ = try complete("the preparation", work)
     }
 
     /// Says that tasks of the subject may still wait when the scenario has ended.

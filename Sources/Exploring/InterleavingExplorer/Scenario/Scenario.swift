@@ -67,6 +67,10 @@ public final class ScenarioOperation<Value: Sendable>: Sendable {
         return error
     }
 
+    func perform(_ body: () async throws -> Value) async {
+        do { end(.success(try await body())) } catch { end(.failure(error)) }
+    }
+
     func begin(_ task: Task<Void, Never>) {
         state.withLock { $0.task = task }
     }
@@ -75,7 +79,7 @@ public final class ScenarioOperation<Value: Sendable>: Sendable {
         state.withLock { $0.task }?.cancel()
     }
 
-    func end(_ result: Result<Value, any Error>) {
+    private func end(_ result: Result<Value, any Error>) {
         state.withLock { $0 = State(result: result) }
     }
 }
