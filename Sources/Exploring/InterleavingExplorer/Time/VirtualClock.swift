@@ -48,15 +48,6 @@ public struct VirtualClock: Clock, Sendable {
         .nanoseconds(1)
     }
 
-    /// Lets time pass at once; timers that are due by then can fire from now on.
-    public func advance(by duration: Duration) {
-        run.state.withLock { state in
-            state.candidates.advance(to: state.candidates.now + duration)
-            state.touchMarks()
-        }
-        run.preemptionPoint()
-    }
-
     /// Calls back once, so much later, unless the timer is cancelled.
     @discardableResult
     public func schedule(
