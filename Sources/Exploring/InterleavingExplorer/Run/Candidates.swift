@@ -56,14 +56,14 @@ struct Candidates: Sendable {
         ready.map { $0.key } + (withTimers ? dueTimers.map { $0.candidate.key } : [])
     }
 
-    /// Takes out the candidate at a position; `nil` if it is no longer the one with this key.
-    mutating func take(at position: Int, key: Candidate.Key? = nil) -> Candidate? {
-        let due = position < ready.count ? [] : dueTimers
-        guard position - ready.count < due.count else { return nil }
-        let candidate = position < ready.count ? ready[position] : due[position - ready.count].candidate
-        if let key, key.arrival != candidate.key.arrival { return nil }
-        if position < ready.count { ready.remove(at: position) }
-        return candidate
+    mutating func take(_ key: Candidate.Key) -> Candidate? {
+        if let index = ready.firstIndex(where: { $0.key.arrival == key.arrival }) { return ready.remove(at: index) }
+        return timers.first { $0.number == key.arrival }?.candidate
+    }
+
+    mutating func takeOldest() -> Candidate? {
+        guard let key = keys(withTimers: true).first else { return nil }
+        return take(key)
     }
 
     /// Whether a cancellation is ready that would reach one of these tasks.
@@ -143,6 +143,10 @@ struct Candidates: Sendable {
 
     mutating func removeTimer(_ number: Int) -> Timer? {
         timers.firstIndex { $0.number == number }.map { timers.remove(at: $0) }
+    }
+
+    func label(ofTimer number: Int) -> String? {
+        timers.first { $0.number == number }?.candidate.label
     }
 
     mutating func advance(to time: Duration) {

@@ -32,7 +32,7 @@ extension ScenarioRun {
         while steps < limit, !isDone() {
             let next = state.withLock { state -> Candidate? in
                 if state.candidates.isNothingReady { _ = state.candidates.offerLastDrains() }
-                return state.candidates.take(at: 0)
+                return state.candidates.takeOldest()
             }
             guard let next else { return }
             run(next)

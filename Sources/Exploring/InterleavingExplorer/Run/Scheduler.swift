@@ -154,7 +154,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     /// - Parameter isLocked: whether the subject has a lock here that others need, and the step cannot be held.
     private func next(at point: Candidate.Key?, isLocked: Bool = false) -> Next {
         guard !isOver else { return point == nil ? .end : .goOn }
-        // All of it at one moment: a thread outside of control may add and take away candidates meanwhile.
+        // All of it at one moment: a thread outside of control may add candidates meanwhile.
         let options = run.state.withLock { state in
             state.failure == nil ? Choice(from: state, at: point, isLocked: isLocked) : nil
         }
@@ -227,20 +227,14 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     private func take(_ position: Int, of options: Choice, at point: Candidate.Key?) -> Next {
         if point != nil { execution.steps += 1 }
         let candidate = run.state.withLock { state in
-            // At a point the first of them is the step itself.
-            let index = point == nil ? position : position - 1
-            let candidate = state.candidates.take(at: index, key: options.keys[position])
+            let candidate = state.candidates.take(options.keys[position])
             if let candidate {
                 state.recordStep(execution.steps, of: candidate, choice: position, of: options.keys.count)
             }
             return candidate
         }
-        guard let candidate else {
-            // A thread outside of control has taken it away meanwhile: this run says nothing, and the search is not complete.
-            execution.isTruncated = true
-            execution.isPruned = true
-            return end(at: point)
-        }
+        // The schedule was given up meanwhile, and with it a held step.
+        guard let candidate else { return end(at: point) }
         execution.mix(candidate.participant)
         return .take(candidate)
     }

@@ -65,14 +65,18 @@ public struct VirtualClock: Clock, Sendable {
         until deadline: Instant,
         tolerance: Duration? = nil
     ) async throws {
-        let sleeper = Sleeper()
-        let timer = add(at: deadline.offset, "sleep ends") { sleeper.end(.success(())) }
-        try await withTaskCancellationHandler {
-            try await sleeper.sleep()
+        let (alarms, alarm) = AsyncStream.makeStream(of: Void.self)
+        let isTime = Protected(false)
+        let timer = add(at: deadline.offset, "sleep ends") {
+            isTime.withLock { $0 = true }
+            alarm.finish()
+        }
+        await withTaskCancellationHandler {
+            for await _ in alarms {}
         } onCancel: {
             timer.cancel()
-            sleeper.end(.failure(CancellationError()))
         }
+        if !isTime.withLock({ $0 }) { throw CancellationError() }
     }
 
     private func add(
@@ -101,41 +105,14 @@ public struct VirtualTimer: Sendable {
 
     /// Makes sure that the timer does not fire from now on.
     public func cancel() {
+        let isControlling = run.isControlling
         // The timer's closure goes behind the lock: with it an object may go that calls the run at its end.
-        let (timer, isExploring) = run.state.withLock { ($0.removeTimer(number), $0.phase == .exploring) }
-        if run.isControlling {
-            run.preemptionPoint()
-        } else if let timer, isExploring {
-            run.reportEscape("the timer “\(timer.candidate.label ?? "a timer")” was cancelled by another thread")
+        let (_, escaped) = run.state.withLock { state -> (Candidates.Timer?, String?) in
+            // No other thread takes away what the schedule may choose.
+            if !isControlling, state.phase == .exploring { return (nil, state.candidates.label(ofTimer: number)) }
+            return (state.removeTimer(number), nil)
         }
-    }
-}
-
-/// A sleep that ends once: by its timer or by cancellation, whichever comes first.
-@available(Executors, *)
-private final class Sleeper: Sendable {
-    private struct State: Sendable {
-        var continuation: CheckedContinuation<Void, any Error>?
-        var result: Result<Void, any Error>?
-    }
-
-    private let state = Protected(State())
-
-    nonisolated(nonsending) func sleep() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            let result = state.withLock { state in
-                if state.result == nil { state.continuation = continuation }
-                return state.result
-            }
-            if let result { continuation.resume(with: result) }
-        }
-    }
-
-    func end(_ result: Result<Void, any Error>) {
-        let continuation = state.withLock { state in
-            state.result = state.result ?? result
-            return state.continuation.take()
-        }
-        continuation?.resume(with: result)
+        if let escaped { run.reportEscape("the timer “\(escaped)” was cancelled by another thread") }
+        run.preemptionPoint()
     }
 }

@@ -22,6 +22,22 @@ struct SearchTests {
         }
     }
 
+    @Test("begins with what is to be prepared, in one piece")
+    func preparation() async {
+        let report = await explore("prepared") { run in
+            let counter = Counter()
+            let before = run.operation("first") { await counter.value }
+            try run.prepare {
+                await counter.increment()
+                await Task.yield()
+                await counter.increment()
+            }
+            run.invariant("preparation came first") { before.value == 2 }
+        }
+        #expect(report.holds && report.isComplete)
+        #expect(report.schedules == 1)
+    }
+
     @Test(
         "runs each interleaving once: the multinomial coefficient",
         arguments: [([1], 1), ([1, 1], 2), ([1, 1, 1], 6), ([2, 2], 6), ([3, 3], 20), ([2, 2, 2], 90)]

@@ -19,10 +19,6 @@ actor Account {
 actor Counter {
     private(set) var value = 0
 
-    func set(_ value: Int) {
-        self.value = value
-    }
-
     func increment() {
         value += 1
     }
