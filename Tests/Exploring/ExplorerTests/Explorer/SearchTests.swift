@@ -48,19 +48,6 @@ struct SearchTests {
         #expect(report.isComplete)
     }
 
-    @Test("needs hundreds of schedules, not thousands, for an actor with three callers")
-    func reduced() async {
-        let report = await Explorer().explore(loading(callers: 3))
-        #expect(report.holds && report.isComplete, "\(report)")
-        #expect((50...1000).contains(report.schedules), "\(report.schedules)")
-        var counts: [Int] = []
-        for reduces in [true, false] {
-            let explorer = Explorer().with(\.preempts, false).with(\.reduces, reduces)
-            counts.append(await explorer.explore(loading(callers: 2)).schedules)
-        }
-        #expect(counts[0] < counts[1], "\(counts)")
-    }
-
     @Test(
         "tries steps that do nothing in one order only, and hints at it, or in every order",
         arguments: [true, false]

@@ -24,47 +24,6 @@ actor Counter {
     }
 }
 
-/// One shared load for many callers.
-actor Loads {
-    private(set) var started = 0
-    private var cached: Int?
-    private var flight: Task<Int, Never>?
-    private let executor: any TaskExecutor
-    private let server: @Sendable () async -> Void
-
-    init(executor: any TaskExecutor, server: @escaping @Sendable () async -> Void) {
-        self.executor = executor
-        self.server = server
-    }
-
-    func token() async -> Int {
-        if let cached { return cached }
-        let task = flight ?? Task(executorPreference: executor) { await self.load() }
-        flight = task
-        return await task.value
-    }
-
-    private func load() async -> Int {
-        started += 1
-        let token = started
-        await server()
-        cached = token
-        flight = nil
-        return token
-    }
-}
-
-/// Callers that come at once to a subject that must load once.
-func loading(callers: Int) -> Scenario {
-    Scenario("\(callers) callers") { run in
-        let loads = Loads(executor: run.executor) { await run.pause("answer") }
-        for number in 1...callers {
-            run.operation("caller \(number)") { await loads.token() }
-        }
-        run.invariant("one load") { await loads.started == 1 }
-    }
-}
-
 /// An actor that shows in which order it was entered.
 actor Cell {
     private(set) var text = ""

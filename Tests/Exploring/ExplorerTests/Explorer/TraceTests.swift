@@ -4,34 +4,6 @@ import Testing
 
 @Suite("A trace", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct TraceTests {
-    @Test("tells by name what ran, who woke whom, and what was not in order")
-    func text() async {
-        let scenario = Scenario("a shared load") { run in
-            let loads = Loads(executor: run.executor) {
-                run.note("asks; the #1 server")
-                await run.pause("server answers")
-            }
-            run.operation("first") { await loads.token() }
-            run.operation("second") { await loads.token() }
-        }
-        // Steps that run from one suspension to the next make the shortest traces.
-        let trace = await Explorer().with(\.preempts, false).replay("01", of: scenario).trace
-        #expect(
-            trace.description == """
-                 1  first     starts; Loads runs; starts first/1
-                *2  first/1   starts; Loads runs; “asks; the #1 server”
-                 3  second    starts; Loads runs
-                 4  scenario  server answers; wakes first/1; Loads runs
-                 5  first/1   continues; wakes second; wakes first
-                 6  second    continues; Loads runs
-                 7  first     continues; Loads runs
-                 8  second    continues; ends
-                 9  first     continues; ends
-                """
-        )
-        #expect(trace.steps.map(\.choice).contains(1))
-    }
-
     @Test("tells two actors of a type apart, and names them the same way every time")
     func actors() async {
         let scenario = Scenario("a cell, and another") { run in
