@@ -19,37 +19,15 @@ struct ReplayTests {
         }
     }
 
-    @Test("that failed fails again, step by step the same, from its string")
-    func replay() async throws {
-        let report = await Explorer().explore(faulty)
-        let failure = try #require(report.failure)
-        let schedule = try #require(Schedule(parsing: failure.schedule.description))
-        for _ in 1...3 {
-            let replay = await Explorer().replay(schedule, of: faulty)
-            #expect(replay.failure?.kind == .brokenInvariant)
-            #expect(replay.failure?.schedule == failure.schedule)
-            #expect(replay.trace == failure.trace)
-            #expect(!replay.trace.steps.isEmpty)
-            #expect("\(replay)" == "\(failure)")
-        }
-    }
-
-    @Test("that asks for a choice which is not there has diverged")
-    func diverged() async {
-        for schedule: Schedule in ["9", "00000000000000000001"] {
-            let replay = await Explorer().replay(schedule, of: faulty)
-            #expect(replay.failure?.kind == .divergedReplay)
-        }
-    }
-
-    @Test("that has digits left when its run breaks an invariant has diverged")
-    func leftoverDigits() async throws {
-        let failure = try #require(await Explorer().explore(faulty).failure)
+    @Test("that asks for a choice which is not there, or has digits left in the end, has diverged")
+    func diverged() async throws {
+        let failing = try #require(await Explorer().explore(faulty).failure).schedule
         let zeros = String(repeating: "0", count: 30)
-        let schedule = try #require(Schedule(parsing: "\(failure.schedule)\(zeros)1"))
-        let replay = await Explorer().replay(schedule, of: faulty)
-        #expect(replay.failure?.kind == .divergedReplay)
-        #expect(replay.failure?.message.contains("no overdraft") == true, "what it came to is said")
+        for (string, end) in [("9", "do not fit"), ("\(zeros)1", "its end"), ("\(failing)\(zeros)1", "no overdraft")] {
+            let replay = await Explorer().replay(try #require(Schedule(parsing: string)), of: faulty)
+            #expect(replay.failure?.kind == .divergedReplay)
+            #expect(replay.failure?.message.contains(end) == true, "what it came to is said: \(replay)")
+        }
     }
 
     /// Scenarios that depend on the number of their run, which begins with 1, and what the failure says.
@@ -86,10 +64,6 @@ struct ReplayTests {
                 }
                 run.operation("second") {}
             }
-        ),
-        (
-            "one more step in a repetition", "",
-            { run, number in run.operation("first") { if number == 9 { await run.pause("once") } } }
         ),
     ]
 
