@@ -57,16 +57,17 @@ struct QueueTests {
         #expect(report.schedules == 4, "each block is offered once, also the one that another one adds")
     }
 
-    @Test("can carry an actor that has an executor of its own")
+    @Test("can carry an actor that has an executor of its own, and starts a task for itself")
     func actorOnQueue() async {
         let orders = await allOutcomes { run in
             let queue = run.queue("queue")
             let pinned = Pinned(queue)
             queue.async { pinned.assumeIsolated { $0.add(".") } }
-            run.operation("a") { await pinned.add("a") }
-            run.operation("b") { await pinned.add("b") }
+            run.operation("start") { await pinned.start() }
+            run.operation("other") { await pinned.add("o") }
+            run.permitUnfinishedTasks()
             return { await pinned.log }
         }
-        #expect(orders == [".ab", ".ba"])
+        #expect(orders == [".ot", ".to"])
     }
 }

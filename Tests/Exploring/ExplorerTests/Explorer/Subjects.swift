@@ -51,6 +51,6 @@ actor Pinned {
     }
 
     func start() {
-        Task { add("task") }
+        Task { add("t") }
     }
 }
