@@ -105,10 +105,6 @@ struct JudgeTests {
             "a task that awaits one that has ended leaves no trace of that",
             [[.mark(1), .spawn(2, kind: .preferred, []), .await(spawn: 2)], [.yield, .mark(3)]]
         ),
-        (
-            "a child that has ended leaves no trace where the end of its scope would have cancelled it",
-            [[.childLeft(1, [.look(2)], actor: 0)], [.add(3, actor: 0)]]
-        ),
     ]
 
     @Test("finds what it once missed", arguments: missedPrograms.indices)

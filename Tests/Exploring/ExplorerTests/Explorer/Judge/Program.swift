@@ -1,3 +1,5 @@
+import TestSupport
+
 /// An abstract concurrent program: what the judge enumerates and the explorer runs.
 ///
 /// Every statement has a number. What a statement observes is written down under that number: two runs can be
@@ -69,18 +71,17 @@ extension Program {
     }
 
     private struct Generator {
-        private var state: UInt64
+        private var random: SeededGenerator
         private var number = 0
         /// There is one gate, which has one task that waits at it, and one that opens it.
         private var isWaitAllowed = true
 
         init(seed: UInt64) {
-            state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 0x1234_5678_9abc_def1
+            random = SeededGenerator(seed: seed)
         }
 
         mutating func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int((state >> 33) % UInt64(bound))
+            Int.random(in: 0..<bound, using: &random)
         }
 
         private mutating func actor() -> Int { next(Program.actors) }
