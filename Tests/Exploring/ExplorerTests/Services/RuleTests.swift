@@ -76,22 +76,30 @@ struct RuleTests {
             cancelled: [0]
         ),
         Offence("keep the newest token", good, finalToken: .some(nil)),
-        Offence("rejected token", good.dropLast() + [.rejected("t1"), isTold[1]], finalToken: .some("t1")),
         Offence(
             "nothing of a former session",
             [asks(first), .loadStarts(1), .signsOut, .signedOut, .signsIn("s1"), .signedIn("s1"), answers(1, "t1")]
                 + [isTold[0]]
         ),
         Offence("nothing of a former session", good + [.signsOut, .signedOut], finalToken: .some("t1")),
-        Offence("answer signedOut", [.signsOut, .signedOut, asks(first), .loadStarts(1), answers(1, "t1"), isTold[0]]),
+        Offence("as if each call", good + [.rejects("t1"), .rejected("t1")], finalToken: .some("t1")),
+        Offence(
+            "as if each call",
+            good + [.rejects("t1"), .rejected("t1"), asks(third), .answered(third, .token("t1"))]
+        ),
+        Offence("as if each call", [.signsOut, .signedOut, asks(first), .loadStarts(1), answers(1, "t1"), isTold[0]]),
+        Offence(
+            "as if each call",
+            [.signsOut, .signedOut, asks(first), .loadStarts(1), answers(1), .answered(first, .error(ofLoad: 1))]
+        ),
         // The sign-out counts for the third caller, and not for the fourth, who asks later.
         Offence(
-            "as if each call happened at one moment",
+            "as if each call",
             good + [.signsOut, asks(third), .answered(third, .signedOut)]
                 + [asks(fourth), .answered(fourth, .token("t1")), .signedOut]
         ),
         Offence(
-            "the last session's token",
+            "as if each call",
             [.signsOut, .signedOut, .signsIn("s1"), .signedIn("s1")],
             finalToken: .some(nil)
         ),

@@ -74,21 +74,5 @@ extension Rule {
             }
             return finalToken == newest?.token ? nil : "in the end it had \(finalToken ?? "none")"
         },
-
-        Rule("I1", must: "hand a rejected token out to no later caller") { history in
-            var rejected: Set<String> = []
-            var forbidden: [History.Call: Set<String>] = [:]
-            for entry in history.entries {
-                switch entry {
-                case .rejected(let token): rejected.insert(token)
-                case .asks(let call, _): forbidden[call] = rejected
-                case .answered(let call, .token(let token)) where forbidden[call]?.contains(token) == true:
-                    return "\(call) was told \(token)"
-                default: break
-                }
-            }
-            guard let finalToken = history.finalToken, let token = finalToken else { return nil }
-            return rejected.contains(token) ? "in the end it had \(token)" : nil
-        },
     ]
 }

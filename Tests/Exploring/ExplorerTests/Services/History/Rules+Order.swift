@@ -2,7 +2,7 @@ extension Rule {
     /// Linearizability (Herlihy and Wing): one order of the calls explains the answers, and keeps the order of calls that
     /// did not overlap.
     static let order = [
-        Rule("S1", "I1", "O1", "O3", must: "answer as if each call happened at one moment") { history in
+        Rule("S1", "I1", "O1", "O2", "O3", must: "answer as if each call happened at one moment") { history in
             guard let calls = history.calls else { return nil }
             return SequentialService().explains(calls) ? nil : "no order of the calls explains the answers"
         }
@@ -14,6 +14,10 @@ private struct CallInterval {
     enum Call: Hashable {
         case token(String)
         case tokenRefused
+        /// Was answered with the error of a load.
+        case tokenFailed
+        /// Looks at the token that the service has in the end.
+        case look(String?)
         case invalidate(String)
         case signIn(String)
         case signOut
@@ -33,14 +37,18 @@ private struct SequentialService {
     /// Whether a call may be answered so now; if it may, `self` becomes the state after the call.
     private mutating func permits(_ call: CallInterval.Call) -> Bool {
         switch call {
-        case .token(let value):
+        case .token(let value), .look(let value?):
             guard isSignedIn else { return false }
             if let current { return value == current }
             // A load brings a token that no caller had before.
             current = value
             return known.insert(value).inserted
+        case .look(nil):
+            return current == nil
         case .tokenRefused:
             return !isSignedIn
+        case .tokenFailed:
+            return isSignedIn
         case .invalidate(let value):
             if current == value { current = nil }
         case .signIn(let value):
@@ -66,7 +74,7 @@ private struct SequentialService {
 }
 
 extension History {
-    /// The calls that have ended, but for those with an error, which change nothing and tell nothing of the state.
+    /// The calls that have ended, but for those of cancelled callers, which tell nothing of the state; and the last look.
     ///
     /// `nil` if a deadline has passed: then a late token may replace a newer one without a call.
     fileprivate var calls: [CallInterval]? {
@@ -79,12 +87,14 @@ extension History {
                 guard let began = begun[call]?.removeFirst() else { return }
                 calls.append(CallInterval(call: call, began: began, ended: index))
             }
+            func answer(_ call: Call, as answered: CallInterval.Call) {
+                calls.append(CallInterval(call: answered, began: asked[call] ?? index, ended: index))
+            }
             switch entry {
             case .asks(let call, _): asked[call] = index
-            case .answered(let call, .token(let value)):
-                calls.append(CallInterval(call: .token(value), began: asked[call] ?? index, ended: index))
-            case .answered(let call, .signedOut):
-                calls.append(CallInterval(call: .tokenRefused, began: asked[call] ?? index, ended: index))
+            case .answered(let call, .token(let value)): answer(call, as: .token(value))
+            case .answered(let call, .signedOut): answer(call, as: .tokenRefused)
+            case .answered(let call, .error): answer(call, as: .tokenFailed)
             case .rejects(let value): begun[.invalidate(value), default: []].append(index)
             case .rejected(let value): end(.invalidate(value))
             case .signsIn(let value): begun[.signIn(value), default: []].append(index)
@@ -94,6 +104,9 @@ extension History {
             case .deadlinePasses: return nil
             default: break
             }
+        }
+        if let finalToken {
+            calls.append(CallInterval(call: .look(finalToken), began: entries.count, ended: .max))
         }
         return calls
     }

@@ -33,46 +33,6 @@ extension Rule {
             }
             guard session > 0, let finalToken = history.finalToken, let token = finalToken else { return nil }
             return tokens[token] == session ? nil : "in the end it had \(token)"
-        },
-
-        Rule("O3", must: "answer signedOut after a sign-out, until the next sign-in") { history in
-            var (isSignedOut, isSignedOutIfNobodySignsIn) = (false, false)
-            var refused: Set<History.Call> = []
-            for entry in history.entries {
-                switch entry {
-                case .signsOut: isSignedOutIfNobodySignsIn = true
-                case .signedOut: isSignedOut = isSignedOutIfNobodySignsIn
-                case .signsIn:
-                    (isSignedOut, isSignedOutIfNobodySignsIn) = (false, false)
-                    // The service may have seen them only now.
-                    refused = []
-                case .asks(let call, _) where isSignedOut: refused.insert(call)
-                case .answered(let call, let answer)
-                where refused.contains(call) && answer != .signedOut && answer != .cancelled:
-                    return "\(call) was told \(answer)"
-                default: break
-                }
-            }
-            return nil
-        },
-
-        Rule("O2", must: "have the last session's token in the end") { history in
-            guard let finalToken = history.finalToken else { return nil }
-            // A sign-out beside the sign-in may come after it.
-            var (hasToken, isAlone, signOuts) = (false, false, 0)
-            for entry in history.entries {
-                switch entry {
-                case .signsIn: isAlone = signOuts == 0
-                case .signedIn: hasToken = isAlone
-                case .signsOut:
-                    signOuts += 1
-                    (hasToken, isAlone) = (false, false)
-                case .signedOut: signOuts -= 1
-                case .rejects: hasToken = false
-                default: break
-                }
-            }
-            return hasToken && finalToken == nil ? "it had none" : nil
-        },
+        }
     ]
 }
