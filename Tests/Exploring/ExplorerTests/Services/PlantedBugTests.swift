@@ -9,53 +9,38 @@ import Testing
 /// The race gallery has the published bugs.
 struct PlantedBug: Sendable, CustomStringConvertible {
     let subject: Subject
-    let scenario: ContractScenario
+    let scenario: String
     /// A clause of the rule that it breaks; `nil` if a caller waits for ever.
-    let clause: String?
+    var clause: String?
 
     var description: String { subject.name }
 
     static let all = [
-        PlantedBug(small(.blanketInvalidation), breaks: "I2", in: "a late rejection"),
-        PlantedBug(small(.registersLate), breaks: nil, in: "two callers"),
-        PlantedBug(small(.cancellableLate), breaks: nil, in: "a cancelled caller of a silent load"),
-        PlantedBug(small(.failureForgetsWaitersLate), breaks: nil, in: "two callers and an error"),
-        PlantedBug(small(.cancelledWaiterFailsAll), breaks: "X1", in: "two callers, one of them cancelled"),
-        PlantedBug(small(.signOutUndoneByLateAnswer), breaks: "O1", in: "sign-out, and asking again"),
-        PlantedBug(small(.effectsOutOfOrder), breaks: nil, in: "an error, and then silence"),
-        PlantedBug(small(.clearsNewerLoads), breaks: nil, in: "a late answer for two"),
-        PlantedBug(small(.registersLate, ", on a queue") { $0.queue("later") }, breaks: nil, in: "two callers"),
+        PlantedBug(subject: small(.blanketInvalidation), scenario: "a late rejection", clause: "I2"),
+        PlantedBug(subject: small(.registersLate), scenario: "two callers"),
+        PlantedBug(subject: small(.cancellableLate), scenario: "a cancelled caller of a silent load"),
+        PlantedBug(subject: small(.failureForgetsWaitersLate), scenario: "two callers and an error"),
         PlantedBug(
-            small(.registersLate, ", on a queue of Dispatch") { $0.dispatchQueue("later") },
-            breaks: nil,
-            in: "two callers"
+            subject: small(.cancelledWaiterFailsAll),
+            scenario: "two callers, one of them cancelled",
+            clause: "X1"
         ),
+        PlantedBug(subject: small(.signOutUndoneByLateAnswer), scenario: "sign-out, and asking again", clause: "O1"),
+        PlantedBug(subject: small(.effectsOutOfOrder), scenario: "an error, and then silence"),
+        PlantedBug(subject: small(.clearsNewerLoads), scenario: "a late answer for two"),
     ]
 
     /// The service that the small bugs are planted in, without one.
     static let withoutBug = small(nil)
 
-    private init(_ subject: Subject, breaks clause: String?, in scenario: String) {
-        self.subject = subject
-        self.scenario = .named(scenario)
-        self.clause = clause
-    }
-
-    /// - Parameter laterOn: where a bug does things later; without a queue, that is in steps.
-    private static func small(
-        _ bug: BuggyService.Bug?,
-        _ detail: String = "",
-        laterOn queue: (@Sendable (Subject.Surroundings) -> any SerialQueue)? = nil
-    ) -> Subject {
-        Subject(bug.map { "\($0)\(detail)" } ?? "a small service", isByHandlers: true) { surroundings in
-            let queue = queue?(surroundings)
+    private static func small(_ bug: BuggyService.Bug?) -> Subject {
+        Subject(name: bug.map { "\($0)" } ?? "a small service", isByHandlers: true) { surroundings in
             let service = BuggyService(
                 loader: surroundings.loader,
                 policy: surroundings.policy,
                 clock: surroundings.clock,
                 handlerQueue: surroundings.queue("handlers"),
-                later: { block in if let queue { queue.enqueue(block) } else { surroundings.run.step("later", block) }
-                },
+                later: { surroundings.run.step("later", $0) },
                 bug: bug
             )
             return Subject.Service(provider: .callback(service), currentToken: { service.currentToken })
@@ -69,7 +54,7 @@ struct PlantedBugTests {
 
     @Test(arguments: PlantedBug.all)
     func `are found, with a schedule that shows them again`(_ bug: PlantedBug) async throws {
-        let scenario = Scenario(bug.scenario, with: bug.subject)
+        let scenario = Scenario(.named(bug.scenario), with: bug.subject)
         let report = await explorer.explore(scenario)
         let failure = try #require(report.failure, "\(bug) must be found in “\(bug.scenario)”: \(report)")
         let replay = await explorer.replay(failure.schedule, of: scenario)
@@ -82,7 +67,7 @@ struct PlantedBugTests {
         }
     }
 
-    @Test(arguments: Set(PlantedBug.all.map(\.scenario.name)).sorted())
+    @Test(arguments: Set(PlantedBug.all.map(\.scenario)).sorted())
     func `are not found where nothing is planted`(_ scenario: String) async {
         let explorer = explorer.with(\.maximumSchedules, 300)
         let report = await explorer.explore(Scenario(.named(scenario), with: PlantedBug.withoutBug))

@@ -54,14 +54,12 @@ struct SoundnessTests {
 extension History {
     /// What everybody was told in the end, however it came to that.
     fileprivate var outcome: String {
-        let told = entries.compactMap { entry -> String? in
-            guard case .answered = entry else { return nil }
-            return entry.description
+        let noticed = entries.filter { entry in
+            switch entry {
+            case .answered, .loadStarts: true
+            default: false
+            }
         }
-        let loads = entries.count { entry in
-            guard case .loadStarts = entry else { return false }
-            return true
-        }
-        return "\(told.sorted().joined(separator: ", ")); \(loads) loads; in the end \((finalToken ?? nil) ?? "none")"
+        return "\(noticed.map(\.description).sorted()); in the end \((finalToken ?? nil) ?? "none")"
     }
 }

@@ -62,7 +62,8 @@ final class Play: Sendable {
                 let call = History.Call(caller: index, number: number)
                 number += 1
                 recorder.record(.asks(call, isCancelled: Task.isCancelled))
-                let result = await Result { () async throws in try await provider.token() }
+                let result: Result<AccessToken, any Error>
+                do { result = .success(try await provider.token()) } catch { result = .failure(error) }
                 let answered = History.Entry.answered(call, History.Answer(result))
                 scenario.marksAnswers ? recorder.record(answered) : recorder.recordQuietly(answered)
                 told = (try? result.get()) ?? told
@@ -193,11 +194,5 @@ extension History.Answer {
         case .failure(is CancellationError): self = .cancelled
         case .failure(let error): self = .unknownError("\(error)")
         }
-    }
-}
-
-extension Result where Failure == any Error, Success: Sendable {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }

@@ -12,20 +12,20 @@ extension Subject {
         queueAsAsyncAsCallback, actorAsCallback, actorAsCallbackAsAsync,
     ]
 
-    static let actor = Subject("the actor") { Service(actorService($0)) }
+    static let actor = Subject(name: "the actor") { Service(actorService($0)) }
 
     /// With a listener that is told all events: they are effects of their own, in the order of the decisions.
-    static let actorObserved = Subject("the actor, observed") { surroundings in
+    static let actorObserved = Subject(name: "the actor, observed") { surroundings in
         Service(actorService(surroundings, onEvent: surroundings.observe))
     }
 
-    static let actorWithCallbackLoader = Subject("the actor with a callback loader") { surroundings in
+    static let actorWithCallbackLoader = Subject(name: "the actor with a callback loader") { surroundings in
         let queue = surroundings.queue("loader")
         let loader = AsyncLoaderAdapter(of: surroundings.loader, loaderOn: queue, onEvent: nil)
         return Service(actorService(surroundings, loader: loader))
     }
 
-    static let actorAsCallback = Subject("the actor as callback", isByHandlers: true) { surroundings in
+    static let actorAsCallback = Subject(name: "the actor as callback", isByHandlers: true) { surroundings in
         let service = actorService(surroundings)
         let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.queue("handlers"))
         return Service(
@@ -41,7 +41,7 @@ extension Subject {
         )
     }
 
-    static let actorAsCallbackAsAsync = Subject("the actor as callback as async") { surroundings in
+    static let actorAsCallbackAsAsync = Subject(name: "the actor as callback as async") { surroundings in
         let service = actorService(surroundings)
         let view = CallbackServiceAdapter(of: service, handlersOn: surroundings.queue("handlers"))
         return Service(service, as: AsyncServiceAdapter(of: view))

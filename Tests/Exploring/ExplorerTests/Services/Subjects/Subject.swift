@@ -20,13 +20,6 @@ struct Subject: Sendable, CustomStringConvertible {
         func queue(_ name: String) -> any SerialQueue {
             ControlledSerialQueue(run.queue(name))
         }
-
-        /// A queue of Dispatch that the run controls.
-        func dispatchQueue(_ name: String) -> DispatchQueue {
-            let queue = DispatchQueue(label: name)
-            run.control(queue, name)
-            return queue
-        }
     }
 
     /// A service, reduced to what scenarios do with it.
@@ -48,19 +41,9 @@ struct Subject: Sendable, CustomStringConvertible {
     }
 
     let name: String
-    let isByHandlers: Bool
+    var isByHandlers = false
     let make: @Sendable (Surroundings) -> Service
     var description: String { name }
-
-    init(
-        _ name: String,
-        isByHandlers: Bool = false,
-        make: @escaping @Sendable (Surroundings) -> Service
-    ) {
-        self.name = name
-        self.isByHandlers = isByHandlers
-        self.make = make
-    }
 }
 
 extension Subject.Service {
