@@ -69,22 +69,6 @@ struct EndingTests {
         #expect(!report.isComplete)
     }
 
-    @Test("does not end the watch: what acts for it afterwards is an escape of the next one")
-    func lateEffect() async {
-        let former = Protected<ScenarioRun?>(nil)
-        let report = await explore("after its end") { run in
-            let last = former.withLock { former in
-                defer { former = run }
-                return former
-            }
-            elsewhere { last?.effect("too late") }
-            run.operation("caller") {}
-        }
-        #expect(report.failure?.kind == .escape, "\(report)")
-        #expect(report.failure?.message.contains("too late") == true)
-        former.withLock { $0 = nil }
-    }
-
     @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(10)))
     func abandoned() async {
         let former = Protected<(run: ScenarioRun, server: OutsideServer)?>(nil)

@@ -73,13 +73,6 @@ struct Fault: Sendable, CustomTestStringConvertible {
             run.operation("first") {}
             run.invariant("is sound") { throw Refusal() }
         },
-        Fault(name: "a silent check", kind: .lostWaiter, says: "is silent", patience: .milliseconds(1)) { run in
-            run.operation("first") {}
-            run.invariant("is silent") {
-                await silence()
-                return true
-            }
-        },
         Fault(name: "a check that waits for another thread", kind: .escape) { run in
             run.operation("first") {}
             run.invariant("is elsewhere") {
@@ -96,9 +89,6 @@ struct Fault: Sendable, CustomTestStringConvertible {
         },
         Fault(name: "a sleep in real time", kind: .escape, says: "sleeper was resumed") { run in
             run.operation("sleeper") { try await Task.sleep(for: .milliseconds(50)) }
-        },
-        Fault(name: "a plain task that sleeps in real time", kind: .escape, says: "sleeper/1 was resumed") { run in
-            run.operation("sleeper") { try await Task { try await Task.sleep(for: .milliseconds(50)) }.value }
         },
         Fault(name: "the first of two effects on another thread", kind: .escape, says: "elsewhere") { run in
             run.operation("first") {
@@ -130,13 +120,6 @@ struct Fault: Sendable, CustomTestStringConvertible {
             }
             run.always("is broken") { !isTouched.withLock { $0 } }
         },
-        Fault(name: "an escape of a check", kind: .escape, says: "elsewhere") { run in
-            run.operation("first") {}
-            run.invariant("comes last") {
-                elsewhere { run.effect("elsewhere") }
-                return true
-            }
-        },
     ]
 }
 
@@ -153,20 +136,14 @@ struct FailureTests {
         #expect(await explorer.replay(failure.schedule, of: scenario).failure?.kind == fault.kind)
     }
 
-    @Test("nothing in what the scenario has announced or asked for")
+    @Test("nothing in what the scenario has announced")
     func expected() async {
-        let report = await explore("a refusal, a cancellation and a silent task") { run in
+        let report = await explore("a refusal and a cancellation") { run in
             let first = run.operation("first", mayThrow: true) { throw Refusal() }
             let second = run.operation("second") { try await run.clock.sleep(for: .seconds(1)) }
             run.step(cancelling: second)
             run.invariant("the first was refused") { first.error is Refusal && first.value == nil }
         }
         #expect(report.holds && report.isComplete, "\(report)")
-        let explorer = Explorer().with(\.patience, .milliseconds(1))
-        let silent = await explore("a silent task", by: explorer) { run in
-            run.permitUnfinishedTasks()
-            run.operation("caller") { Task(executorPreference: run.executor) { await silence() } }
-        }
-        #expect(silent.holds, "\(silent)")
     }
 }

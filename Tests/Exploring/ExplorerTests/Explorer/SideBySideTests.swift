@@ -90,41 +90,6 @@ struct SideBySideTests {
         #expect(failure?.message.contains("caller/1") == true)
     }
 
-    @Test("do not take a task that another one has started for a task of their own")
-    func foreignTask() async {
-        let executor = Protected<(any TaskExecutor)?>(nil)
-        let (isInside, isStarted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let isFirstRun = (Protected(true), Protected(true))
-        async let visited = Explorer().explore(
-            Scenario("is visited") { run in
-                let host = Host()
-                run.operation("caller") {
-                    await host.receive {
-                        guard isFirstRun.0.take() else { return }
-                        executor.withLock { $0 = run.executor }
-                        isInside.signal()
-                        isStarted.wait()
-                    }
-                }
-            }
-        )
-        let report = await explore("visits") { run in
-            // The last of them has a number that the other run has not.
-            for number in 1...9 {
-                run.operation("visitor \(number)") {
-                    guard number == 9, isFirstRun.1.take() else { return }
-                    isInside.wait()
-                    Task(executorPreference: executor.withLock { $0 }) {}
-                    isStarted.signal()
-                }
-            }
-        }
-        #expect(report.holds, "\(report)")
-        let failure = await visited.failure
-        #expect(failure?.kind == .escape)
-        #expect(failure?.message.contains("caller/1") == true, "\(failure?.message ?? "none")")
-    }
-
     @Test("run on as many threads as there are processors, and the others after them")
     func threads() async {
         let processors = ProcessInfo.processInfo.activeProcessorCount
@@ -147,13 +112,6 @@ struct SideBySideTests {
         }
         #expect(ended == 4 * processors)
         #expect(inside.withLock(\.most) == processors)
-    }
-}
-
-/// A host that is not alone while a guest visits.
-private actor Host {
-    func receive(_ visit: @Sendable () -> Void) {
-        visit()
     }
 }
 
