@@ -21,10 +21,6 @@ struct SystemThread: Sendable {
 
     static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
-    static func yield() {
-        sched_yield()
-    }
-
     #if canImport(Darwin)
     private let port: mach_port_t
 

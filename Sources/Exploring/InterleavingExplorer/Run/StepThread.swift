@@ -20,8 +20,6 @@ final class StepThread: Sendable {
     private let system: Protected<SystemThread?>
     /// An address in the stack frame of what called the step that runs on this thread.
     let stepBase = Atomic<UInt>(0)
-    /// How many times threads sleep at once when they wait, since the processors were busy lately.
-    private static let waitsAsleep = Atomic<Int>(0)
 
     fileprivate init(_ system: SystemThread? = nil) {
         self.system = Protected(system)
@@ -43,7 +41,6 @@ final class StepThread: Sendable {
     }
 
     func waitForOrder() -> Order {
-        stayAwakeForOrder()
         signal.wait()
         return takeOrder()
     }
@@ -52,28 +49,11 @@ final class StepThread: Sendable {
     ///
     /// - Returns: Whether there was one, and no order has come.
     func waitForOrder(orUntil isEnough: () -> Bool) -> Bool {
-        stayAwakeForOrder()
         while signal.wait(timeout: .now() + .milliseconds(5)) == .timedOut {
             if isEnough() { return true }
         }
         _ = takeOrder()
         return false
-    }
-
-    /// Stays awake for a moment: to wake a thread takes longer than most steps.
-    ///
-    /// Where others want the processor they get it meanwhile, and keep it for milliseconds. Then it is better to sleep.
-    private func stayAwakeForOrder() {
-        guard Self.waitsAsleep.load(ordering: .relaxed) <= 0 else {
-            Self.waitsAsleep.subtract(1, ordering: .relaxed)
-            return
-        }
-        let start = ContinuousClock.now
-        for _ in 0..<100 {
-            if order.withLock({ $0 != nil }) { break }
-            SystemThread.yield()
-        }
-        if ContinuousClock.now - start > .milliseconds(1) { Self.waitsAsleep.store(1000, ordering: .relaxed) }
     }
 
     private func takeOrder() -> Order {
