@@ -6,7 +6,8 @@ extension BuggyService {
         case unknownExpirationIsExpired, leewayTakesAll, neverAnswersInWindow, refreshesAheadForEachCall
         case dropsWhatNobodyAwaits, signInForgetsTheExpiration
         // Single flight
-        case joinersLoad, decidesInTwoSteps, loadsBesideALoadAhead, newSessionJoinsTheOldLoad, clearsNewerLoads
+        case joinersLoad, joinersLoadAfterExpiry, decidesInTwoSteps, loadsBesideALoadAhead, clearsNewerLoads
+        case newSessionJoinsTheOldLoad
         // Failure
         case onlyTheFirstWaiterFails, loadAheadFailsInSilence, replacesErrors, failuresStick, failureDropsTheToken
         case cancelledLoadStays, loadsAgainAfterFailure, failuresServeOneWaiter

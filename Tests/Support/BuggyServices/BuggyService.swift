@@ -168,7 +168,7 @@ package final class BuggyService: AccessTokenProviding {
                 state.load == nil || bug == .joinersLoad || forced && bug == .eachRefreshLoads || state.rejections >= 8
                 || forced && bug == .refreshLoadsBesideALoad && state.load?.isForced == false
                 || bug == .loadsBesideALoadAhead && state.load?.isAhead == true
-                || sawNoLoad
+                || sawNoLoad || bug == .joinersLoadAfterExpiry && hasExpired(state)
             if state.load != nil { state.rejections = 0 }
             if mustLoad { start = newLoad(&state, isForced: forced) }
             if bug == (mustLoad ? .registersAfterLoading : .registersLate) {

@@ -9,12 +9,14 @@ extension ServiceContract {
             remedy: "decide under one lock, or without an await in between, whether a load is running, and note there "
                 + "that it is",
             resembles: "Firebase #15474: 11 refreshes at launch; aws-sdk-swift: an unguarded await in an actor",
-            // The first round calls one after the other, the others on eight threads at once.
-            rounds: { _ in 10 }
+            // In rounds 0 and 10 the calls come one after the other, in the others on eight threads at once.
+            rounds: { $0.contains(.expiry) ? 14 : 10 }
         ) { run in
+            let expired = try await run.round < 10 ? nil : run.expiredToken()
             let token = run.token("T1")
-            let callers = try await run.round == 0 ? run.calls(10) : run.callsAtOnce(8)
-            let load = try await run.firstLoad()
+            let callers = try await run.round % 10 == 0 ? run.calls(10) : run.callsAtOnce(8)
+            try await run.expectNobody(of: callers, gets: expired)
+            let load = try await run.given(expired == nil ? "L1" : "C10") { try await run.nextLoad() }
             await run.settle()
             try run.expectOneLoadAtOnce()
             try await run.answer(load, .success(token))
@@ -29,8 +31,8 @@ extension ServiceContract {
             setting: ahead,
             rounds: { ClauseRun.awaitedLoads($0).count }
         ) { run in
-            let token = run.token("T2")
             let (_, load, ended) = try await run.awaitedLoad()
+            let token = run.token("T2")
             let joiner = try await run.call("joiner")
             try await run.expectNobody(of: [joiner], gets: ended)
             await run.settle()

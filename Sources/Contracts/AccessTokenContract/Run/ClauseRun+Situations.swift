@@ -59,6 +59,14 @@ extension ClauseRun {
         return token
     }
 
+    /// A token that is cached, and has expired.
+    func expiredToken() async throws -> EndedToken {
+        let token = token("expired T")
+        try await cache(token)
+        try await end(token, by: .expiry)
+        return (token, .expiry)
+    }
+
     /// A load that has brought this token, and the caller that got it.
     func loaded(_ token: AccessToken) async throws -> (caller: Caller, load: ControlledLoad) {
         try await given("L1") {
