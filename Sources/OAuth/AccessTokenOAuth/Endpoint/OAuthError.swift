@@ -1,3 +1,4 @@
+public import AccessTokenCore
 public import Foundation
 
 /// Why the token endpoint gave no token, and what to do next.
@@ -179,7 +180,26 @@ public struct OAuthError: Error, Hashable, Sendable {
     }
 }
 
-extension OAuthError: CustomStringConvertible, CustomReflectable, LocalizedError {
+extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable, LocalizedError {
+    /// The server's ``code``, or a word such as `http_503` and `timed_out`: what a service's events say of a failed load.
+    public var logCode: String {
+        switch reason {
+        case .refused(let code, _): code
+        case .unavailable(let status, _, let code): code.text ?? "http_\(status)"
+        case .unreachable: "unreachable"
+        case .connectionLost: "reply_lost"
+        case .unreadableHead: "unreadable_head"
+        case .timedOut: "timed_out"
+        case .notUnderstood(let status, _): "not_understood_\(status)"
+        case .redirected(let status): "redirected_\(status)"
+        case .bodyTooLong: "body_too_long"
+        case .insecureEndpoint: "insecure_endpoint"
+        case .userInEndpoint: "user_in_endpoint"
+        case .invalidCodeVerifier: "invalid_code_verifier"
+        case .assertionTimedOut: "assertion_timed_out"
+        }
+    }
+
     /// What happened, to what, and what to do next.
     public var description: String {
         switch reason {

@@ -176,8 +176,23 @@ struct VocabularyTests {
         for (error, text) in errors {
             #expect("\(error)".contains(text))
             #expect(error.localizedDescription == error.description)
+            #expect(error.logCode.wholeMatch(of: /[a-z0-9_]+/) != nil)
             #expect([error.requiresSignIn, error.isTransient, error.isConfigurationMistake].count { $0 } <= 1)
         }
+    }
+
+    @Test(arguments: [
+        (OAuthError.refused("invalid_grant", explanation: "s3cret"), "invalid_grant"),
+        (.unavailable(status: 503), "http_503"), (.timedOut, "timed_out"),
+    ])
+    func `a service's events say which error it was`(error: OAuthError, code: String) async {
+        let event = await withCheckedContinuation { continuation in
+            let service = AsyncAccessTokenService(loader: ListLoader(.failure(error))) { event in
+                if event.kind == .loadFailed { continuation.resume(returning: event) }
+            }
+            Task { try await service.token() }
+        }
+        #expect("\(event)".hasSuffix("with OAuthError, \(code)"), "\(event)")
     }
 
     @Test func `what was sent may have been carried out, unless the server says that it was not`() {
