@@ -79,12 +79,8 @@ struct Exploration {
 
     private mutating func addRemarks() {
         if report.isComplete, report.holds, report.schedules == 1, operations > 1 {
-            report.remarks.append(
-                """
-                Nothing shared was seen, so one schedule stands for all: is state behind a lock, a stream or an executor \
-                unmarked? Mark it: run.effect("name") { … }
-                """
-            )
+            report.sawNothingShared = true
+            report.remarks.append(ExplorationReport.nothingShared)
         }
         if givenUp > 0 {
             report.remarks.append(

@@ -30,6 +30,14 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// The first failure, which has the fewest delays of all unless schedules were drawn.
     public internal(set) var failure: ScenarioFailure?
 
+    /// Whether several operations gave one schedule: none of them seems to touch what another one touches.
+    var sawNothingShared = false
+
+    static let nothingShared = """
+        Nothing shared was seen, so one schedule stands for all: is state behind a lock, a stream or an executor unmarked? \
+        Mark it: run.effect("name") { … }
+        """
+
     var runs: Int { schedules + redundantRuns }
 
     /// Whether no schedule failed.
@@ -37,26 +45,30 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
         failure == nil
     }
 
-    /// Throws the first failure, if there is one, or if there are schedules that were not tried.
+    /// Throws the first failure, if there is one, or if there are schedules that were not tried, or if nothing was tested.
     ///
     /// For a test that is to end with the schedule and the trace: `try await explorer.explore(scenario).verify()`. A search
-    /// that is random, or was cut proves nothing of the rest; where that is enough, say `allowIncomplete: true`.
+    /// that is random, or was cut, proves nothing of the rest, and one that saw nothing shared proves nothing; where that is
+    /// enough, say `allowIncomplete: true`.
     public func verify(allowIncomplete: Bool = false) throws(ScenarioFailure) {
         if let failure {
             throw failure
         }
-        guard isComplete || allowIncomplete else {
-            throw ScenarioFailure(
-                kind: .incompleteSearch,
-                message: """
-                    “\(scenario)” holds under \(schedules) schedules (\(mode)), but there are more: \
-                    \(omission ?? "make the scenario smaller, raise maximumSchedules"), or say \
-                    verify(allowIncomplete: true)
-                    """,
-                schedule: Schedule(digits: []),
-                trace: Trace(steps: [])
-            )
+        if allowIncomplete { return }
+        if sawNothingShared { throw incomplete("holds. \(Self.nothingShared). If nothing is shared,") }
+        guard isComplete else {
+            let advice = omission ?? "make the scenario smaller, raise maximumSchedules"
+            throw incomplete("holds under \(schedules) schedules (\(mode)), but there are more: \(advice), or")
         }
+    }
+
+    private func incomplete(_ text: String) -> ScenarioFailure {
+        ScenarioFailure(
+            kind: .incompleteSearch,
+            message: "“\(scenario)” \(text) say verify(allowIncomplete: true)",
+            schedule: Schedule(digits: []),
+            trace: Trace(steps: [])
+        )
     }
 
     /// A line for the search, a line for each remark, and the first failure with its trace.

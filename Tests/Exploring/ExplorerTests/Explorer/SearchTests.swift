@@ -52,13 +52,15 @@ struct SearchTests {
         "tries steps that do nothing in one order only, and hints at it, or in every order",
         arguments: [true, false]
     )
-    func nothingShared(reduces: Bool) async {
+    func nothingShared(reduces: Bool) async throws {
         let report = await explore("silence", by: Explorer().with(\.reduces, reduces)) { run in
             for name in ["a", "b", "c"] { run.operation(name) {} }
         }
         #expect(report.holds && report.isComplete)
         #expect(report.schedules == (reduces ? 1 : 6))
         #expect(report.remarks.contains { $0.hasPrefix("Nothing shared was seen") } == reduces, "\(report)")
+        #expect(((try? report.verify()) == nil) == reduces)
+        try report.verify(allowIncomplete: true)
     }
 
     @Test("reports the failure with the fewest delays, and counts all if it does not stop at the first")
