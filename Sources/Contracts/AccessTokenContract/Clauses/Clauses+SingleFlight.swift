@@ -48,11 +48,14 @@ extension ServiceContract {
             intent: "a newer load that an older one clears runs unseen, and the next caller starts another beside it",
             remedy: "clear the load where it ends, and only if it is still the one that ended",
             resembles: "Firebase PR #15493: an unconditional defer clears a newer task",
-            rounds: { 2 * roundsOfCallingAgain($0) }
+            // In the last rounds, callers that were given a token want another one at once.
+            rounds: { ($0.contains(.forcedRefresh) ? 3 : 2) * roundsOfCallingAgain($0) }
         ) { run in
             try run.takeForGranted("F5")
-            _ = try await callersCallAgain(run, whenGiven: .failed)
-            try await expectOneLoad(run, startedAsJudgedBy: "F2")
+            let isForced = run.round >= 2 * roundsOfCallingAgain(run.features)
+            let result = isForced ? .success(run.token("T1")) : LoadResult.failed
+            _ = try await callersCallAgain(run, whenGiven: result, refresh: isForced)
+            try await expectOneLoad(run, startedAsJudgedBy: isForced ? "I6" : "F2", refresh: isForced)
         },
 
         ContractClause(
@@ -136,7 +139,8 @@ extension ServiceContract {
     static func callersCallAgain(
         _ run: ClauseRun,
         whenGiven result: LoadResult,
-        rejecting rejected: AccessToken? = nil
+        rejecting rejected: AccessToken? = nil,
+        refresh: Bool = false
     ) async throws -> [Caller] {
         let again = Locked<[Caller]>([])
         let held = [0..<0, 1..<6, 0..<1][run.round % roundsOfCallingAgain(run.features)]
@@ -144,7 +148,9 @@ extension ServiceContract {
         for number in 0..<6 {
             let priority: TaskPriority? = held.isEmpty ? nil : held.contains(number) ? .low : .high
             let caller = try await run.call(priority: priority) { caller in
-                run.callAgain(rejecting: rejected, for: caller) { next in again.withLock { $0.append(next) } }
+                run.callAgain(rejecting: rejected, refresh: refresh, for: caller) { next in
+                    again.withLock { $0.append(next) }
+                }
             }
             callers.append(caller)
             // On the way into an actor, others would overtake the first caller: it would not be the one that loads.
@@ -169,10 +175,14 @@ extension ServiceContract {
     }
 
     /// Another caller joins the load of those who called again.
-    private static func expectOneLoad(_ run: ClauseRun, startedAsJudgedBy clause: String) async throws {
+    private static func expectOneLoad(
+        _ run: ClauseRun,
+        startedAsJudgedBy clause: String,
+        refresh: Bool = false
+    ) async throws {
         _ = try await run.given(clause) { try await run.nextLoad() }
         await run.settle()
-        try await run.call("joiner")
+        try await run.call("joiner", refresh: refresh)
         await run.settle()
         try run.expectOneLoadAtOnce()
     }
@@ -182,12 +192,13 @@ extension ClauseRun {
     /// Calls again where a caller was answered, after a rejection if there is one to make: inside its handler, or in a task.
     func callAgain(
         rejecting rejected: AccessToken?,
+        refresh: Bool,
         for caller: Caller,
         then called: @escaping @Sendable (Caller) -> Void
     ) {
         let name = "\(caller.name), again"
         guard let rejected, let service = service.withLock({ $0 }), let invalidate = service.invalidate else {
-            return called(callInside(name, priority: .high))
+            return called(callInside(name, refresh: refresh, priority: .high))
         }
         let reject: @Sendable () async -> Void = { [self] in
             log.happened("\(log.name(rejected)) is rejected")

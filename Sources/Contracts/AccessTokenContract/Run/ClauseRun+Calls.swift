@@ -74,9 +74,14 @@ extension ClauseRun {
     }
 
     /// Starts a caller where the present code runs: inside a handler, or inside a load.
-    func callInside(_ name: String, insideLoad: Bool = false, priority: TaskPriority? = nil) -> Caller {
+    func callInside(
+        _ name: String,
+        refresh: Bool = false,
+        insideLoad: Bool = false,
+        priority: TaskPriority? = nil
+    ) -> Caller {
         let caller = newCaller(name)
-        start(caller, priority: priority, insideLoad: insideLoad)
+        start(caller, refresh: refresh, priority: priority, insideLoad: insideLoad)
         return caller
     }
 
