@@ -46,13 +46,15 @@ final class AppSession {
 
 @MainActor
 final class CallbackAppSession {
+    let store: FileCredentialStore
     let loader: OAuthLoader
     let tokens: AccessTokenService
 
     init(tokenURL: URL, folder: URL = AppSession.folder) {
+        store = FileCredentialStore(folder: folder)
         loader = OAuthLoader(
             endpoint: TokenEndpoint(tokenURL, authentication: .none(clientID: "app")),
-            store: FileCredentialStore(folder: folder)
+            store: store
         )
         let retrying = ThrottlingLoader(RetryingLoader(loader))
         tokens = AccessTokenService(loader: CallbackLoaderAdapter(of: retrying), handlerQueue: .main)
@@ -60,7 +62,23 @@ final class CallbackAppSession {
 
     func signIn(_ credential: Credential, then handler: @escaping (Result<Void, any Error>) -> Void) {
         Task {
-            do { handler(.success(try await loader.signIn(credential, to: tokens))) } catch { handler(.failure(error)) }
+            do {
+                do {
+                    try await loader.signIn(credential, to: tokens)
+                } catch let error as CredentialStoreError where error.isUnreadable {
+                    try await store.reset()
+                    try await loader.signIn(credential, to: tokens)
+                }
+                handler(.success(()))
+            } catch {
+                handler(.failure(error))
+            }
+        }
+    }
+
+    func isSignedIn(then handler: @escaping (Result<Bool, any Error>) -> Void) {
+        Task {
+            do { handler(.success(try await store.load() != nil)) } catch { handler(.failure(error)) }
         }
     }
 }
