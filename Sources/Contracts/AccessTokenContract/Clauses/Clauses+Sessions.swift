@@ -167,7 +167,8 @@ extension ServiceContract {
         ContractClause(
             ("O7", .serious),
             "tell the loader once to forget the session at sign-out",
-            intent: "the refresh token stays in the keychain of a user who is gone, unless the service removes it by itself",
+            intent: "the refresh token stays in the keychain of a user who is gone, unless the service removes it by "
+                + "itself",
             remedy: "pass the sign-out on to whatever keeps the credential; if the service removes it by itself, call "
                 + "fixture.loader.signOut() in the subject, where it is gone",
             isConvention: true,
