@@ -29,28 +29,6 @@ struct CompilerAdviceTests {
         #expect(advice.contains("'token()' declared here"), "swiftc says: \(advice)")
         #expect(try messages("") == "", "code without async must compile without a word")
     }
-
-    @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"))
-    func `and warns at each use of a property that is marked as deprecated`() throws {
-        let messages = try #require(Compiler.here).messages(
-            on: """
-                import AccessTokenGCD
-
-                struct FriendsService {
-                    @available(*, deprecated, message: "convert to token()")
-                    let tokens: any AccessTokenProviding
-
-                    func load() {
-                        tokens.retrieveToken { _ in }
-                        let later = { tokens.invalidate(AccessToken(value: "")) }
-                        later()
-                    }
-                }
-                """
-        )
-        let warnings = messages.matches(of: /Snippet.swift:(\d+):\d+: warning: 'tokens' is deprecated/).map(\.1)
-        #expect(warnings == ["8", "9"], "swiftc says: \(messages)")
-    }
 }
 
 /// The compiler of the toolchain that built these tests, and the modules that it built.

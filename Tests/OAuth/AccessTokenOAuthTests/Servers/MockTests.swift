@@ -52,9 +52,5 @@ extension RealServerTests {
             }
             _ = try await server.endpoint().exchange(.refreshToken(token))
         }
-
-        @Test func `the client's own authority is no grant there`() async throws {
-            await refuses("unsupported_grant_type") { _ = try await server().endpoint().exchange(.clientCredentials()) }
-        }
     }
 }
