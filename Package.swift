@@ -161,7 +161,7 @@ let migrationGroup: [Target] = [
         at: "Migration/DocumentationTests",
         [
             "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
-            "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage0", "SampleStage2",
+            "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage2",
         ]
     ),
 ]

@@ -1,8 +1,7 @@
 import AccessTokenContract
 import Foundation
+import SampleShared
 import Testing
-
-@testable import SampleStage0
 
 let legacySubject = ContractSubject("our session", features: [.callbackLoader, .signIn, .signOut]) { fixture in
     let session = LegacySession { handler in

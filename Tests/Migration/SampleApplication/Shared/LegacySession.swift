@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+package import Foundation
 
 /// A service as many apps have it: a queue, pending handlers, and a token type of its own.
 ///
@@ -7,19 +7,19 @@ import Foundation
 /// former user back, all handlers are lost if the session is dropped during a load, and a request that calls back twice
 /// replaces a token that is in use.
 // Safe: all state is touched on the queue only.
-nonisolated final class LegacySession: @unchecked Sendable {
-    typealias Handler = @Sendable (Result<LegacyToken, any Error>) -> Void
+package nonisolated final class LegacySession: @unchecked Sendable {
+    package typealias Handler = @Sendable (Result<LegacyToken, any Error>) -> Void
 
     private let requestToken: @Sendable (@escaping Handler) -> Void
     private let queue = DispatchQueue(label: "LegacySession")
     private var token: LegacyToken?
     private var pendingHandlers: [Handler] = []
 
-    init(requestToken: @escaping @Sendable (@escaping Handler) -> Void) {
+    package init(requestToken: @escaping @Sendable (@escaping Handler) -> Void) {
         self.requestToken = requestToken
     }
 
-    func retrieveToken(then handler: @escaping Handler) {
+    package func retrieveToken(then handler: @escaping Handler) {
         queue.async { [weak self] in
             guard let self else { return }
             if let token, token.expiresAt > .now { return handler(.success(token)) }
@@ -32,11 +32,11 @@ nonisolated final class LegacySession: @unchecked Sendable {
         }
     }
 
-    func signIn(_ new: LegacyToken) {
+    package func signIn(_ new: LegacyToken) {
         queue.async { self.token = new }
     }
 
-    func signOut() {
+    package func signOut() {
         queue.async { self.token = nil }
     }
 
@@ -48,7 +48,12 @@ nonisolated final class LegacySession: @unchecked Sendable {
     }
 }
 
-nonisolated struct LegacyToken: Sendable {
-    let value: String
-    let expiresAt: Date
+package nonisolated struct LegacyToken: Sendable {
+    package let value: String
+    package let expiresAt: Date
+
+    package init(value: String, expiresAt: Date) {
+        self.value = value
+        self.expiresAt = expiresAt
+    }
 }

@@ -1,11 +1,14 @@
-import SampleShared
-
 /// The app's request for a new token: sends the refresh token from the keychain, and stores its successor.
-nonisolated struct TokenRequest {
+package nonisolated struct TokenRequest {
     let exchange: Exchange
     let keychain: Keychain
 
-    @Sendable func send(then handler: @escaping LegacySession.Handler) {
+    package init(exchange: @escaping Exchange, keychain: Keychain) {
+        self.exchange = exchange
+        self.keychain = keychain
+    }
+
+    @Sendable package func send(then handler: @escaping LegacySession.Handler) {
         guard let sent = keychain.credential else { return handler(.failure(SessionError.signedOut)) }
         exchange(sent.refreshToken) { [keychain] result in
             handler(
@@ -18,6 +21,6 @@ nonisolated struct TokenRequest {
     }
 }
 
-nonisolated enum SessionError: Error {
+package nonisolated enum SessionError: Error {
     case signedOut
 }

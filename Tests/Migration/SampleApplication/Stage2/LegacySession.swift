@@ -1,1 +1,0 @@
-../Stage0/LegacySession.swift
