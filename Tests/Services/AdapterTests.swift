@@ -141,6 +141,19 @@ struct AdapterTests {
         #expect(wasOnQueue.withLock { $0 } == true)
     }
 
+    @Test(arguments: [false, true])
+    func `an async call sees what was called through the adapter before`(isStacked: Bool) async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let adapter = CallbackServiceAdapter(of: service)
+        let view = isStacked ? CallbackServiceAdapter(of: AsyncServiceAdapter(of: adapter)) : adapter
+        for _ in 0..<100 {
+            view.inOrder { await service.signIn(validToken) }
+            #expect(try await view.token() == validToken)
+            view.signOut {}
+            await #expect(throws: AccessTokenError.signedOut) { try await view.token() }
+        }
+    }
+
     // MARK: Loaders and executors
 
     @Test(arguments: [Stack.queue, .actorCallbackLoader])

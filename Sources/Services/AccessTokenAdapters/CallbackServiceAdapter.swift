@@ -27,7 +27,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     let base: any AsyncAccessTokenProviding
     private let calls: Calls
     /// Starts the tasks that call a service of others, one after the other.
-    private let order = DispatchQueue(label: "CallbackServiceAdapter.order")
+    private let order: DispatchQueue
     package let handlerQueue: any SerialQueue
 
     /// Presents an async service as a callback one.
@@ -39,9 +39,14 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
 
     /// Takes its queue, for tests that decide what comes before what.
     package init(of base: any AsyncAccessTokenProviding, handlersOn handlerQueue: any SerialQueue) {
-        self.base = base
+        // An adapter of an adapter shares its order of calls.
+        let inner = (base as? AsyncServiceAdapter)?.base as? CallbackServiceAdapter
+        self.base = inner?.base ?? base
         self.handlerQueue = handlerQueue
-        if let service = base as? AsyncAccessTokenService {
+        order = inner?.order ?? DispatchQueue(label: "CallbackServiceAdapter.order")
+        if let inner {
+            calls = inner.calls
+        } else if let service = base as? AsyncAccessTokenService {
             calls = .ofActor(service, OrderedCalls(startTask: service.startTask))
         } else if let callbacks = (base as? AsyncServiceAdapter)?.base ?? base as? any AccessTokenProviding {
             calls = .ofCallbacks(callbacks)
@@ -90,9 +95,12 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         }
     }
 
-    /// A valid token from the service itself; beside `retrieveToken(then:)`, where the compiler points async code to it.
+    /// A valid token from the service itself, after the calls that were made through the adapter.
+    ///
+    /// It stands beside `retrieveToken(then:)`, where the compiler points async code to it.
     public nonisolated(nonsending) func token() async throws -> AccessToken {
-        try await base.token()
+        if case .ofActor(_, let calls) = calls { await calls.finished() }
+        return try await base.token()
     }
 
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
@@ -124,6 +132,8 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     /// ```swift
     /// provider.inOrder { await service.signIn(token) }
     /// ```
+    ///
+    /// Of a callback service make such a call itself, without this function: it counts at once there.
     ///
     /// - Parameter call: must return soon: the next call waits for it. Do not wait for a token in it.
     public func inOrder(_ call: @escaping @Sendable () async -> Void) {

@@ -24,6 +24,11 @@ final class OrderedCalls: Sendable {
         if isFirst { startTask(priority: .high) { [self] in await makeCalls() } }
     }
 
+    /// Returns when the calls that were added before have returned.
+    nonisolated(nonsending) func finished() async {
+        if areUnderWay { await withCheckedContinuation { continuation in add { continuation.resume() } } }
+    }
+
     private func makeCalls() async {
         while var calls = takeAll() {
             while let call = calls.popLast() { await call() }
