@@ -29,34 +29,9 @@ struct Stage: Sendable, CustomTestStringConvertible {
             app.profile.onChange = running.take
             return running
         },
-        Stage(testDescription: "stage 2", hasOldSession: false) { world in
-            let app = SampleStage2.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
-            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
-            app.profile.onChange = running.take
-            return running
-        },
-        Stage(testDescription: "stage 2, rolled back", hasOldSession: true) { world in
-            let app = SampleStage2.App(
-                authorization: world.authorization,
-                api: world.api,
-                keychain: world.keychain,
-                engine: SampleStage2.Session.legacy
-            )
-            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
-            app.profile.onChange = running.take
-            return running
-        },
-        Stage(testDescription: "callbacks to the end", hasOldSession: false) { world in
-            let app = SampleStage2.App(
-                authorization: world.authorization,
-                api: world.api,
-                keychain: world.keychain,
-                engine: SampleStage2.Session.queue
-            )
-            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
-            app.profile.onChange = running.take
-            return running
-        },
+        stage2("stage 2", by: SampleStage2.Session.engine),
+        stage2("stage 2, rolled back", hasOldSession: true, by: SampleStage2.Session.legacy),
+        stage2("callbacks to the end", by: SampleStage2.Session.queue),
         Stage(testDescription: "stage 3", hasOldSession: false) { world in
             let app = SampleStage3.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
             let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
@@ -76,4 +51,22 @@ struct Stage: Sendable, CustomTestStringConvertible {
             return running
         },
     ]
+
+    private static func stage2(
+        _ name: String,
+        hasOldSession: Bool = false,
+        by engine: @escaping @Sendable (@escaping Exchange, Keychain) -> SampleStage2.Session
+    ) -> Stage {
+        Stage(testDescription: name, hasOldSession: hasOldSession) { world in
+            let app = SampleStage2.App(
+                authorization: world.authorization,
+                api: world.api,
+                keychain: world.keychain,
+                engine: engine
+            )
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
+            app.profile.onChange = running.take
+            return running
+        }
+    }
 }
