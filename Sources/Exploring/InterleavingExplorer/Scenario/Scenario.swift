@@ -52,14 +52,10 @@ public final class ScenarioOperation<Value: Sendable>: Sendable {
     }
 
     /// What the operation has returned or thrown; `nil` while it has not ended.
-    public var result: Result<Value, any Error>? {
-        state.withLock { $0.result }
-    }
+    public var result: Result<Value, any Error>? { state.withLock { $0.result } }
 
     /// What the operation has returned; `nil` while it has not ended and if it threw.
-    public var value: Value? {
-        try? result?.get()
-    }
+    public var value: Value? { try? result?.get() }
 
     /// The error that the operation has thrown, if it has.
     public var error: (any Error)? {

@@ -41,9 +41,7 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     var runs: Int { schedules + redundantRuns }
 
     /// Whether no schedule failed.
-    public var holds: Bool {
-        failure == nil
-    }
+    public var holds: Bool { failure == nil }
 
     /// Throws the first failure, if there is one, or if there are schedules that were not tried, or if nothing was tested.
     ///

@@ -60,9 +60,7 @@ public struct TraceStep: Sendable, Hashable {
     public internal(set) var events: [TraceEvent]
 
     /// Whether something else would have run if first-in-first-out order had been kept.
-    public var isDeparture: Bool {
-        choice != 0
-    }
+    public var isDeparture: Bool { choice != 0 }
 }
 
 /// Something that happened during a step.
