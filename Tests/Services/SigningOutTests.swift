@@ -38,12 +38,15 @@ struct SigningOutTests {
         #expect(order.withLock { $0 } == ["forgotten", "done"])
     }
 
-    /// Hands calls on, as a loader does that throttles or stores.
+    /// Hands calls on, as a loader does that stores, and tries once more after a failure.
     private struct OuterLoader: AccessTokenLoader {
         let base: any AccessTokenLoader
 
         func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-            base.load(replacing: old, then: handler)
+            base.load(replacing: old) { [base] result in
+                if case .success = result { return handler(result) }
+                base.load(replacing: old, then: handler)
+            }
         }
     }
 
@@ -56,9 +59,10 @@ struct SigningOutTests {
             AccessTokenService(loader: shared, clock: clock), AccessTokenService(loader: shared, clock: clock)
         )
         let caller = Task { try await first.token() }
-        _ = await loader.started(1)
+        await loader.started(1)?.answer(.failure(CancellationError()))
+        _ = await loader.started(2)
         let neighbour = Task { try await second.token() }
-        let load = await loader.started(2)
+        let load = await loader.started(3)
         try await Task<Void, any Error> { await first.signOut() }.valueInTime
         load?.answer(.success(validToken))
         #expect(try await neighbour.valueInTime == validToken)

@@ -30,6 +30,8 @@ public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
 
     /// A valid token; see ``AsyncAccessTokenProviding/token()``.
     public nonisolated(nonsending) func token() async throws -> AccessToken {
+        // The adapter's own calls that are under way come first.
+        if let adapter = base as? CallbackServiceAdapter { return try await adapter.token() }
         if let service { return try await service.token() }
         try Task.checkCancellation()
         return try await tokenByCallback { handler in base.retrieveToken(then: handler) }

@@ -34,7 +34,7 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
             let answer: LoadResult = await LoadContext.$current.withValue(context) {
                 do { return .success(try await base.load(replacing: old)) } catch { return .failure(error) }
             }
-            handler(answer)
+            LoadContext.$current.withValue(context) { handler(answer) }
         }
         context?.cancellation.onCancel { task.cancel() }
     }

@@ -195,7 +195,6 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         guard let waiter = waiters.take(waiter) else { return }
         machine.waiterCancelled()
         events?.deliver(machine.takeEvents())
-        waiter.callHandler(.failure(cancellation))
         waiter.resumeTask(.failure(cancellation))
     }
 
@@ -216,7 +215,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     private func raiseLoad(to priority: UInt8) {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-        loadTask?.escalatePriority(to: TaskPriority(rawValue: priority))
+        // Outside of the actor, since an escalation may run the loader's code.
+        if let loadTask { startTask { loadTask.escalatePriority(to: TaskPriority(rawValue: priority)) } }
     }
 
     /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
