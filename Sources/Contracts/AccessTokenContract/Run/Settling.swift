@@ -52,9 +52,9 @@ struct Settling {
     /// Nanoseconds: a thread of the subject that a busy machine has stopped goes on only after the turns of others.
     private static var quietTime: UInt64 {
         var load = 0.0
-        guard unsafe getloadavg(&load, 1) == 1 else { return 1_000_000 }
+        guard unsafe getloadavg(&load, 1) == 1 else { return 2_000_000 }
         let excess = load / Double(ProcessInfo.processInfo.activeProcessorCount) - 1
-        return UInt64(1e6 * (1 + min(9, max(0, 2 * excess))))
+        return UInt64(2e6 * (1 + min(9, max(0, 2 * excess))))
     }
 }
 
