@@ -82,9 +82,7 @@ struct Candidates: Sendable {
         ready.insert(step, at: 0)
     }
 
-    var lastHeld: HeldStep? {
-        ready.lazy.compactMap { $0.heldStep }.first
-    }
+    var lastHeld: HeldStep? { ready.lazy.compactMap { $0.heldStep }.first }
 
     mutating func takeLastHeld() -> HeldStep? {
         ready.firstIndex { $0.heldStep != nil }.flatMap { ready.remove(at: $0).heldStep }

@@ -79,14 +79,10 @@ struct Footprint: Sendable {
     var lineage = Ordinals()
 
     /// Whether nothing is known to have been touched.
-    var isUntouched: Bool {
-        writes.isEmpty && reads.isEmpty && !touchesMarks
-    }
+    var isUntouched: Bool { writes.isEmpty && reads.isEmpty && !touchesMarks }
 
     /// Whether nothing of it can be noticed.
-    var isEmpty: Bool {
-        isUntouched && !isOpaque
-    }
+    var isEmpty: Bool { isUntouched && !isOpaque }
 
     mutating func merge(_ other: Footprint) {
         isOpaque = isOpaque || other.isOpaque
@@ -126,9 +122,7 @@ struct Footprint: Sendable {
     }
 
     /// Where there are marks there is state outside of actors, and what an actor's code reads there shows no mark.
-    private var mayTouchAll: Bool {
-        isOpaque || touchesMarks
-    }
+    private var mayTouchAll: Bool { isOpaque || touchesMarks }
 
     private func depends(on written: Objects, _ known: Known) -> Bool {
         let actors = writes.actors.bits | reads.actors.bits
