@@ -133,7 +133,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     /// provider.inOrder { await service.signIn(token) }
     /// ```
     ///
-    /// Of a callback service make such a call itself, without this function: it counts at once there.
+    /// Over a callback service, make the call directly instead: it counts at once there.
     ///
     /// - Parameter call: must return soon: the next call waits for it. Do not wait for a token in it.
     public func inOrder(_ call: @escaping @Sendable () async -> Void) {

@@ -195,6 +195,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         guard let waiter = waiters.take(waiter) else { return }
         machine.waiterCancelled()
         events?.deliver(machine.takeEvents())
+        // The adapter that passed a handler in has answered it already.
         waiter.resumeTask(.failure(cancellation))
     }
 
