@@ -56,6 +56,16 @@ struct CachedTokenTests {
         #expect(!cached.isFresh(at: now))
     }
 
+    @Test("expired is handed out within ten seconds of its arrival, also where the clock was read before it")
+    func expiredFromLoad() throws {
+        var machine = AccessTokenStateMachine(service: ServiceID(), policy: AccessTokenPolicy(), reportsEvents: false)
+        let start = try #require(machine.retrieve(by: CallerContext(), waiters: 0, at: now).start)
+        let token = AccessToken(value: "token", expiration: now - 3_600)
+        _ = machine.loadFinished(start.load, .success(token), error: nil, waiters: 1, at: now)
+        let cached = try #require(machine.publishedToken)
+        #expect([-11, -10, 9, 10].map { cached.isUsable(at: now + $0) } == [false, true, true, false])
+    }
+
     @Test("by a loader that starts each next load does not make the list of enclosing loads grow")
     func enclosingLoads() throws {
         func machine() -> AccessTokenStateMachine {

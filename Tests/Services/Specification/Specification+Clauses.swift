@@ -186,7 +186,7 @@ extension Specification.Token {
     fileprivate func servedIfExpired(at now: Double) -> Self {
         guard usableUntil <= now else { return self }
         var token = self
-        token.grace = .init(from: now, until: now + Times.minimumLoadInterval)
+        token.grace = .init(from: now - Times.minimumLoadInterval, until: now + Times.minimumLoadInterval)
         return token
     }
 }

@@ -52,7 +52,7 @@ extension AccessTokenStateMachine {
             report(.init(.loadSucceeded, load: id.number, waiters: waiters, seconds: seconds))
             if let late = load.late { report(.init(.ignoredAnswerOfOlderLoad, load: late.load)) }
             var cached = CachedToken(token, load: id.number, policy: policy, at: now)
-            if !cached.isUsable(at: now) { cached.serveThoughExpired(from: now, for: policy.minimumLoadInterval) }
+            if !cached.isUsable(at: now) { cached.serveThoughExpired(within: policy.minimumLoadInterval, of: now) }
             session = Session(token: cached)
             return result
         case .failure(let error):

@@ -16,7 +16,8 @@ package struct CachedToken: Sendable {
 
     /// When the token is handed out although it has expired, beginning with the first instant.
     ///
-    /// It has a beginning because the wall clock may be set back: then the token's own expiration counts again.
+    /// It has a beginning because the wall clock may be set back: then the token's own expiration counts again. It begins
+    /// before the token arrived, because a caller may have read the clock just before.
     @usableFromInline package private(set) var grace: (from: Date, until: Date)?
 
     init(_ token: AccessToken, load: Int, policy: AccessTokenPolicy, at now: Date) {
@@ -35,9 +36,9 @@ package struct CachedToken: Sendable {
         freshUntil = usableUntil.addingTimeInterval(-ahead)
     }
 
-    /// Has an expired token handed out for these seconds: otherwise every call would load another one.
-    mutating func serveThoughExpired(from now: Date, for seconds: TimeInterval) {
-        grace = (now, now + seconds)
+    /// Has an expired token handed out within these seconds of its arrival: otherwise every call would load another one.
+    mutating func serveThoughExpired(within seconds: TimeInterval, of arrival: Date) {
+        grace = (arrival - seconds, arrival + seconds)
     }
 
     /// Has the next load ahead of the expiration wait for a moment, because one has just failed.
