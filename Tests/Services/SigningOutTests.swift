@@ -131,8 +131,38 @@ struct SigningOutTests {
         #expect(isCancelled.hasHappened)
     }
 
-    @Test(arguments: Engine.allCases, [true, false])
-    func `sign-out inside a load returns at once`(_ engine: Engine, byView: Bool) async {
+    @Test(arguments: Engine.allCases)
+    func `sign-out does not wait for a load of the next session`(_ engine: Engine) async throws {
+        let (isLoading, mayEnd) = ([Event(), Event()], [Event(), Event()])
+        let loads = Locked(0)
+        let service = engine.make(
+            Loader {
+                let load = loads.withLock { loads in
+                    defer { loads += 1 }
+                    return loads
+                }
+                isLoading[load].happen()
+                await mayEnd[load].wait()
+                return validToken
+            },
+            clock: clock
+        )
+        let former = Task { try await service.token() }
+        await isLoading[0].wait()
+        let signingOut = Task<Void, any Error> { await service.signOut() }
+        await #expect(throws: AccessTokenError.signedOut) { try await former.valueInTime }
+        (service as? AccessTokenService)?.signIn()
+        await (service as? AsyncAccessTokenService)?.signIn()
+        let caller = Task { try await service.token() }
+        await isLoading[1].wait()
+        mayEnd[0].happen()
+        await #expect(throws: Never.self) { try await signingOut.valueInTime }
+        mayEnd[1].happen()
+        #expect(try await caller.valueInTime == validToken)
+    }
+
+    @Test(arguments: Engine.allCases, ["the service", "an adapter", "an adapter, in order"])
+    func `sign-out inside a load returns at once`(_ engine: Engine, by door: String) async {
         let signOut = Locked<(@Sendable () async -> Void)?>(nil)
         let isForgotten = Event()
         let service = engine.make(
@@ -147,8 +177,14 @@ struct SigningOutTests {
         let view = CallbackServiceAdapter(of: service)
         signOut.withLock { signOut in
             signOut = {
-                guard byView else { return await service.signOut() }
-                await withCheckedContinuation { continuation in view.signOut { continuation.resume() } }
+                if door == "the service" { return await service.signOut() }
+                await withCheckedContinuation { continuation in
+                    if door == "an adapter" { return view.signOut { continuation.resume() } }
+                    view.inOrder {
+                        await service.signOut()
+                        continuation.resume()
+                    }
+                }
             }
         }
         await #expect(throws: AccessTokenError.signedOut) { try await service.token() }

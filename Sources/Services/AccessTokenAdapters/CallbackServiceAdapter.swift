@@ -137,7 +137,10 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     ///
     /// - Parameter call: must return soon: the next call waits for it. Do not wait for a token in it.
     public func inOrder(_ call: @escaping @Sendable () async -> Void) {
-        if case .ofActor(_, let calls) = calls { calls.add(call) } else { _ = startInOrder(call) }
+        guard case .ofActor(_, let calls) = calls else { return _ = startInOrder(call) }
+        // As a task would be, the call is inside the loads that the caller is inside (R1).
+        let context = LoadContext.current
+        calls.add { await LoadContext.$current.withValue(context) { await call() } }
     }
 
     /// Starts a task that calls a service of others, after those that were started before.
