@@ -9,8 +9,8 @@ public import AccessTokenCore
 /// let token = try await service.token()
 /// ```
 ///
-/// **Concurrency** With a valid token, ``token()`` stays on the caller's executor and does not suspend at all. Without one it
-/// enters the actor. Waiters are resumed in the order in which they came (D2); callback code that waits beside them, by an
+/// **Concurrency** With a valid token, ``token()`` stays on the caller's executor and does not suspend at all. Without one, or
+/// with an event handler, it enters the actor. Waiters are resumed in the order in which they came (D2); callback code that waits beside them, by an
 /// adapter, is answered first. Loads run in tasks of the service's own, without any caller's task-local values. They have the
 /// highest priority of their waiters where the platform can raise it (macOS 26, iOS 26, Linux), else the first caller's.
 ///
@@ -19,6 +19,7 @@ public import AccessTokenCore
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
 /// | every decision; `waiters` | the actor; a call needs a free thread of the pool, and so do a cancellation and a deadline |
+/// | the same, for a task with a preferred executor | that executor: while it is blocked there, the actor stands still |
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
 /// | the event handler | a thread that all services share |
@@ -57,7 +58,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         self.init(loader: loader, policy: policy, clock: clock, startTask: TaskStarter(), onEvent: onEvent)
     }
 
-    /// Creates a service whose loads, and the actor itself, run on an executor.
+    /// Creates a service whose loads, cancellations and deadlines run on an executor; a caller enters the actor on its own.
     ///
     /// The executor must not run a job before `enqueue` has returned: a deadline would hold up the timers of all services.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
