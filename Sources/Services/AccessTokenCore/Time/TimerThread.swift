@@ -14,27 +14,35 @@ package final class TimerThread: Sendable {
         /// Those of one deadline in the order in which they were scheduled.
         var timers: [Timer] = []
         var lastNumber: UInt64 = 0
+        /// Whether the thread is told already that the earliest timer is another one.
+        var isWoken = false
     }
 
     private let state = Locked(State())
-    /// Signalled when the earliest timer is another one.
-    private let earliestChanged = DispatchSemaphore(value: 0)
+    /// Left when the earliest timer is another one.
+    ///
+    /// A semaphore would wait by the wall clock on Linux: setting that back would prolong the deadlines.
+    private let earliestChanged = DispatchGroup()
 
     package init() {
+        earliestChanged.enter()
         startThread(of: self)
     }
 
     @discardableResult
     package func schedule(at deadline: DispatchTime, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        let (number, isEarliest) = state.withLock { state in
+        let number = state.withLock { state in
             state.lastNumber += 1
             let timer = Timer(number: state.lastNumber, deadline: deadline, action: action)
             // Nearly all have the same delay, so that a new timer is the last one.
             let index = state.timers.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
             state.timers.insert(timer, at: index)
-            return (timer.number, index == 0)
+            if index == 0 && !state.isWoken {
+                state.isWoken = true
+                earliestChanged.leave()
+            }
+            return timer.number
         }
-        if isEarliest { earliestChanged.signal() }
         return AccessTokenTimer { [self] in cancel(number) }
     }
 
@@ -50,7 +58,11 @@ package final class TimerThread: Sendable {
     }
 
     private func fireNext() {
-        let earliest = state.withLock { $0.timers.first?.deadline } ?? .distantFuture
+        let earliest = state.withLock { state in
+            if state.isWoken { earliestChanged.enter() }
+            state.isWoken = false
+            return state.timers.first?.deadline ?? .distantFuture
+        }
         guard earliestChanged.wait(timeout: earliest) == .timedOut else { return }
         let due = state.withLock { state -> Timer? in
             guard let first = state.timers.first, first.deadline <= .now() else { return nil }
