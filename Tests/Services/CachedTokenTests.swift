@@ -66,6 +66,24 @@ struct CachedTokenTests {
         #expect([-11, -10, 9, 10].map { cached.isUsable(at: now + $0) } == [false, true, true, false])
     }
 
+    @Test("late, and expires before the next load ahead fails, does not replace the valid token (C8)")
+    func shortLivedLateToken() throws {
+        let policy = AccessTokenPolicy(leeway: 0, refreshAhead: 1_800)
+        var machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: false)
+        let valid = AccessToken(value: "valid", expiration: now + 3_600)
+        _ = machine.signIn(valid, waiters: 0, at: now)
+        func load(at instant: Date) throws -> LoadID {
+            try #require(machine.retrieve(by: CallerContext(), waiters: 0, at: instant).start).load
+        }
+        let silent = try load(at: now + 2_000)
+        _ = machine.deadlinePassed(silent, waiters: 0, at: now + 2_060)
+        let next = try load(at: now + 2_100)
+        let late = AccessToken(value: "late", expiration: now + 2_120)
+        _ = machine.loadFinished(silent, .success(late), error: nil, waiters: 0, at: now + 2_110)
+        _ = machine.loadFinished(next, .failure(CancellationError()), error: nil, waiters: 0, at: now + 2_130)
+        #expect(machine.publishedToken?.token == valid)
+    }
+
     @Test("by a loader that starts each next load does not make the list of enclosing loads grow")
     func enclosingLoads() throws {
         func machine() -> AccessTokenStateMachine {

@@ -120,8 +120,10 @@ struct Specification {
             let postponed = min(facts.now + Times.minimumLoadInterval, facts.held[index].usableUntil)
             facts.held[index].freshUntil = max(facts.held[index].freshUntil, postponed)
         }
-        if let late = facts.aside.last {
-            facts.aside = []
+        let late = facts.aside.last
+        facts.aside = []
+        // One that has expired since does not replace a valid token.
+        if let late, facts.now < late.usableUntil || usable == nil {
             facts.held.append(late)
             expected.events.append(.init(.adoptedLateAnswer, load: late.load))
         }

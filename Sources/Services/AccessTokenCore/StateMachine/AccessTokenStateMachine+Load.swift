@@ -90,7 +90,7 @@ extension AccessTokenStateMachine {
         session?.load?.id == id
     }
 
-    /// Falls back on the best token that is left: a late one kept aside, else the valid one that was to be renewed
+    /// Falls back on the best token that is left: a valid late one kept aside, else the valid one that was to be renewed
     /// (C5), else none; then no error is remembered (F2).
     ///
     /// Waiters are given that token if it is valid. An error would be wrong: they asked for a valid token, and there is
@@ -98,7 +98,7 @@ extension AccessTokenStateMachine {
     private mutating func giveUp(_ load: CurrentLoad, failing error: any Error, at now: Date) -> LoadResult {
         session?.load = nil
         session?.token?.postponeRefreshAhead(until: now + policy.minimumLoadInterval)
-        if let late = load.late { adopt(late) }
+        if let late = load.late, late.isUsable(at: now) || session?.token?.isUsable(at: now) != true { adopt(late) }
         guard let token = session?.token, token.isUsable(at: now) else { return .failure(error) }
         return .success(token.token)
     }
