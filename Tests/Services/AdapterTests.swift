@@ -151,7 +151,48 @@ struct AdapterTests {
             #expect(try await view.token() == validToken)
             view.signOut {}
             await #expect(throws: AccessTokenError.signedOut) { try await view.token() }
+            view.inOrder { await service.signIn(validToken) }
+            await AsyncServiceAdapter(of: view).invalidate(validToken)
+            #expect(service.currentToken == nil)
+            view.inOrder { await service.signIn(validToken) }
+            await AsyncServiceAdapter(of: view).signOut()
+            await #expect(throws: AccessTokenError.signedOut) { try await view.token() }
         }
+    }
+
+    @Test func `a service of both worlds is async by one adapter, or calls back by the other one`() async throws {
+        final class Legacy: AccessTokenProviding, AsyncAccessTokenProviding {
+            @available(*, renamed: "token()")
+            func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+                handler(.success(validToken))
+                return .answered
+            }
+            func invalidate(_ rejected: AccessToken) {}
+            @available(*, renamed: "signOut()")
+            func signOut(then done: @escaping @Sendable () -> Void) { done() }
+            func signOut() async { await AsyncServiceAdapter(of: self).signOut() }
+        }
+        final class Modern: AccessTokenProviding, AsyncAccessTokenProviding {
+            func token() async throws -> AccessToken { validToken }
+            func invalidate(_ rejected: AccessToken) {}
+            func signOut() async {}
+            @available(*, renamed: "token()")
+            func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
+                CallbackServiceAdapter(of: self).callFromLegacyCode(then: handler)
+            }
+            @available(*, renamed: "signOut()")
+            func signOut(then done: @escaping @Sendable () -> Void) {
+                CallbackServiceAdapter(of: self).signOutFromLegacyCode(then: done)
+            }
+        }
+        #expect(try await Legacy().token() == validToken)
+        await Legacy().signOut()
+        let (answers, isSignedOut) = (Answers(), Event())
+        Modern().callFromLegacyCode(then: answers.take)
+        await answers.count(1)
+        Modern().signOutFromLegacyCode { isSignedOut.happen() }
+        await isSignedOut.wait()
+        #expect(answers.tokens == [validToken])
     }
 
     // MARK: Loaders and executors

@@ -48,7 +48,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
             calls = inner.calls
         } else if let service = base as? AsyncAccessTokenService {
             calls = .ofActor(service, OrderedCalls(startTask: service.startTask))
-        } else if let callbacks = (base as? AsyncServiceAdapter)?.base ?? base as? any AccessTokenProviding {
+        } else if let callbacks = (base as? AsyncServiceAdapter)?.base ?? base as? AccessTokenService {
             calls = .ofCallbacks(callbacks)
         } else {
             calls = .ofOthers
@@ -99,8 +99,13 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     ///
     /// It stands beside `retrieveToken(then:)`, where the compiler points async code to it.
     public nonisolated(nonsending) func token() async throws -> AccessToken {
-        if case .ofActor(_, let calls) = calls { await calls.finished() }
+        await callsHaveReachedTheService()
         return try await base.token()
+    }
+
+    /// Returns when the calls that were made before have reached the actor; a service of others does not say so.
+    nonisolated(nonsending) func callsHaveReachedTheService() async {
+        if case .ofActor(_, let calls) = calls { await calls.finished() }
     }
 
     /// Says that a server rejected this token; see ``AccessTokenProviding/invalidate(_:)``.
