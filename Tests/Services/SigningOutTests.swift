@@ -193,6 +193,27 @@ struct SigningOutTests {
     }
 
     @Test(arguments: Engine.allCases)
+    func `a loader that signs out while it forgets the session is told once to forget it`(_ engine: Engine) async {
+        let inside = Locked<(any AsyncAccessTokenProviding)?>(nil)
+        let timesForgotten = Locked(0)
+        let loader = Loader {
+            validToken
+        } forget: {
+            timesForgotten.withLock { $0 += 1 }
+            if timesForgotten.withLock({ $0 }) < 3 { await inside.withLock { $0 }?.signOut() }
+        }
+        let service = engine.make(loader, clock: clock)
+        inside.withLock { $0 = service }
+        for session in 1...2 {
+            await service.signOut()
+            #expect(timesForgotten.withLock { $0 } == session)
+            (service as? AccessTokenService)?.signIn()
+            await (service as? AsyncAccessTokenService)?.signIn()
+        }
+        inside.withLock { $0 = nil }
+    }
+
+    @Test(arguments: Engine.allCases)
     func `a task that a load left behind waits for its sign-out when the load is over`(_ engine: Engine) async throws {
         let (isOver, isForgotten) = (Event(), Event())
         let leftBehind = Locked<Task<Bool, Never>?>(nil)

@@ -266,20 +266,22 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///
     /// - Parameter enclosing: the loads inside which the caller is.
     package func endSession(inside enclosing: [LoadID], then done: @escaping @Sendable () -> Void) {
+        guard !machine.isForgetting(inside: enclosing) else { return done() }
         answerAll(machine.signOut(waiters: waiters.count))
         let calls = runningLoads.calls
         // Outside of the actor, since a cancellation runs the loader's code.
         if !calls.isEmpty { startTask { for call in calls { call.cancel() } } }
         let isInsideLoad = runningLoads.contains(oneOf: enclosing)
         signOuts.begin()
+        let loads = enclosing + [machine.forgetting]
         runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
-            startTask { await self.forgetSession(then: isInsideLoad ? nil : done) }
+            startTask { await self.forgetSession(inside: loads, then: isInsideLoad ? nil : done) }
         }
         if isInsideLoad { done() }
     }
 
     @concurrent
-    private nonisolated func forgetSession(then done: (@Sendable () -> Void)?) async {
+    private nonisolated func forgetSession(inside loads: [LoadID], then done: (@Sendable () -> Void)?) async {
         let finish = OneShot(abandoned: ()) { [signOuts] in
             signOuts.end()
             done?()
@@ -288,7 +290,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             guard finish(()) else { return }
             startTask { await self.signOutTimedOut() }
         }
-        await loader.signOut()
+        await LoadContext.$current.withValue(LoadContext(loads: loads)) { await loader.signOut() }
         deadline.cancel()
         finish(())
     }

@@ -251,12 +251,14 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// ``signOut(then:)``, with `done` called on whichever thread finishes.
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let enclosing = LoadContext.currentLoads
-        let (answered, isInsideLoad, calls) = decide {
+        let (answered, isInsideLoad, calls) = decide { () -> (Answered?, Bool, [Cancellation]) in
+            guard !machine.isForgetting(inside: enclosing) else { return (nil, true, []) }
             let answered = answerAll(machine.signOut(waiters: pendingHandlers.count))
             let isInsideLoad = runningLoads.contains(oneOf: enclosing)
             signOuts.begin()
+            let loads = enclosing + [machine.forgetting]
             runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
-                loaderQueue.enqueue { self.forgetSession(then: isInsideLoad ? nil : done) }
+                loaderQueue.enqueue { self.forgetSession(inside: loads, then: isInsideLoad ? nil : done) }
             }
             return (answered, isInsideLoad, runningLoads.calls)
         }
@@ -265,7 +267,7 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         if isInsideLoad { done() }
     }
 
-    private func forgetSession(then done: (@Sendable () -> Void)?) {
+    private func forgetSession(inside loads: [LoadID], then done: (@Sendable () -> Void)?) {
         let finish = OneShot(abandoned: ()) { [signOuts] in
             signOuts.end()
             done?()
@@ -273,9 +275,11 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         let deadline = clock.schedule(after: policy.loadDeadline) { [self, weak finish] in
             if finish?(()) == true { decide { machine.signOutTimedOut() } }
         }
-        loader.signOut {
-            deadline.cancel()
-            finish(())
+        LoadContext.$current.withValue(LoadContext(loads: loads)) {
+            loader.signOut {
+                deadline.cancel()
+                finish(())
+            }
         }
     }
 

@@ -19,9 +19,9 @@ package struct LoadContext: Sendable {
 
     package init(
         loads: [LoadID],
-        priority: UInt8,
+        priority: UInt8 = Task.currentPriority.rawValue,
         cancellation: Cancellation = Cancellation(),
-        isWanted: @escaping @Sendable () -> Bool
+        isWanted: @escaping @Sendable () -> Bool = { true }
     ) {
         self.loads = loads
         self.priority = priority
