@@ -205,6 +205,27 @@ struct AdapterTests {
         await #expect(throws: AccessTokenError.loadAbandoned) { try await caller.valueInTime }
     }
 
+    @Test(arguments: Engine.allCases)
+    func `a task that a load left behind can load by the adapters when the load is over`(_ engine: Engine) async throws
+    {
+        let isOver = Event()
+        let leftBehind = Locked<Task<AccessToken, any Error>?>(nil)
+        let service = engine.make(
+            Loader {
+                let task = Task {
+                    await isOver.wait()
+                    let inner = CallbackLoaderAdapter(of: Loader { validToken })
+                    return try await AsyncLoaderAdapter(of: inner).load(replacing: nil)
+                }
+                leftBehind.withLock { $0 = task }
+                return validToken
+            }
+        )
+        #expect(try await service.token() == validToken)
+        isOver.happen()
+        #expect(try await leftBehind.withLock { $0 }?.valueInTime == validToken)
+    }
+
     @Test func `a callback loader is called on the queue of its view only, one call at a time`() async {
         let queue = HeldQueue()
         let view = AsyncLoaderAdapter(of: loader, loaderOn: queue, onEvent: nil)

@@ -40,7 +40,7 @@ public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
             loads += 1
             return loads
         }
-        let context = LoadContext.current
+        let context = LoadContext.running
         return try await withCheckedThrowingContinuation { continuation in
             let answer = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
                 continuation.resume(with: result)

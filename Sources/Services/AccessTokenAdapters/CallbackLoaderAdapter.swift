@@ -27,7 +27,7 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
 
     /// Obtains a new token; see ``AccessTokenLoader/load(replacing:then:)``.
     public func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-        let context = LoadContext.current
+        let context = LoadContext.running
         let task = startTask(priority: context.map { TaskPriority(rawValue: $0.priority) }) { [base] in
             // Asked last: a load that was given up must not use the refresh token that the next load uses.
             guard context?.isWanted() ?? true else { return handler(.failure(cancellation)) }

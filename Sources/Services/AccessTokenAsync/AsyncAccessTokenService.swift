@@ -223,14 +223,13 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
     private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer, _ call: Cancellation) async {
-        let load = start.load
-        if machine.isCurrent(load) { runningLoads.begin(load, call) }
+        if machine.isCurrent(start.load) { runningLoads.begin(start.load, call) }
         let reply = await askLoader(start)
         deadline.cancel()
-        for signOut in runningLoads.end(load) { signOut() }
+        for signOut in runningLoads.end(start.load) { signOut() }
         guard let (result, error) = reply else { return }
         // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
-        let answer = machine.loadFinished(load, result, error: error, waiters: waiters.count, at: clock.now)
+        let answer = machine.loadFinished(start.load, result, error: error, waiters: waiters.count, at: clock.now)
         answerAll(answer)
     }
 
@@ -246,6 +245,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         let result: LoadResult = await LoadContext.$current.withValue(context) {
             do { return .success(try await loader.load(replacing: start.replacing)) } catch { return .failure(error) }
         }
+        context.end(())
         return (result, LoggedError(result))
     }
 
@@ -282,7 +282,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     @concurrent
     private nonisolated func forgetSession(inside loads: [LoadID], then done: (@Sendable () -> Void)?) async {
+        let context = LoadContext(loads: loads)
         let finish = OneShot(abandoned: ()) { [signOuts] in
+            context.end(())
             signOuts.end()
             done?()
         }
@@ -290,7 +292,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             guard finish(()) else { return }
             startTask { await self.signOutTimedOut() }
         }
-        await LoadContext.$current.withValue(LoadContext(loads: loads)) { await loader.signOut() }
+        await LoadContext.$current.withValue(context) { await loader.signOut() }
         deadline.cancel()
         finish(())
     }

@@ -198,13 +198,14 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
             return machine.isCurrent(load)
         }
         guard isCurrent else { return deadline.cancel() }
-        let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
-            deadline.cancel()
-            loadFinished(load, result)
-        }
         // Weak: a task that the loader starts has the context for as long as it runs.
         let context = LoadContext(loads: start.enclosing, priority: start.priority, cancellation: call) {
             [weak self] in self?.snapshot.isCurrent(load) ?? false
+        }
+        let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
+            deadline.cancel()
+            context.end(())
+            loadFinished(load, result)
         }
         LoadContext.$current.withValue(context) {
             loader.load(replacing: start.replacing) { [weak self] result in
@@ -268,14 +269,16 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     }
 
     private func forgetSession(inside loads: [LoadID], then done: (@Sendable () -> Void)?) {
+        let context = LoadContext(loads: loads)
         let finish = OneShot(abandoned: ()) { [signOuts] in
+            context.end(())
             signOuts.end()
             done?()
         }
         let deadline = clock.schedule(after: policy.loadDeadline) { [self, weak finish] in
             if finish?(()) == true { decide { machine.signOutTimedOut() } }
         }
-        LoadContext.$current.withValue(LoadContext(loads: loads)) {
+        LoadContext.$current.withValue(context) {
             loader.signOut {
                 deadline.cancel()
                 finish(())

@@ -98,7 +98,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     private func signIn(_ credential: Credential, after signOuts: PendingWork) async throws {
         // Not inside of a load, for which a sign-out waits.
-        if LoadContext.currentLoads.isEmpty {
+        if LoadContext.running == nil {
             await withCheckedContinuation { continuation in signOuts.whenOver { continuation.resume() } }
         }
         try await signIn(credential)

@@ -14,6 +14,11 @@ package struct LoadContext: Sendable {
     /// A loader that has taken its time to come to the server must not send a request that the next load sends as well.
     package let isWanted: @Sendable () -> Bool
 
+    /// Pending until the load has ended.
+    ///
+    /// A task that the loader started may live on, and begin a login: that is not inside the load any more.
+    package let end = OneShot<Void>(abandoned: ()) { _ in }
+
     /// Cancels the load's task, where it has one that the service does not know.
     package let cancellation: Cancellation
 
@@ -32,6 +37,9 @@ package struct LoadContext: Sendable {
     /// The context of the present code; `nil` outside of a load.
     @TaskLocal package static var current: LoadContext?
 
-    /// The loads inside which the present code runs.
+    /// The context of the present code, if its load is running.
+    package static var running: LoadContext? { current.flatMap { $0.end.isPending ? $0 : nil } }
+
+    /// The loads inside which the present code runs, or began.
     package static var currentLoads: [LoadID] { current?.loads ?? [] }
 }
