@@ -89,7 +89,9 @@ public final class AsyncBearerSession: Sendable {
         let outcome = try await tokens.withToken {
             transport.isRejection($0, of: request)
         } _: { token in
-            await exchange(request, with: token)
+            let outcome = await exchange(request, with: token)
+            if transport.isFinalRejection(outcome, of: request) { await tokens.invalidate(token) }
+            return outcome
         }
         return try transport.answer(for: outcome).get()
     }

@@ -67,8 +67,11 @@ public final class BearerSession: Sendable {
         cancellation.onCancel { answer(.failure(URLError(.cancelled))) }
         let retrieval = tokens.withToken { [transport] outcome in
             transport.isRejection(outcome, of: request)
-        } _: { [transport] token, reply in
-            transport.send(request, with: token, until: cancellation) { reply(.success($0)) }
+        } _: { [transport, tokens] token, reply in
+            transport.send(request, with: token, until: cancellation) { outcome in
+                if transport.isFinalRejection(outcome, of: request) { tokens.invalidate(token) }
+                reply(.success(outcome))
+            }
         } then: { [transport] result in
             answer(result.flatMap { transport.answer(for: $0) })
         }

@@ -76,9 +76,14 @@ struct BearerTransport: Sendable {
         return next
     }
 
-    /// Whether the server rejects the token, and the request can be sent again: a stream is used up by being sent.
+    /// Whether the server rejects the token, and the request can be sent again.
     func isRejection(_ outcome: HTTPExchange.Outcome, of request: URLRequest) -> Bool {
         outcome.response?.statusCode == 401 && request.httpBodyStream == nil
+    }
+
+    /// Whether the server rejects the token, and the request cannot be sent again: a stream is used up by being sent.
+    func isFinalRejection(_ outcome: HTTPExchange.Outcome, of request: URLRequest) -> Bool {
+        outcome.response?.statusCode == 401 && request.httpBodyStream != nil
     }
 
     /// What the caller gets.
