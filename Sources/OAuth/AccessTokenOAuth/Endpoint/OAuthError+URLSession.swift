@@ -9,7 +9,8 @@ extension OAuthError {
             return
         }
         let code = (failure.cause as? URLError)?.code ?? .unknown
-        let system = (failure.cause as? URLError).map { SentSecrets.printable($0.localizedDescription) }
+        let system = (failure.cause as? URLError)
+            .map { Self.withoutProxy(SentSecrets.printable($0.localizedDescription)) }
         let words = system?.lowercased() ?? ""
         if !failure.hasSentBody {
             // Linux has one code for everything, and the reason in its text.
@@ -23,6 +24,11 @@ extension OAuthError {
         } else {
             self = .connectionLost(code: code.rawValue, system: system)
         }
+    }
+
+    /// libcurl repeats the URL of a proxy that it cannot use, behind a quotation mark; a password may be in it.
+    private static func withoutProxy(_ text: String) -> String {
+        text.contains("@") ? text.prefix { $0 != "'" } + "<hidden>" : text
     }
 
     /// What libcurl says if a line of the head is not taken, or there are too many bytes: "out of memory" is a single line

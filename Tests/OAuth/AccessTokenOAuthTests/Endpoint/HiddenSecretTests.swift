@@ -4,6 +4,10 @@ import Testing
 
 @testable import AccessTokenOAuth
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 @Suite("Secrets in a server's words", .eightAtATime, .timeLimit(.minutes(10)))
 struct HiddenSecretTests {
     private func error(_ code: String, _ explanation: String = "", secrets: [String], status: Int = 400) -> OAuthError?
@@ -46,7 +50,11 @@ struct HiddenSecretTests {
         }
     }
 
-    @Test(arguments: ["RT0-secret", "rt0-SECRET", "UlQwLXNlY3JldA", "x.RT0-secret.y", "5254302D736563726574"])
+    @Test(
+        arguments: [
+            "RT0-secret", "rt0-SECRET", "UlQwLXNlY3JldA", "x.RT0-secret.y", "5254302D736563726574", "RT0-secre",
+        ]
+    )
     func `are hidden in a code, and what is no code is not understood`(code: String) {
         #expect(error(code, secrets: ["RT0-secret"]) == .refused("<hidden>"))
         let none = OAuthError.notUnderstood(status: 400, "its error code is none")
@@ -65,6 +73,18 @@ struct HiddenSecretTests {
             let shown = everythingShown(by: error(echo, echo, secrets: [#"s3cr:t +&""#], status: status) as Any)
             for part in ["s3cr", "czNj", "MzY3"] { #expect(!shown.contains(part)) }
         }
+    }
+
+    @Test func `are hidden where they stand in a proxy's URL, which the system repeats`() throws {
+        let words = "Unsupported proxy syntax in 'http://user:s3cret@127.0.0.1:xyz'"
+        let cause = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: words])
+        let error = OAuthError(HTTPFailure(cause: cause, response: nil, hasSentBody: false))
+        #expect(!everythingShown(by: error).contains("s3cret"))
+        #expect("\(error)".contains("Unsupported proxy syntax in <hidden>"))
+    }
+
+    @Test func `are also the values that were added to a grant`() {
+        #expect(TokenGrant.clientCredentials().adding(["key": "K"]).parameters.last?.isSecret == true)
     }
 
     @Test func `do not hide a registered code that contains them, and hide one of the server's own`() {
