@@ -93,7 +93,7 @@ final class FileStoreKillTests {
             // No permission keeps root out: the worker becomes another user.
             options["user"] = "65534"
             let owner = [FileAttributeKey.ownerAccountID: 65_534]
-            for name in ["", "credential.json", "credential.lock"] {
+            for name in ["", "credential.json"] {
                 try FileManager.default.setAttributes(owner, ofItemAtPath: session.appending(path: name).path)
             }
         }

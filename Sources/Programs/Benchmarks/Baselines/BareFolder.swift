@@ -27,9 +27,7 @@ struct BareFolder: Sendable {
     func replace() throws {
         let folder = try descriptor(path, O_RDONLY | O_DIRECTORY)
         defer { close(folder) }
-        let lock = try descriptor("\(path)/credential.lock", O_RDWR)
-        defer { close(lock) }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw Failure(call: "flock") }
+        guard flock(folder, LOCK_EX | LOCK_NB) == 0 else { throw Failure(call: "flock") }
         try load()
         let data = try JSONEncoder().encode(BareRecord())
         let new = try descriptor("\(path)/credential.bare", O_WRONLY | O_CREAT | O_EXCL)

@@ -46,8 +46,7 @@ struct FileCredentialStoreTests {
         _ = try await filledStore()
         #expect(try place.mode("session") == 0o700)
         #expect(try place.mode("session/credential.json") == 0o600)
-        #expect(try place.mode("session/credential.lock") == 0o600)
-        #expect(try place.names == ["a", "credential.json", "credential.lock"])
+        #expect(try place.names == ["a", "credential.json"])
     }
 
     @Test func `no child process inherits what is open`() throws {
@@ -58,15 +57,18 @@ struct FileCredentialStoreTests {
 
     #if os(macOS) || os(Linux)
     /// In a process of its own: the mask is the whole process's.
-    @Test func `a mask that takes rights from the owner as well makes no record that cannot be read`() async throws {
+    @Test func `a mask that takes rights from the owner as well makes nothing that cannot be used`() async throws {
         let store = try await filledStore()
         await #expect(processExitsWith: .success) { [path = place.session.path as String] in
             umask(0o777)
-            try await FileCredentialStore(folder: URL(filePath: path)).update { _ in
-                .replace(Credential(refreshToken: "RT2"))
+            for folder in [path, "\(path)/a/b"] {
+                try await FileCredentialStore(folder: URL(filePath: folder)).update { _ in
+                    .replace(Credential(refreshToken: "RT2"))
+                }
             }
         }
         #expect(try place.mode("session/credential.json") == 0o600)
+        #expect(try place.mode("session/a") == 0o700 && place.mode("session/a/b") == 0o700)
         #expect(try await store.refreshToken == "RT2")
     }
     #endif
@@ -76,8 +78,7 @@ struct FileCredentialStoreTests {
     /// The mode, or a symbolic link.
     @Test(arguments: [
         ("session", 0o750), ("session", 0o701), ("session/credential.json", 0o640), ("session/credential.json", 0o604),
-        ("session/credential.lock", 0o666), ("session", nil), ("session/credential.json", nil),
-        ("session/credential.lock", nil),
+        ("session", nil), ("session/credential.json", nil),
     ])
     func `what others have rights to is not touched, and a symbolic link is not followed`(
         _ name: String,
@@ -91,9 +92,7 @@ struct FileCredentialStoreTests {
         #expect(error?.isInsecure == true)
         #expect(error?.description.contains(mode == nil ? "symbolic link" : "chmod") == true)
         #expect(error?.place?.hasSuffix(name) == true)
-        if !name.hasSuffix("lock") {
-            await #expect(throws: CredentialStoreError.self) { try await store.load() }
-        }
+        await #expect(throws: CredentialStoreError.self) { try await store.load() }
         guard mode != nil else { return }
         try place.setMode(name, name == "session" ? 0o700 : 0o600)
         #expect(try await store.credential == first)
@@ -169,7 +168,7 @@ struct FileCredentialStoreTests {
         #expect(error?.place == place.session.appending(path: "credential.json").path)
         #expect(error?.description.contains("16 MiB") == true)
         #expect(try await store.credential == first)
-        #expect(try place.names == ["credential.json", "credential.lock"])
+        #expect(try place.names == ["credential.json"])
     }
 
     @Test func `a write that fails leaves no file behind`() async throws {
@@ -184,7 +183,17 @@ struct FileCredentialStoreTests {
             }
         }
         #expect(error?.place == record)
-        #expect(try place.names == ["credential.json", "credential.lock"])
+        #expect(try place.names == ["credential.json"])
+    }
+
+    @Test func `a sign-out needs no room on the disk`() async throws {
+        let store = try await filledStore()
+        // No file can be made under the name that a record has at first.
+        let name = place.path("session/credential.new")
+        try FileManager.default.createDirectory(atPath: name, withIntermediateDirectories: false)
+        await #expect(throws: CredentialStoreError.self) { try await store.update { _ in .replace(second) } }
+        try await store.update { _ in .remove }
+        #expect(try await store.load() == nil)
     }
 
     // MARK: What is sealed
@@ -236,22 +245,6 @@ struct FileCredentialStoreTests {
 
     // MARK: What happens under a body
 
-    @Test func `a lock file that was replaced is noticed: nothing is written, and the next update does it`()
-        async throws
-    {
-        let store = try await filledStore()
-        await #expect(throws: CredentialStoreError.superseded) {
-            try await store.update { _ in
-                try place.removeItem("session/credential.lock")
-                try await self.store().update { _ in .replace(second) }
-                return .replace(first)
-            }
-        }
-        #expect(try await store.credential == second)
-        try await store.update { _ in .replace(first) }
-        #expect(try await store.credential == first)
-    }
-
     @Test func `a folder that is removed under a body is an error, and the next update finds what was there`()
         async throws
     {
@@ -287,7 +280,7 @@ struct FileCredentialStoreTests {
         #expect(try await moved.credential == first)
     }
 
-    @Test func `a lock on a file that nobody uses any more lets nobody in`() async throws {
+    @Test func `a lock on a folder that nobody uses any more lets nobody in`() async throws {
         let clock = ManualClock()
         let store = try await filledStore()
         let waiting = FileCredentialStore(folder: place.session, waitLimit: 60, clock: clock)
@@ -308,9 +301,9 @@ struct FileCredentialStoreTests {
                 return .keep
             }
         }
-        // It has the present file open, and waits for its next attempt.
+        // It has the present folder open, and waits for its next attempt.
         await yieldUntil { clock.pendingTimers == 1 }
-        try place.removeItem("session/credential.lock")
+        try FileManager.default.moveItem(atPath: place.path("session"), toPath: place.path("moved"))
         let next = Task {
             try await self.store().update { _ in
                 isInsideAgain.happen()
@@ -332,12 +325,10 @@ struct FileCredentialStoreTests {
 
     @Test func `what a killed process has left is no obstacle, and does not stay`() async throws {
         let store = try await filledStore()
-        let lock = try FileManager.default.attributesOfItem(atPath: place.path("session/credential.lock"))
-        let number = try #require(lock[.systemFileNumber] as? Int)
-        try Data("half of a rec".utf8).write(to: place.session.appending(path: "credential.\(number).new"))
+        try Data("half of a rec".utf8).write(to: place.session.appending(path: "credential.new"))
         try await store.update { _ in .replace(second) }
         #expect(try await store.credential == second)
-        #expect(try place.names == ["credential.json", "credential.lock"])
+        #expect(try place.names == ["credential.json"])
     }
 
     // MARK: With a loader

@@ -129,6 +129,10 @@ struct SavingTests {
         let folder = memory(FileCredentialStore(folder: place.session))
         #expect(memory(FileCredentialStore(folder: place.session)) === folder)
         #expect(memory(FileCredentialStore(folder: place.url)) !== folder)
+        // The folder is not there yet; a link leads to the one above it.
+        let link = place.url.appending(path: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: place.url)
+        #expect(memory(FileCredentialStore(folder: link.appending(path: "session/"))) === folder)
         let kept = memory(store)
         #expect(memory(store) === kept)
         #expect(memory(MemoryCredentialStore()) !== kept)

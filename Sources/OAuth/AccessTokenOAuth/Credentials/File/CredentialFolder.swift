@@ -6,7 +6,8 @@ import Foundation
 /// others, is refused.
 struct CredentialFolder: Sendable {
     static let recordName = "credential.json"
-    static let lockName = "credential.lock"
+    /// Used by the holder of the lock only: a file of that name is what a process left that was killed.
+    static let temporaryName = "credential.new"
     /// No credential is as long as this many bytes.
     static let longestRecord = 16_777_216
 
@@ -21,6 +22,21 @@ struct CredentialFolder: Sendable {
         self.path = url.isFileURL ? path : nil
         place = self.path ?? url.absoluteString
         recordPlace = "\(place)/\(Self.recordName)"
+    }
+
+    /// The place in one spelling, however the path is written: stores of one folder share what they know of its credential.
+    ///
+    /// What is not there yet stays as it is written, behind the folders that are there.
+    var resolvedPlace: String {
+        var (path, missing) = (place[...], "")
+        while let slash = path.lastIndex(of: "/") {
+            if let resolved = unsafe realpath(String(path), nil) {
+                defer { unsafe free(resolved) }
+                return unsafe String(cString: resolved) + missing
+            }
+            (path, missing) = (path[..<slash], path[slash...] + missing)
+        }
+        return place
     }
 
     // MARK: The folder
@@ -58,6 +74,8 @@ struct CredentialFolder: Sendable {
                 throw error(for: SystemCallFailure("mkdir"), at: place)
             }
         }
+        // A umask may have taken rights away from the owner.
+        _ = unsafe chmod(path, 0o700)
         if path == self.path { excludeFromBackup() }
         // The entry in the parent has to last as well, as far as the parent can be opened.
         try? FileDescriptor.open("\(path)/..", O_RDONLY | O_DIRECTORY).flush()
@@ -78,9 +96,8 @@ struct CredentialFolder: Sendable {
         throw CredentialStoreError.unreadable(at: recordPlace, "it has more than 16 MiB")
     }
 
-    /// The file that the lock is on; it is made once, and stays.
-    func lockFile(in folder: borrowing FileDescriptor) throws -> FileDescriptor {
-        // Without the right to write, an exchange would bring what cannot be saved.
+    /// Makes sure of the right to write, without which an exchange would bring what cannot be saved.
+    func requireWritable(_ folder: borrowing FileDescriptor) throws {
         guard unsafe faccessat(folder.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
             throw CredentialStoreError.unavailable(
                 at: place,
@@ -89,20 +106,11 @@ struct CredentialFolder: Sendable {
                 needsRepair: true
             )
         }
-        let flags = O_RDWR | O_CREAT
-        let file = try open(Self.lockName, flags, in: folder.number, as: .file, at: "\(place)/\(Self.lockName)")
-        guard let file else { throw removed }
-        return file
     }
 
     /// Puts a record in the place of the present one: after a power cut there is the one or the other, and whole.
-    ///
-    /// - Parameter temporaryName: must not be in use; a file of that name is what a process left that was killed.
-    func replaceRecord(
-        with data: Data,
-        by temporaryName: String,
-        in folder: borrowing FileDescriptor
-    ) throws {
+    func replaceRecord(with data: Data, in folder: borrowing FileDescriptor) throws {
+        let temporaryName = Self.temporaryName
         guard data.count <= Self.longestRecord else {
             throw CredentialStoreError.unavailable(
                 at: recordPlace,
@@ -126,6 +134,12 @@ struct CredentialFolder: Sendable {
             let needsRepair = (error as? SystemCallFailure)?.needsRepair == true
             throw CredentialStoreError.unavailable(at: recordPlace, "\(error)", needsRepair: needsRepair)
         }
+    }
+
+    /// Removes the record, which needs no room on the disk.
+    func removeRecord(in folder: borrowing FileDescriptor) throws {
+        guard unsafe unlinkat(folder.number, Self.recordName, 0) == 0 else { throw SystemCallFailure("unlink") }
+        try folder.flush()
     }
 
     /// Whether the folder that was opened is the one that the path leads to now.

@@ -22,7 +22,7 @@ public final class FileCredentialStore: PlacedCredentialStore {
     /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
     public var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }
 
-    var memoryName: String { "folder \(folder.place)" }
+    var memoryName: String { "folder \(folder.resolvedPlace)" }
 
     private let folder: CredentialFolder
     private let coder: StoredRecordCoder
@@ -91,7 +91,12 @@ public final class FileCredentialStore: PlacedCredentialStore {
         let data = try coder.data(of: record)
         guard folder.isPresent(lock.folder) else { throw folder.removed }
         try lock.whileHeld {
-            try folder.replaceRecord(with: data, by: lock.temporaryName, in: lock.folder)
+            do {
+                try folder.replaceRecord(with: data, in: lock.folder)
+            } catch  where record.credential == nil {
+                // A full disk has no room for the version, which goes on by the time if there is no record.
+                guard (try? folder.removeRecord(in: lock.folder)) != nil else { throw error }
+            }
         }
         lost.withLock { $0 = nil }
     }

@@ -2,7 +2,9 @@ import AccessTokenCore
 import Dispatch
 import Foundation
 
-/// The exclusive right to a credential folder, between processes: a lock on a file that is never removed.
+/// The exclusive right to a credential folder, between processes: a lock on the folder itself.
+///
+/// A file for the lock could be deleted while it is locked, and the next process would lock another one.
 ///
 /// The system releases it when the process ends, however that ends. Waiting for it holds no thread.
 final class FolderLock: Sendable {
@@ -21,16 +23,13 @@ final class FolderLock: Sendable {
     }
 
     let folder: FileDescriptor
-    private let file: FileDescriptor
-    private let identity: FileStatus.Identity
     private let place: CredentialFolder
     private let isReleased = Locked(false)
 
     private init(_ place: CredentialFolder) throws {
         self.place = place
         folder = try place.openOrMake()
-        file = try place.lockFile(in: folder)
-        identity = try file.status().identity
+        try place.requireWritable(folder)
     }
 
     /// Waits for the lock; after `limit` seconds, it throws ``CredentialStoreError/busy``.
@@ -46,7 +45,7 @@ final class FolderLock: Sendable {
             try Task.checkCancellation()
             if try lock.tryToLock() {
                 if lock.isPresent { return lock }
-                // Folder or file were replaced after they had been opened; the lock is on what no process uses any more.
+                // The folder was replaced after it had been opened; the lock is on what no process uses any more.
                 lock = try FolderLock(place)
             }
             guard left > 0 else { throw CredentialStoreError.busy }
@@ -64,7 +63,7 @@ final class FolderLock: Sendable {
     func release() {
         isReleased.withLock { isReleased in
             isReleased = true
-            _ = flock(file.number, LOCK_UN)
+            _ = flock(folder.number, LOCK_UN)
         }
     }
 
@@ -73,22 +72,17 @@ final class FolderLock: Sendable {
     /// - Throws: ``CredentialStoreError/superseded`` if the lock was released, or is no longer the one that others wait for.
     func whileHeld(_ body: () throws -> Void) throws {
         try isReleased.withLock { isReleased in
-            // A process with the lock of a newer file may write at this moment.
+            // A process with the lock of a newer folder may write at this moment.
             guard !isReleased, isPresent else { throw CredentialStoreError.superseded }
             try body()
         }
     }
 
-    /// Whether the file that is locked is still the one that others wait for.
-    private var isPresent: Bool {
-        place.isPresent(folder) && FileStatus.of(CredentialFolder.lockName, in: folder.number)?.identity == identity
-    }
-
-    /// A name that only the holder of this lock uses, and no process that has lost it.
-    var temporaryName: String { "credential.\(identity.number).new" }
+    /// Whether the folder that is locked is still the one that others wait for.
+    private var isPresent: Bool { place.isPresent(folder) }
 
     private func tryToLock() throws -> Bool {
-        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+        while flock(folder.number, LOCK_EX | LOCK_NB) != 0 {
             let failure = SystemCallFailure("flock")
             if failure.code == EWOULDBLOCK { return false }
             guard failure.code == EINTR else { throw CredentialStoreError.unavailable(at: place.place, "\(failure)") }
