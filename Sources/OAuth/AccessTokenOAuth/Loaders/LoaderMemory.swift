@@ -39,6 +39,7 @@ final class SharedLoaderMemory: Sendable {
     private struct Entry: Sendable {
         // Swift 6.2.0 to 6.2.2 have no `weak let`.
         weak var memory: SharedLoaderMemory?
+        let identity: ObjectIdentifier
     }
 
     private enum Key: Hashable, Sendable {
@@ -51,6 +52,7 @@ final class SharedLoaderMemory: Sendable {
     /// How many stores have an entry here.
     static var count: Int { known.withLock { $0.count } }
 
+    private let key: Key?
     private let memory = Locked(LoaderMemory())
     /// The waits for replies in this process: a sign-in or a sign-out, which ends their session, ends them.
     let replies = RunningRequests()
@@ -64,15 +66,24 @@ final class SharedLoaderMemory: Sendable {
             // A loader keeps its store as long as its memory: no other store has this identity meanwhile.
             key = .object(ObjectIdentifier(store as AnyObject))
         } else {
-            return SharedLoaderMemory()
+            return SharedLoaderMemory(key: nil)
         }
         return known.withLock { known in
-            if let memory = known[key]?.memory { return memory }
-            known = known.filter { $0.value.memory != nil }
-            let memory = SharedLoaderMemory()
-            known[key] = Entry(memory: memory)
+            if let entry = known[key], let memory = entry.memory { return memory }
+            let memory = SharedLoaderMemory(key: key)
+            known[key] = Entry(memory: memory, identity: ObjectIdentifier(memory))
             return memory
         }
+    }
+
+    private init(key: Key?) {
+        self.key = key
+    }
+
+    deinit {
+        guard let key else { return }
+        // Another memory may have taken the place already. It is not touched here: it may go at this moment, under the lock.
+        Self.known.withLock { if $0[key]?.identity == ObjectIdentifier(self) { $0[key] = nil } }
     }
 
     func withLock<Result: Sendable>(_ body: (inout LoaderMemory) -> Result) -> Result {
