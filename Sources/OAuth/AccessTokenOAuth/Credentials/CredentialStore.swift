@@ -50,6 +50,9 @@ extension CredentialStore {
 protocol PlacedCredentialStore: CredentialStore {
     /// The same for all stores of one credential.
     var memoryName: String { get }
+
+    /// Removes whatever is there, readable or not.
+    func reset() async throws
 }
 
 /// Decides what becomes of a record: the closure that ``CredentialStore/update(_:)`` takes.

@@ -23,6 +23,8 @@ struct LoaderMemory: Sendable {
     var lost: OAuthError?
     /// The credential of a session that has ended and whose record could not be removed.
     var ended: Credential?
+    /// Whether a session has ended whose record could not even be read.
+    var hasEndedUnread = false
     /// How many refresh tokens were sent.
     var exchanges = 0
 

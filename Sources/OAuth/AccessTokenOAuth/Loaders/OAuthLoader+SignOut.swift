@@ -15,8 +15,8 @@ extension OAuthLoader {
             do {
                 try await updateSession { record in
                     // After the first attempt there may be a new session, which is not to end.
-                    let ended = self.memory.withLock { $0.ended }
-                    guard attempt == 1 || record?.credential.isSame(as: ended) == true else { return .keep }
+                    let (ended, isUnread) = self.memory.withLock { ($0.ended, $0.hasEndedUnread) }
+                    guard attempt == 1 || isUnread || record?.credential.isSame(as: ended) == true else { return .keep }
                     let credential = self.endSession(with: record?.credential)
                     revoked.withLock { $0 = $0 ?? credential }
                     return record == nil ? .keep : .remove
@@ -25,15 +25,22 @@ extension OAuthLoader {
                 break
             } catch {
                 if attempt == 1, revoked.withLock({ $0 }) == nil {
-                    let credential = endSession(with: try? await store.load()?.credential)
+                    let present = await Task { try await store.load()?.credential }.result
+                    let credential = endSession(with: try? present.get())
                     revoked.withLock { $0 = credential }
+                    if case .failure = present { memory.withLock { $0.hasEndedUnread = true } }
                 }
-                guard attempt < Self.mostRemovals, (error as? CredentialStoreError) != .busy else {
+                let storeError = error as? CredentialStoreError
+                let isUnreadable = storeError?.isUnreadable == true || storeError?.isInsecure == true
+                guard attempt < Self.mostRemovals, !isUnreadable, storeError != .busy else {
+                    // What cannot be read now may be readable later, and the session would be back.
+                    if isUnreadable { try? await (store as? any PlacedCredentialStore)?.reset() }
                     onUnheardError?(error)
                     break
                 }
             }
         }
+        memory.withLock { $0.hasEndedUnread = false }
         if let credential = revoked.withLock({ $0 }) { await revoke(credential) }
     }
 

@@ -69,6 +69,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
             // The rest of the memory tells sessions apart by token, and a load of this one may be running.
             self.memory.withLock { memory in
                 if memory.refused == credential.refreshToken { memory.refused = nil }
+                memory.ended = nil
+                memory.hasEndedUnread = false
             }
         }.value
     }
@@ -110,7 +112,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next `signIn(_:)` must.
     ///
     /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A credential
-    /// that cannot be removed is revoked at least.
+    /// that cannot be removed is revoked at least. One that cannot be read is removed without that, or it could come back.
     public func signOut() async {
         await Task { await self.forget() }.value
     }

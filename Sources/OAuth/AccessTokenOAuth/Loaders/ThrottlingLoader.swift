@@ -92,6 +92,8 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
 
     private func isWorthRemembering(_ error: any Error) -> Bool {
         let isSignedOut = error as? AccessTokenError == .signedOut || (error as? OAuthError)?.requiresSignIn == true
-        return !isSignedOut && !(error is CancellationError)
+        // A login ends what is wrong with the stored credential, and asking costs no server anything.
+        let isUnusable = (error as? CredentialStoreError)?.isTransient == false
+        return !isSignedOut && !isUnusable && !(error is CancellationError)
     }
 }

@@ -103,6 +103,80 @@ struct SignOutTests {
         }
     }
 
+    /// Fails in all that it does, for the first few calls.
+    private final class BlindStore: CredentialStore {
+        let base: MemoryCredentialStore
+        /// What the first update that does not fail does before.
+        let beforeUpdate = Locked<(@Sendable () async throws -> Void)?>(nil)
+        private let failures: Locked<Int>
+
+        init(_ credential: Credential, failures: Int) {
+            base = MemoryCredentialStore(credential)
+            self.failures = Locked(failures)
+        }
+
+        private func fail() throws {
+            failures.withLock { $0 -= 1 }
+            if failures.withLock({ $0 }) >= 0 { throw TroubledStore.Trouble() }
+        }
+
+        func load() async throws -> CredentialRecord? {
+            try fail()
+            return try await base.load()
+        }
+
+        func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+            try fail()
+            try await beforeUpdate.withLock { $0.take() }?()
+            return try await base.update(body)
+        }
+    }
+
+    @Test func `removes and revokes also what could not be read at first`() async throws {
+        try await withServer(replying: 200) { server in
+            let store = BlindStore(start, failures: 2)
+            let unheard = UnheardErrors()
+            await OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear).signOut()
+            #expect(try await store.credential == nil)
+            #expect(server.requests.map(\.body) == ["token=RT0&token_type_hint=refresh_token&client_id=app"])
+            #expect(unheard.all.isEmpty)
+        }
+    }
+
+    @Test func `keeps the session that began while it could not read`() async throws {
+        let store = BlindStore(start, failures: 2)
+        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"))
+        let loader = OAuthLoader(endpoint: endpoint, store: store)
+        store.beforeUpdate.withLock { $0 = { try await loader.signIn(Credential(refreshToken: "NEW")) } }
+        await loader.signOut()
+        #expect(try await store.refreshToken == "NEW")
+    }
+
+    @Test(arguments: [true, false])
+    func `removes what cannot be read, which could be readable later`(isDamaged: Bool) async throws {
+        let place = TemporaryFolder()
+        let store = FileCredentialStore(folder: place.session)
+        try await store.update { _ in .replace(start) }
+        let text = try place.text
+        if isDamaged { try place.write("damaged") } else { try place.setMode("session/credential.json", 0o640) }
+        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"))
+        let unheard = UnheardErrors()
+        await OAuthLoader(endpoint: endpoint, store: store, onUnheardError: unheard.hear).signOut()
+        #expect(unheard.all.map { ($0 as? CredentialStoreError)?.isUnreadable } == [isDamaged])
+        #expect(try await store.load() == nil)
+        #expect(try place.text != text)
+    }
+
+    @Test func `takes nothing from the next session with the same tokens`() async throws {
+        let store = TroubledStore(start)
+        let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"))
+        let loader = OAuthLoader(endpoint: endpoint, store: store)
+        store.fail(3)
+        await loader.signOut()
+        try await loader.signIn(start)
+        #expect(try await loader.load(replacing: nil) == start.accessToken)
+    }
+
     @Test(arguments: [false, true])
     func `that returns late takes nothing from the session that began meanwhile`(fails: Bool) async throws {
         try await withServer(replying: 200) { server in

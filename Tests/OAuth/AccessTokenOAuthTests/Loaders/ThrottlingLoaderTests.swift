@@ -49,6 +49,7 @@ struct ThrottlingLoaderTests {
     @Test func `that nobody is signed in is found out anew each time, as after a cancellation`() async {
         let errors: [any Error] = [
             OAuthError.refused("invalid_grant"), AccessTokenError.signedOut, CancellationError(),
+            CredentialStoreError.unreadable(at: "place", "it is damaged"),
         ]
         for error in errors {
             let base = ListLoader(.failure(error))
