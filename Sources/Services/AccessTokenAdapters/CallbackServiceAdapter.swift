@@ -95,7 +95,8 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         }
     }
 
-    /// A valid token from the service itself, after the calls that were made through the adapter.
+    /// A valid token from the service itself, after the calls that were made through the adapter (of an
+    /// `AsyncAccessTokenService`; a service of your own may answer first).
     ///
     /// It stands beside `retrieveToken(then:)`, where the compiler points async code to it.
     public nonisolated(nonsending) func token() async throws -> AccessToken {
