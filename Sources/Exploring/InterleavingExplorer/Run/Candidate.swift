@@ -13,7 +13,8 @@ struct Candidate: Sendable {
         case block(ControlledQueue)
         /// Whatever has come to a suspended dispatch queue.
         case drain(SuspendedQueue)
-        case timer(Int)
+        /// Moves the clock to the deadline.
+        case timer(at: Duration, Action)
         /// A step that goes on behind the preemption point at which it is held.
         case heldStep(HeldStep)
     }

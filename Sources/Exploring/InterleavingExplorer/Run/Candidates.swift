@@ -1,19 +1,12 @@
 /// What can run, in the order in which it became ready, and the timers.
 @available(Executors, *)
 struct Candidates: Sendable {
-    struct Timer: Sendable {
-        let deadline: Duration
-        let fire: @Sendable () -> Void
-        let candidate: Candidate
-
-        var number: Int { candidate.key.arrival }
-    }
-
     var isInStep = false
     private var ready: [Candidate] = []
     /// What became ready in the segment that runs now, and can run when it is over.
     private(set) var madeReady: [Candidate] = []
-    private var timers: [Timer] = []
+    /// In order of deadlines and then of arrival, which is a timer's number.
+    private var timers: [(deadline: Duration, candidate: Candidate)] = []
     private(set) var now = Duration.zero
     private(set) var queues: [SuspendedQueue] = []
     /// How many drains were the last resort since something has happened.
@@ -28,14 +21,23 @@ struct Candidates: Sendable {
     // MARK: What is ready
 
     mutating func add(_ work: Candidate.Work, of participant: Int, as label: String?, rank: Int? = nil) {
-        let arrival = nextArrival()
-        let key = Candidate.Key(rank: rank ?? -arrival, arrival: arrival)
-        let candidate = Candidate(work: work, participant: participant, label: label, key: key)
+        let candidate = newCandidate(work, of: participant, as: label, rank: rank)
         if isInStep {
             madeReady.append(candidate)
         } else {
             ready.append(candidate)
         }
+    }
+
+    private mutating func newCandidate(
+        _ work: Candidate.Work,
+        of participant: Int,
+        as label: String?,
+        rank: Int? = nil
+    ) -> Candidate {
+        let arrival = nextArrival()
+        let key = Candidate.Key(rank: rank ?? -arrival, arrival: arrival)
+        return Candidate(work: work, participant: participant, label: label, key: key)
     }
 
     /// Lets run what the segment has made ready that is over.
@@ -53,12 +55,12 @@ struct Candidates: Sendable {
 
     /// The keys of what can be taken; those of timers come last.
     func keys(withTimers: Bool) -> [Candidate.Key] {
-        ready.map { $0.key } + (withTimers ? dueTimers.map { $0.candidate.key } : [])
+        ready.map { $0.key } + (withTimers ? dueTimers.map { $0.key } : [])
     }
 
     mutating func take(_ key: Candidate.Key) -> Candidate? {
         if let index = ready.firstIndex(where: { $0.key.arrival == key.arrival }) { return ready.remove(at: index) }
-        return timers.first { $0.number == key.arrival }?.candidate
+        return removeTimer(key.arrival)
     }
 
     mutating func takeOldest() -> Candidate? {
@@ -118,33 +120,26 @@ struct Candidates: Sendable {
     // MARK: Timers
 
     /// The timers that are due next, which is more than one if they are due together.
-    private var dueTimers: ArraySlice<Timer> {
+    private var dueTimers: [Candidate] {
         guard let first = timers.first else { return [] }
-        return timers.prefix { $0.deadline <= max(first.deadline, now) }
+        return timers.prefix { $0.deadline <= max(first.deadline, now) }.map { $0.candidate }
     }
 
     var hasTimers: Bool { !timers.isEmpty }
 
-    /// Adds a timer, in order of deadlines and then of arrival, and returns its number.
-    mutating func addTimer(at deadline: Duration, _ label: String, _ fire: @escaping @Sendable () -> Void) -> Int {
-        let number = nextArrival()
-        let candidate = Candidate(
-            work: .timer(number),
-            participant: Participants.clock,
-            label: label,
-            key: Candidate.Key(rank: -number, arrival: number)
-        )
-        let timer = Timer(deadline: deadline, fire: fire, candidate: candidate)
-        timers.insert(timer, at: timers.firstIndex { $0.deadline > deadline } ?? timers.count)
-        return number
+    /// Adds a timer, and returns its number.
+    mutating func addTimer(at deadline: Duration, _ label: String, _ action: Action) -> Int {
+        let timer = newCandidate(.timer(at: deadline, action), of: Participants.clock, as: label)
+        timers.insert((deadline, timer), at: timers.firstIndex { $0.deadline > deadline } ?? timers.count)
+        return timer.key.arrival
     }
 
-    mutating func removeTimer(_ number: Int) -> Timer? {
-        timers.firstIndex { $0.number == number }.map { timers.remove(at: $0) }
+    mutating func removeTimer(_ number: Int) -> Candidate? {
+        timers.firstIndex { $0.candidate.key.arrival == number }.map { timers.remove(at: $0).candidate }
     }
 
     func label(ofTimer number: Int) -> String? {
-        timers.first { $0.number == number }?.candidate.label
+        timers.first { $0.candidate.key.arrival == number }?.candidate.label
     }
 
     mutating func advance(to time: Duration) {

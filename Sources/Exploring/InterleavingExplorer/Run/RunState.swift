@@ -49,16 +49,6 @@ struct RunState: Sendable {
         if failure == nil { failure = (kind, message()) }
     }
 
-    // MARK: Candidates
-
-    mutating func removeTimer(_ number: Int) -> Candidates.Timer? {
-        let timer = candidates.removeTimer(number)
-        if timer != nil { touchMarks() }
-        return timer
-    }
-
-    // MARK: Participants
-
     func name(of participant: Int) -> String {
         participants.name(of: participant)
     }

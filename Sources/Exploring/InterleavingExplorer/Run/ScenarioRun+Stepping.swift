@@ -66,13 +66,12 @@ extension ScenarioRun {
             state.withLock { $0.isDraining = true }
             surroundings.progress.waiting { queue.drain() }
             state.withLock { $0.isDraining = false }
-        case .timer(let number):
-            let timer = state.withLock { state in
-                let timer = state.removeTimer(number)
-                if let timer { state.candidates.advance(to: timer.deadline) }
-                return timer
+        case .timer(let deadline, let action):
+            state.withLock { state in
+                state.touchMarks()
+                state.candidates.advance(to: deadline)
             }
-            timer?.fire()
+            action.run()
         case .heldStep:
             break
         }

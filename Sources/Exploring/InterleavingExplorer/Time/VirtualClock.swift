@@ -90,7 +90,7 @@ public struct VirtualClock: Clock, Sendable {
         }
         let number = run.state.withLock { state in
             state.touchMarks()
-            return state.candidates.addTimer(at: deadline, name, fire)
+            return state.candidates.addTimer(at: deadline, name, Action(fire))
         }
         run.preemptionPoint()
         return VirtualTimer(run: run, number: number)
@@ -107,10 +107,12 @@ public struct VirtualTimer: Sendable {
     public func cancel() {
         let isControlling = run.isControlling
         // The timer's closure goes behind the lock: with it an object may go that calls the run at its end.
-        let (_, escaped) = run.state.withLock { state -> (Candidates.Timer?, String?) in
+        let (_, escaped) = run.state.withLock { state -> (Candidate?, String?) in
             // No other thread takes away what the schedule may choose.
             if !isControlling, state.phase == .exploring { return (nil, state.candidates.label(ofTimer: number)) }
-            return (state.removeTimer(number), nil)
+            let timer = state.candidates.removeTimer(number)
+            if timer != nil { state.touchMarks() }
+            return (timer, nil)
         }
         if let escaped { run.reportEscape("the timer “\(escaped)” was cancelled by another thread") }
         run.preemptionPoint()
