@@ -79,7 +79,6 @@ struct Exploration {
 
     private mutating func addRemarks() {
         if report.isComplete, report.holds, report.schedules == 1, operations > 1 {
-            report.sawNothingShared = true
             report.remarks.append(ExplorationReport.nothingShared)
         }
         if givenUp > 0 {

@@ -30,9 +30,7 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// The first failure, which has the fewest delays of all unless schedules were drawn.
     public internal(set) var failure: ScenarioFailure?
 
-    /// Whether several operations gave one schedule: none of them seems to touch what another one touches.
-    var sawNothingShared = false
-
+    /// A remark where several operations gave one schedule: none of them seems to touch what another one touches.
     static let nothingShared = """
         Nothing shared was seen, so one schedule stands for all: is state behind a lock, a stream or an executor unmarked? \
         Mark it: run.effect("name") { … }
@@ -53,7 +51,9 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
             throw failure
         }
         if allowIncomplete { return }
-        if sawNothingShared { throw incomplete("holds. \(Self.nothingShared). If nothing is shared,") }
+        if remarks.contains(Self.nothingShared) {
+            throw incomplete("holds. \(Self.nothingShared). If nothing is shared,")
+        }
         guard isComplete else {
             let advice = omission ?? "make the scenario smaller, raise maximumSchedules"
             throw incomplete("holds under \(schedules) schedules (\(mode)), but there are more: \(advice), or")
