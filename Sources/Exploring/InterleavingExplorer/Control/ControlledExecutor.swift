@@ -48,7 +48,7 @@ final class ControlledExecutor: TaskExecutor {
         let task = JobLayout.taskID(of: job)
         let run = state.withLock { $0.former[task]?.run ?? $0.served.run }
         if let run {
-            return run.accept(job, from: .executor)
+            return run.accept(job, isFollowed: true)
         }
         TaskCensus.note(task)
         if TaskStatus.isKnown, preference == nil, JobLayout.kind(of: job) == .task {
@@ -69,27 +69,19 @@ final class ControlledExecutor: TaskExecutor {
 /// A job of the concurrency runtime that has come under control.
 @available(Executors, *)
 struct ControlledJob: Sendable {
-    enum Origin: Sendable {
-        /// It prefers the run's executor.
-        case executor
-        /// It was on its way to the process-wide pool, and could not be made to prefer the run's executor.
-        case hook
-    }
-
     let job: UnownedJob
     let kind: JobLayout.Kind
     /// The task that it runs, or zero.
     let taskID: UInt64
     let isChild: Bool
-    let origin: Origin
     /// Whether it is the first job of its task.
     var isNew = false
     /// Whether the task sends every job here: its way from actor to actor is known.
-    var isFollowed = true
+    var isFollowed: Bool
 
-    init(_ job: UnownedJob, from origin: Origin) {
+    init(_ job: UnownedJob, isFollowed: Bool) {
         self.job = job
-        self.origin = origin
+        self.isFollowed = isFollowed
         kind = JobLayout.kind(of: job)
         taskID = JobLayout.taskID(of: job)
         isChild = JobLayout.isChild(job)

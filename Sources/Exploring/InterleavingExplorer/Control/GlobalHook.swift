@@ -13,7 +13,7 @@ enum GlobalHook {
             TaskCensus.note(JobLayout.taskID(of: job))
             return original(job)
         }
-        run.accept(job, from: .hook)
+        run.accept(job, isFollowed: false)
     }
 
     private typealias OriginalExecutor = @convention(thin) () -> UnownedSerialExecutor

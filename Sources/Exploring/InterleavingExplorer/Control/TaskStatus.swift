@@ -125,7 +125,8 @@ extension TaskStatus {
             _ = unsafe Unmanaged.passRetained(executor)
         }
 
-        /// Gives a task that has not begun to run the preference: its way from actor to actor is under control.
+        /// Gives a task that has not begun to run the preference, unless the task has one: its way from actor to actor is
+        /// under control.
         func attach(toTaskAt task: UInt) {
             let status = TaskStatus.word(task, TaskStatus.statusWord)
             guard status & TaskStatus.hasPreferenceFlag == 0 else { return }

@@ -56,7 +56,7 @@ struct Candidate: Sendable {
     /// Whether it runs code that the explorer knows nothing of, or whose way from actor to actor it cannot follow.
     var isOpaque: Bool {
         switch work {
-        case .job(let job): job.kind == .other || job.origin == .hook && !job.isFollowed
+        case .job(let job): job.kind == .other || !job.isFollowed
         case .wake, .heldStep: false
         case .closure, .cancellation, .block, .drain, .timer: true
         }

@@ -54,7 +54,7 @@ extension RunState {
             participants[participant].taskID = job.taskID
             participants[participant].isChild = job.isChild
             participants[participant].status = .isReady
-            if job.origin == .hook { preference?.attach(toTaskAt: job.address) }
+            preference?.attach(toTaskAt: job.address)
         case .task:
             noteResumption(of: participant)
         case .actor:

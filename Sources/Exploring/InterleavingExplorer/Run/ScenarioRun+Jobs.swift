@@ -30,8 +30,9 @@ extension ScenarioRun {
         escapes.report(message)
     }
 
-    func accept(_ job: UnownedJob, from origin: ControlledJob.Origin) {
-        var job = ControlledJob(job, from: origin)
+    /// Takes a job over, from the executor that its task prefers, or from the hook, where its task prefers none yet.
+    func accept(_ job: UnownedJob, isFollowed: Bool) {
+        var job = ControlledJob(job, isFollowed: isFollowed)
         let preference = controlledExecutor.preference
         TaskCensus.note(job.taskID, on: surroundings.census)
         let isControlled = isControlling
@@ -43,7 +44,7 @@ extension ScenarioRun {
                 startedBy: parent,
                 for: state.segment.cause
             )
-            job.isFollowed = origin == .executor || job.isNew && preference != nil
+            job.isFollowed = isFollowed || job.isNew && preference != nil
             state.note(job, of: participant, preference: preference)
             if state.phase == .over {
                 // Of an abandoned run anything may come late: its end was not waited for.
