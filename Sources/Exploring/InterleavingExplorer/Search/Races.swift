@@ -10,19 +10,11 @@ struct Event: Sendable {
     var footprint = Footprint()
 }
 
-/// Two segments of a run that happened in one order, and could have happened in the other one.
-@available(Executors, *)
-struct Race {
-    /// The choice before the first of the two.
-    let choice: Int
-    /// What could run there on the way to the other order; one of it is enough.
-    let initials: [Int]
-}
-
 /// The races of a run: dynamic partial-order reduction with source sets (Abdulla, Aronis, Jonsson, Sagonas, 2014).
 ///
 /// A segment happens before another one if it has made the other one ready, or if it comes first and conflicts with the other
-/// one. A race is a conflict without anything in between. Only a race shows that another choice can matter.
+/// one. A race is a conflict without anything in between: the two could have happened in the other order. Only a race shows
+/// that another choice can matter.
 @available(Executors, *)
 struct Races {
     private var happenedBefore: [[UInt64]] = []
@@ -34,9 +26,10 @@ struct Races {
         creators = events.map { event in events.lastIndex { $0.start < event.arrival } }
     }
 
-    /// The races whose second segment is not among the first ones.
-    mutating func find(from first: Int) -> [Race] {
-        var races: [Race] = []
+    /// The races whose second segment is not among the first ones: the choice before the first segment, and what could run
+    /// there on the way to the other order, of which one is enough.
+    mutating func find(from first: Int) -> [(choice: Int, initials: [Int])] {
+        var races: [(choice: Int, initials: [Int])] = []
         let words = events.count / 64 + 1
         for later in events.indices {
             var before = [UInt64](repeating: 0, count: words)
@@ -53,7 +46,7 @@ struct Races {
             guard later >= first else { continue }
             for earlier in racing {
                 guard let choice = events[earlier].choice else { continue }
-                races.append(Race(choice: choice, initials: initials(between: earlier, and: later)))
+                races.append((choice, initials(between: earlier, and: later)))
             }
         }
         return races
