@@ -37,38 +37,26 @@ enum Decision: Sendable {
 /// Follows the beginning of a schedule, then first-in-first-out order but for what is asleep.
 @available(Executors, *)
 struct PrefixChooser: Chooser {
-    let digits: [UInt8]
+    /// What is left of the beginning.
+    var digits: ArraySlice<UInt8>
     /// What had happened before the last digit when it was first tried.
-    let expected: UInt64?
+    var expected: UInt64?
     /// The sleep set: what was tried already in the place of the last digit, and has not been disturbed since.
-    private(set) var asleep: [Asleep]
-    private var position = 0
-    /// Whether the last step was a choice.
-    private var isChoice = false
+    var asleep: [Asleep] = []
 
-    init(digits: [UInt8], expected: UInt64? = nil, asleep: [Asleep] = []) {
-        self.digits = digits
-        self.expected = expected
-        self.asleep = asleep
-    }
-
-    var isIncomplete: Bool {
-        position < digits.count
-    }
+    var isIncomplete: Bool { !digits.isEmpty }
 
     mutating func choose(among keys: [Candidate.Key], fingerprint: UInt64) -> Decision {
-        isChoice = keys.count > 1
-        guard isIncomplete else {
+        guard let digit = digits.first else {
             let awake = keys.firstIndex { key in !asleep.contains { $0.arrival == key.arrival } }
             return awake.map { .take($0) } ?? .prune
         }
-        guard isChoice else { return .take(0) }
-        let digit = Int(digits[position])
-        position += 1
-        if position == digits.count, let expected, expected != fingerprint {
+        guard keys.count > 1 else { return .take(0) }
+        digits.removeFirst()
+        if !isIncomplete, let expected, expected != fingerprint {
             return .diverge
         }
-        return digit < keys.count ? .take(digit) : .diverge
+        return digit < keys.count ? .take(Int(digit)) : .diverge
     }
 
     mutating func segmentEnded(_ footprint: Footprint) {

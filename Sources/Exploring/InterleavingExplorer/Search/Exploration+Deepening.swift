@@ -58,7 +58,7 @@ extension Exploration {
     private func chooser(for branch: Frontier.Branch?) -> any Chooser {
         guard let branch else { return PrefixChooser(digits: []) }
         return PrefixChooser(
-            digits: branch.node.digits(endingWith: branch.digit),
+            digits: branch.node.digits(endingWith: branch.digit)[...],
             expected: branch.node.fingerprint,
             asleep: knowledge.reductions.contains(.independentSteps) ? branch.node.asleep : []
         )

@@ -167,7 +167,7 @@ struct Exploration {
     /// Runs the schedule with these digits, and says whether it had all of them.
     func runOnce(under digits: [UInt8]) -> (Execution, hasAllDigits: Bool, failure: RunState.Failure?) {
         let run = newRun()
-        var chooser: any Chooser = PrefixChooser(digits: digits)
+        var chooser: any Chooser = PrefixChooser(digits: digits[...])
         let execution = run.execute(scenario, by: &chooser)
         return (execution, !chooser.isIncomplete, run.state.withLock { $0.failure })
     }
@@ -264,7 +264,7 @@ struct Exploration {
 
     func replay(_ schedule: Schedule) -> Replay {
         let run = newRun(recording: true, replaying: schedule)
-        var chooser: any Chooser = PrefixChooser(digits: schedule.digits)
+        var chooser: any Chooser = PrefixChooser(digits: schedule.digits[...])
         let execution = run.execute(scenario, by: &chooser)
         let (steps, ended) = run.state.withLock { ($0.recording?.steps ?? [], $0.failure) }
         var failure: RunState.Failure? = escapes.first.map { (.escape, $0) } ?? ended
