@@ -4,8 +4,8 @@ struct Participants: Sendable {
     struct Participant: Sendable {
         let name: String?
         /// The participant that started this one, and this one's index among the tasks that it started.
-        let parent: Int
-        let ordinal: Int
+        var parent = Participants.scenario
+        var ordinal = 0
         /// What the scenario or the clock did when it was started.
         var cause: String?
         var started = 0
@@ -25,9 +25,7 @@ struct Participants: Sendable {
     static let scenario = 0
     static let clock = 1
 
-    private var all = [
-        Participant(name: "scenario", parent: 0, ordinal: 0), Participant(name: "clock", parent: 0, ordinal: 0),
-    ]
+    private var all = [Participant(name: "scenario"), Participant(name: "clock")]
     private var ofTasks: [UInt64: Int] = [:]
     /// Whom the next new task belongs to.
     var nextOwner: Int?
@@ -42,7 +40,7 @@ struct Participants: Sendable {
     }
 
     mutating func add(_ name: String, isOperation: Bool = false) -> Int {
-        all.append(Participant(name: name, parent: 0, ordinal: 0, isOperation: isOperation))
+        all.append(Participant(name: name, isOperation: isOperation))
         return all.count - 1
     }
 
@@ -59,9 +57,8 @@ struct Participants: Sendable {
             return nextOwner
         }
         all[parent].started += 1
-        var participant = Participant(name: nil, parent: parent, ordinal: all[parent].started)
-        participant.cause = parent <= Self.clock ? cause : nil
-        all.append(participant)
+        let ownCause = parent <= Self.clock ? cause : nil
+        all.append(Participant(name: nil, parent: parent, ordinal: all[parent].started, cause: ownCause))
         ofTasks[id] = all.count - 1
         return all.count - 1
     }

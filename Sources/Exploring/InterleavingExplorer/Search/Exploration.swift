@@ -150,7 +150,7 @@ struct Exploration {
 
     // MARK: One run
 
-    func newRun(recording: Bool = false, replaying schedule: Schedule? = nil) -> ScenarioRun {
+    func newRun(replaying schedule: Schedule? = nil) -> ScenarioRun {
         var knowledge = knowledge
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
         if let schedule, schedule.entersActorsLater { knowledge.reductions.remove(.entersActorsAtOnce) }
@@ -160,7 +160,7 @@ struct Exploration {
             knowing: knowledge,
             in: surroundings,
             after: report.schedules,
-            recording: recording
+            recording: schedule != nil
         )
     }
 
@@ -263,7 +263,7 @@ struct Exploration {
     }
 
     func replay(_ schedule: Schedule) -> Replay {
-        let run = newRun(recording: true, replaying: schedule)
+        let run = newRun(replaying: schedule)
         var chooser: any Chooser = PrefixChooser(digits: schedule.digits[...])
         let execution = run.execute(scenario, by: &chooser)
         let (steps, ended) = run.state.withLock { ($0.recording?.steps ?? [], $0.failure) }
