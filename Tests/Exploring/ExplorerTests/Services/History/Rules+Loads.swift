@@ -36,13 +36,8 @@ extension Rule {
         },
 
         Rule("X2", must: "never cancel a load, but at sign-out") { history in
-            var hasSignedOut = false
-            for entry in history.entries {
-                switch entry {
-                case .signsOut: hasSignedOut = true
-                case .loadAnswers(let load, _, true) where !hasSignedOut: return "load \(load) was cancelled"
-                default: break
-                }
+            for case .loadAnswers(let load, _, true) in history.entries.prefix(while: { $0 != .signsOut }) {
+                return "load \(load) was cancelled"
             }
             return nil
         },
