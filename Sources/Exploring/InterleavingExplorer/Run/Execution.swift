@@ -7,8 +7,8 @@ struct Execution: Sendable {
     /// Whether there were more candidates at some moment than a digit can tell apart.
     var isTruncated = false
     var findings = RunState.Findings()
-    /// The steps in which tasks have begun that did not come by.
-    var missed: [MissedTasks] = []
+    /// The steps in which tasks have begun out of sight, or meanwhile on another thread.
+    var missed: [(step: Int, ids: [UInt64])] = []
     /// Whether the run was given up, mostly because it can show nothing new.
     var isPruned = false
     /// Whether the run was given up because a thread seemed to wait for a lock that a held step has.
@@ -18,12 +18,6 @@ struct Execution: Sendable {
     var hasEndedEarly = false
     /// Stands for everything that has happened.
     var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
-
-    /// Tasks that have begun out of sight in a step, or meanwhile on another thread.
-    struct MissedTasks: Sendable {
-        let step: Int
-        let ids: [UInt64]
-    }
 
     var digits: [UInt8] { choices.map { $0.digit } }
 

@@ -84,7 +84,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         run.run(candidate)
         guard !isGivenUp else { return }
         let missed = surroundings.census.missedTasks()
-        if !missed.isEmpty { execution.missed.append(.init(step: execution.steps, ids: missed)) }
+        if !missed.isEmpty { execution.missed.append((execution.steps, missed)) }
         endSegment()
         run.state.withLock { state in
             // After a drain that did nothing it takes another step until there can be more blocks.

@@ -39,8 +39,8 @@ extension Exploration {
     /// have started none for twice as long.
     func startsTasksOutOfSight() -> Bool {
         var noise = 0
-        return missed.contains { tasks, digits in
-            guard tasks.ids.contains(where: surroundings.census.misses) else { return false }
+        return missed.contains { step, ids, digits in
+            guard ids.contains(where: surroundings.census.misses) else { return false }
             var duration = Duration.milliseconds(1)
             return (0..<10).allSatisfy { _ in
                 while !isQuiet(for: duration * 2) {
@@ -51,7 +51,7 @@ extension Exploration {
                 let (execution, _, _) = runOnce(under: digits)
                 duration = max(duration, ContinuousClock.now - start)
                 return execution.missed.contains {
-                    $0.step == tasks.step && $0.ids.contains(where: surroundings.census.misses)
+                    $0.step == step && $0.ids.contains(where: surroundings.census.misses)
                 }
             }
         }

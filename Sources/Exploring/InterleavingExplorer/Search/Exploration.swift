@@ -26,7 +26,7 @@ struct Exploration {
     private var escapes: EscapeLog { surroundings.escapes }
     var report: ExplorationReport
     /// Tasks that may have begun out of sight, each with its schedule.
-    var missed: [(tasks: Execution.MissedTasks, digits: [UInt8])] = []
+    var missed: [(step: Int, ids: [UInt64], digits: [UInt8])] = []
     var knowledge: Knowledge
     var isCutByLock = false
     private var operations = 0
@@ -211,9 +211,8 @@ struct Exploration {
         isCutByLock = isCutByLock || findings.isCutByLock
         if execution.hasMetLock { givenUp += 1 }
         knowledge.lockSites.formUnion(execution.lockSites)
-        for tasks in execution.missed
-        where missed.count(where: { $0.tasks.step == tasks.step }) < Self.schedulesForEachStep {
-            missed.append((tasks, execution.digits))
+        for (step, ids) in execution.missed where missed.count(where: { $0.step == step }) < Self.schedulesForEachStep {
+            missed.append((step, ids, execution.digits))
         }
     }
 
