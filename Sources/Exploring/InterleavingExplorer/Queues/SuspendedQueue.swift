@@ -67,7 +67,7 @@ extension ScenarioRun {
         let id = JobLayout.taskID(of: job)
         return state.withLock { state in
             let participant = state.participants.owner(ofTask: id, startedBy: state.acting, for: state.segment.cause)
-            return state.name(of: participant)
+            return state.participants.name(of: participant)
         }
     }
 }

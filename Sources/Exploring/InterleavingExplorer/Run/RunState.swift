@@ -49,10 +49,6 @@ struct RunState: Sendable {
         if failure == nil { failure = (kind, message()) }
     }
 
-    func name(of participant: Int) -> String {
-        participants.name(of: participant)
-    }
-
     /// The participant whose task the calling thread runs, if there is one.
     var current: Int? {
         participants.index(ofTaskAt: TaskStatus.currentTask)
@@ -69,7 +65,7 @@ struct RunState: Sendable {
         guard isRecording, let (action, actor) = recording?.beginning(of: candidate) else { return }
         let step = TraceStep(
             number: number,
-            participant: name(of: candidate.participant),
+            participant: participants.name(of: candidate.participant),
             action: action,
             actor: actor,
             choice: choice,
@@ -82,7 +78,7 @@ struct RunState: Sendable {
 
     mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "") {
         guard isRecording else { return }
-        let event = TraceEvent(kind: kind, participant: name(of: participant), text: text())
+        let event = TraceEvent(kind: kind, participant: participants.name(of: participant), text: text())
         recording?.add(event)
     }
 }

@@ -76,7 +76,7 @@ extension ScenarioRun {
 
     /// Fails a run that seems to have ended well if it has escaped, or if something of it goes on elsewhere.
     private func judge(leavingBehind participants: [Int]) {
-        let unfinished = state.withLock { state in participants.map { state.name(of: $0) } }
+        let unfinished = state.withLock { state in participants.map { state.participants.name(of: $0) } }
         if !unfinished.isEmpty, escapes.first == nil {
             // To say whom it is that they wait for, if that can be found out.
             _ = escapes.wait(for: explorer.patience)

@@ -48,7 +48,7 @@ extension ScenarioRun {
             state.note(job, of: participant, preference: preference)
             if state.phase == .over {
                 // Of an abandoned run anything may come late: its end was not waited for.
-                return (isControlled || state.isAbandoned ? nil : state.name(of: participant), true)
+                return (isControlled || state.isAbandoned ? nil : state.participants.name(of: participant), true)
             }
             // The job of an actor is no task's: its participant keeps the reference that it has.
             if job.isNew, let reference = TaskReference(of: job) {
@@ -56,10 +56,10 @@ extension ScenarioRun {
             }
             state.candidates.add(.job(job), of: participant, as: nil, rank: participant)
             if job.kind == .task, state.candidates.isInStep, participant != parent, state.isRecording {
-                let name = state.name(of: participant)
+                let name = state.participants.name(of: participant)
                 state.record(job.isNew ? .starts : .wakes, by: parent, name)
             }
-            return (isControlled ? nil : state.name(of: participant), false)
+            return (isControlled ? nil : state.participants.name(of: participant), false)
         }
         if isLate {
             controlledExecutor.release(job.job)

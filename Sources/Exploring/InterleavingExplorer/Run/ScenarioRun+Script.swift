@@ -99,7 +99,7 @@ extension ScenarioRun {
 
     private func finish(_ participant: Int) {
         state.withLock { state in
-            let name = state.name(of: participant)
+            let name = state.participants.name(of: participant)
             if let index = state.unfinished.firstIndex(of: name) {
                 state.unfinished.remove(at: index)
             }

@@ -95,7 +95,8 @@ struct Exploration {
     func stuckReport() -> ExplorationReport {
         let run = surroundings.executor.run
         let (digits, participant) =
-            run?.state.withLock { ($0.digits, $0.name(of: $0.segment.participant)) } ?? ([], "the scenario")
+            run?.state.withLock { ($0.digits, $0.participants.name(of: $0.segment.participant)) }
+            ?? ([], "the scenario")
         var report = report
         report.schedules = 1 + (run?.schedulesBefore ?? 0)
         report.failures = 1
