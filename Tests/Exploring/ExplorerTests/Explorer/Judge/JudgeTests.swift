@@ -20,12 +20,12 @@ private struct Judgement {
     /// Judges one more program, unless it has too many states for the model.
     ///
     /// A search that was cut claims nothing.
-    mutating func add(_ program: Program, _ name: String, reduces: Bool = true, atMost limit: Int) async {
+    mutating func add(_ program: Program, _ name: String, atMost limit: Int) async {
         // Most programs with so few states can be exhausted. On a thread of its own, since the model computes for long.
         let states = programs > 1000 ? 300 : 150
         let model = await onThreadOfItsOwn { ReferenceModel(program).outcomes(atMost: states) }
         guard let expected = model else { return }
-        let explorer = Explorer(.exhaustive).with(\.reduces, reduces).with(\.maximumSchedules, limit)
+        let explorer = Explorer(.exhaustive).with(\.maximumSchedules, limit)
         let (found, report) = await outcomes(by: explorer) { run in
             let runner = ProgramRunner(program, run)
             runner.begin()
@@ -114,23 +114,5 @@ struct JudgeTests {
         await judgement.add(Program(operations: operations), why, atMost: Self.limit)
         judgement.close(why)
         #expect(judgement.exhausted == 1)
-    }
-
-    /// These take many schedules.
-    @Test(
-        "finds exactly the same without its reductions, where that can be exhausted",
-        .enabled(if: programsOfStep != nil, "it takes long: .ci/deep judge")
-    )
-    func withoutReductions() async {
-        let count = max(3, programs / 100)
-        var judgement = Judgement()
-        for seed in (seedBefore + 1)...(seedBefore + 10_000) where judgement.exhausted < count {
-            var reduced = Judgement()
-            await reduced.add(Program(seed: seed), "seed \(seed)", atMost: 10)
-            guard reduced.exhausted == 1 else { continue }
-            await judgement.add(Program(seed: seed), "seed \(seed)", reduces: false, atMost: 500)
-        }
-        judgement.close("without reductions")
-        #expect(judgement.exhausted == count, "too many were cut to say anything")
     }
 }
