@@ -60,7 +60,7 @@ extension Exploration {
         return PrefixChooser(
             digits: branch.node.digits(endingWith: branch.digit)[...],
             expected: branch.node.fingerprint,
-            asleep: knowledge.reductions.contains(.independentSteps) ? branch.node.asleep : []
+            asleep: knowledge.reduces ? branch.node.asleep : []
         )
     }
 
@@ -76,7 +76,7 @@ extension Exploration {
         for choice in choices.dropFirst(path.count) {
             path.append(SearchNode(choice, below: path.last, by: choices[max(0, path.count - 1)].digit))
         }
-        let reduces = knowledge.reductions.contains(.independentSteps)
+        let reduces = knowledge.reduces
         // A run that ends early does not tell all its races. Where a task was cancelled already, another cancellation of
         // it does not show.
         let showsRaces = reduces && !execution.hasEndedEarly && !knowledge.watchesCancellation

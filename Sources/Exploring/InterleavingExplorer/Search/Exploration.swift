@@ -10,14 +10,14 @@ struct Exploration {
 
     /// What the search has found out that decides which schedules it may leave out.
     struct Knowledge: Equatable, Sendable {
-        var reductions: Reductions
+        /// Whether schedules are left out that can show nothing new.
+        let reduces: Bool
+        /// Whether asking for an actor and entering it are two steps; if not, a task that has touched nothing enters at once.
+        var entersActorsLater: Bool
         /// Whether the subject cancels tasks itself: any task may find itself cancelled.
         var watchesCancellation = false
         /// The places at which a step must not be held, since it has a lock there that others need.
         var lockSites: Set<Int> = []
-
-        /// Whether asking for an actor and entering it are two steps.
-        var entersActorsLater: Bool { !reductions.contains(.entersActorsAtOnce) }
     }
 
     private let scenario: Scenario
@@ -36,7 +36,8 @@ struct Exploration {
     init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
         self.scenario = scenario
         self.explorer = explorer
-        knowledge = Knowledge(reductions: isLayoutKnown ? explorer.reductions : [])
+        let reduces = isLayoutKnown && explorer.reduces
+        knowledge = Knowledge(reduces: reduces, entersActorsLater: !reduces)
         report = ExplorationReport(scenario: scenario.name, mode: explorer.mode)
         // A hook that another library has set is an escape, and is looked for before each run.
         if !GlobalHook.isInPlace(), !GlobalHook.isTaken {
@@ -154,8 +155,7 @@ struct Exploration {
     func newRun(replaying schedule: Schedule? = nil) -> ScenarioRun {
         var knowledge = knowledge
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
-        if let schedule, schedule.entersActorsLater { knowledge.reductions.remove(.entersActorsAtOnce) }
-        if let schedule, !schedule.entersActorsLater { knowledge.reductions.insert(.entersActorsAtOnce) }
+        if let schedule { knowledge.entersActorsLater = schedule.entersActorsLater }
         return ScenarioRun(
             explorer,
             knowing: knowledge,
@@ -206,7 +206,7 @@ struct Exploration {
         // Where code in an actor asks for another one, the request itself can be too early or too late. Where the subject
         // cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a footprint tells.
         if findings.asksInsideActors || findings.hasSubjectCancelled {
-            knowledge.reductions.remove(.entersActorsAtOnce)
+            knowledge.entersActorsLater = true
         }
         if findings.hasSubjectCancelled { knowledge.watchesCancellation = true }
         isCutByLock = isCutByLock || findings.isCutByLock

@@ -21,12 +21,7 @@ public struct Explorer: Sendable {
     /// Code that enters no actor and marks no effect is taken to touch nothing that another task can see: mark state behind
     /// a lock, an atomic, a queue or an `AsyncStream` with ``ScenarioRun/effect(_:_:)``. Without a mark no step is held there,
     /// even if nothing is left out.
-    public var reduces: Bool {
-        get { !reductions.isEmpty }
-        set { reductions = newValue ? .all : [] }
-    }
-
-    package var reductions = Reductions.all
+    public var reduces = true
     /// Whether a step may be held where it starts or wakes a task, marks an effect, or touches a queue or the clock.
     ///
     /// If not, a step runs from one suspension to the next, and orders are left out that real threads can show.

@@ -28,21 +28,3 @@ public enum SearchMode: Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
-
-/// Ways to leave out schedules that cannot differ from one that is tried; see ``Explorer/reduces``.
-@available(Executors, *)
-package struct Reductions: OptionSet, Sendable {
-    package let rawValue: Int
-
-    package init(rawValue: Int) {
-        self.rawValue = rawValue
-    }
-
-    /// A task enters an actor in the step that asks for it, if that has touched nothing yet.
-    package static let entersActorsAtOnce = Reductions(rawValue: 1)
-    /// Of orders that differ only in the order of independent steps, one is tried: dynamic partial-order reduction with
-    /// source sets, sleep sets, and persistent sets of one.
-    package static let independentSteps = Reductions(rawValue: 2)
-
-    package static let all: Reductions = [.entersActorsAtOnce, .independentSteps]
-}
