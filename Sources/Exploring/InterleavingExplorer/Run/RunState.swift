@@ -26,7 +26,8 @@ struct RunState: Sendable {
     var phase = Phase.preparing
     var candidates = Candidates()
     var participants = Participants()
-    var unfinished: [String] = []
+    /// The operations that have not ended.
+    var unfinished: [Int] = []
     /// The choices so far; of a step that does not end, the watchdog reads them here.
     var digits: [UInt8] = []
     /// What runs now, or ran last.

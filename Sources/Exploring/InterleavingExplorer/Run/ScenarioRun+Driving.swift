@@ -40,7 +40,7 @@ extension ScenarioRun {
 
     /// Waits where nothing can run, and returns whether something has come from outside; if not, a waiter is lost.
     func waitForArrivalFromOutside() -> Bool {
-        let waiting = state.withLock { $0.unfinished }
+        let waiting = state.withLock { state in state.unfinished.map { state.participants.name(of: $0) } }
         guard !waiting.isEmpty else { return false }
         if surroundings.progress.waiting({ escapes.wait(for: explorer.patience) }) {
             return true

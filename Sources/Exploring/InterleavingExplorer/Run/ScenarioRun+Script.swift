@@ -11,8 +11,9 @@ extension ScenarioRun {
         _ body: @escaping @Sendable () async throws -> Value
     ) -> ScenarioOperation<Value> {
         let participant = state.withLock { state in
-            state.unfinished.append(name)
-            return state.participants.add(name, isOperation: true)
+            let participant = state.participants.add(name, isOperation: true)
+            state.unfinished.append(participant)
+            return participant
         }
         let operation = ScenarioOperation<Value>(name: name, participant: participant)
         begin {
@@ -99,10 +100,7 @@ extension ScenarioRun {
 
     private func finish(_ participant: Int) {
         state.withLock { state in
-            let name = state.participants.name(of: participant)
-            if let index = state.unfinished.firstIndex(of: name) {
-                state.unfinished.remove(at: index)
-            }
+            state.unfinished.removeAll { $0 == participant }
             // Timers fire no more when all operations have ended, so this end is worth a choice.
             if state.unfinished.isEmpty, state.candidates.hasTimers {
                 state.touchMarks()

@@ -64,7 +64,9 @@ public final class ScenarioOperation<Value: Sendable>: Sendable {
     }
 
     func perform(_ body: () async throws -> Value) async {
-        do { end(.success(try await body())) } catch { end(.failure(error)) }
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        state.withLock { $0 = State(result: result) }
     }
 
     func begin(_ task: Task<Void, Never>) {
@@ -73,9 +75,5 @@ public final class ScenarioOperation<Value: Sendable>: Sendable {
 
     func cancel() {
         state.withLock { $0.task }?.cancel()
-    }
-
-    private func end(_ result: Result<Value, any Error>) {
-        state.withLock { $0 = State(result: result) }
     }
 }
