@@ -26,8 +26,7 @@ extension RunState {
         segment.actorOrdinal = segment.actor.map { ordinal(ofActorAt: $0) }
         touchActor()
         guard !isFirst, part.entersActor, isRecording else { return }
-        let actor = recording?.nameOfActor(enteredBy: part)
-        record(.enters, by: part.participant, actor ?? Recording.unknownActor)
+        if let actor = recording?.nameOfActor(enteredBy: part) { record(.enters, by: part.participant, actor) }
     }
 
     // MARK: What is touched

@@ -76,7 +76,7 @@ public final class ScenarioRun: Sendable {
     public func note(_ text: @autoclosure () -> String) {
         guard isControlling, state.withLock({ $0.isRecording }) else { return }
         let text = text()
-        record(.note, text)
+        state.withLock { $0.record(.note, by: $0.acting, text) }
     }
 
     /// Marks a segment of code that touches what others can see without entering an actor, and returns its result.
@@ -121,8 +121,8 @@ public final class ScenarioRun: Sendable {
         state.withLock { state in
             state.touchMarks()
             state.effects.append(text)
+            state.record(.effect, by: state.acting, text)
         }
-        record(.effect, text)
     }
 
     /// The effects marked so far, in order: the history that an invariant can judge.
@@ -143,9 +143,5 @@ public final class ScenarioRun: Sendable {
                 wake()
             }
         }
-    }
-
-    private func record(_ kind: TraceEvent.Kind, _ text: String) {
-        state.withLock { $0.record(kind, by: $0.acting, text) }
     }
 }

@@ -102,11 +102,7 @@ final class StepThreads: Sendable {
 
     /// Ends all of them; no step is held any more.
     func end() {
-        let threads = idle.withLock { threads in
-            defer { threads = [] }
-            return threads
-        }
-        for thread in threads { thread.hand(.end) }
+        while let thread = idle.withLock({ $0.popLast() }) { thread.hand(.end) }
     }
 }
 

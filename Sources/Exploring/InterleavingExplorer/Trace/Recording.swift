@@ -1,9 +1,6 @@
 /// The trace of a run as it grows.
 @available(Executors, *)
 struct Recording: Sendable {
-    /// What an actor is called whose type is not known.
-    static let unknownActor = "an actor"
-
     var steps: [TraceStep] = []
     /// Whether what happens now belongs into the trace: not the preparation, and not the checks.
     var isOn = false
@@ -26,7 +23,7 @@ struct Recording: Sendable {
     /// The name of the actor that a candidate enters: its type, with a number from the second one of that type on.
     mutating func nameOfActor(enteredBy candidate: Candidate) -> String {
         guard let address = candidate.job?.actor, let actor = unsafe UnsafeRawPointer(bitPattern: address) else {
-            return Self.unknownActor
+            return "an actor"
         }
         let type = unsafe String(describing: type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))
         if let known = actors.first(where: { $0.address == address && $0.type == type }) {
