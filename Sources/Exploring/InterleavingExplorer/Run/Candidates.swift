@@ -13,31 +13,21 @@ struct Candidates: Sendable {
     var idleDrains = 0
     private(set) var arrivals = 0
 
-    mutating func nextArrival() -> Int {
+    /// A key for what becomes ready now; without a rank of its own, it has one that nothing else has.
+    mutating func nextKey(rank: Int? = nil) -> Candidate.Key {
         arrivals += 1
-        return arrivals
+        return Candidate.Key(rank: rank ?? -arrivals, arrival: arrivals)
     }
 
     // MARK: What is ready
 
     mutating func add(_ work: Candidate.Work, of participant: Int, as label: String?, rank: Int? = nil) {
-        let candidate = newCandidate(work, of: participant, as: label, rank: rank)
+        let candidate = Candidate(work: work, participant: participant, label: label, key: nextKey(rank: rank))
         if isInStep {
             madeReady.append(candidate)
         } else {
             ready.append(candidate)
         }
-    }
-
-    private mutating func newCandidate(
-        _ work: Candidate.Work,
-        of participant: Int,
-        as label: String?,
-        rank: Int? = nil
-    ) -> Candidate {
-        let arrival = nextArrival()
-        let key = Candidate.Key(rank: rank ?? -arrival, arrival: arrival)
-        return Candidate(work: work, participant: participant, label: label, key: key)
     }
 
     /// Lets run what the segment has made ready that is over.
@@ -129,7 +119,8 @@ struct Candidates: Sendable {
 
     /// Adds a timer, and returns its number.
     mutating func addTimer(at deadline: Duration, _ label: String, _ action: Action) -> Int {
-        let timer = newCandidate(.timer(at: deadline, action), of: Participants.clock, as: label)
+        let work = Candidate.Work.timer(at: deadline, action)
+        let timer = Candidate(work: work, participant: Participants.clock, label: label, key: nextKey())
         timers.insert((deadline, timer), at: timers.firstIndex { $0.deadline > deadline } ?? timers.count)
         return timer.key.arrival
     }

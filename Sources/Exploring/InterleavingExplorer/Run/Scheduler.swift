@@ -116,10 +116,8 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         let isLocked = !lockSites.isEmpty && lockSites.contains(StackSite.here(above: base))
         if !isLocked { endSegment() }
         let key = run.state.withLock { state in
-            let arrival = state.candidates.nextArrival()
             if isLocked { state.segment.passLockedPoint() } else { state.segment.followsPoint = true }
-            let rank = state.segment.job == nil ? -arrival : state.segment.participant
-            return Candidate.Key(rank: rank, arrival: arrival)
+            return state.candidates.nextKey(rank: state.segment.job == nil ? nil : state.segment.participant)
         }
         guard case .take(let candidate) = next(at: key, isLocked: isLocked) else { return }
         if hold(key, on: thread, for: candidate) {
