@@ -35,10 +35,7 @@ enum GlobalHook {
     ///
     /// They are not where the runtime has no such hook, or where another library has set it before or since.
     static func isInPlace() -> Bool {
-        guard let installed, let symbol = unsafe UnsafeMutableRawPointer(bitPattern: installed.address) else {
-            return false
-        }
-        return unsafe symbol.load(as: UInt.self) == installed.hook
+        installed.map { TaskStatus.word($0.address, 0) == $0.hook } ?? false
     }
 
     private static let installed: (address: UInt, hook: UInt)? = {

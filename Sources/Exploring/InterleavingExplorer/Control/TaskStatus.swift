@@ -130,14 +130,10 @@ extension TaskStatus {
         func attach(toTaskAt task: UInt) {
             let status = TaskStatus.word(task, TaskStatus.statusWord)
             guard status & TaskStatus.hasPreferenceFlag == 0 else { return }
-            let first = TaskStatus.word(task, TaskStatus.recordWord)
-            if first == 0 {
-                TaskStatus.setWord(task, TaskStatus.recordWord, record)
-            } else {
-                var last = first
-                while TaskStatus.word(last, 1) != 0 { last = TaskStatus.word(last, 1) }
-                TaskStatus.setWord(last, 1, record)
-            }
+            // The word behind the last record, or the task's own if there is none.
+            var (owner, index) = (task, TaskStatus.recordWord)
+            while TaskStatus.word(owner, index) != 0 { (owner, index) = (TaskStatus.word(owner, index), 1) }
+            TaskStatus.setWord(owner, index, record)
             TaskStatus.setWord(task, TaskStatus.statusWord, status | TaskStatus.hasPreferenceFlag)
         }
     }
