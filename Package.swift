@@ -27,7 +27,6 @@ let newer: [SupportedPlatform] = [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchO
 
 let coreAndServices: [Target.Dependency] = ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"]
 let services: [Target.Dependency] = coreAndServices + ["AccessTokenAdapters"]
-let libpq: Target.Dependency = .target(name: "CLibpq", condition: .when(traits: ["Postgres"]))
 
 let servicesGroup: [Target] = [
     .library("AccessTokenFoundation", in: "Services"),
@@ -60,7 +59,10 @@ let oauthGroup: [Target] = [
     .library(
         "AccessTokenPostgres",
         in: "OAuth",
-        ["AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", libpq]
+        [
+            "AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
+            .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
+        ]
     ),
     .systemLibrary(
         name: "CLibpq",
@@ -125,7 +127,7 @@ let programsGroup: [Target] = [
     .program(
         "benchmarks",
         at: "Sources/Programs/Benchmarks",
-        services + ["AccessTokenOAuth", "AccessTokenPostgres", "ConsoleSupport", libpq]
+        services + ["ConsoleSupport"]
     ),
     .tests(
         "ProgramTests",

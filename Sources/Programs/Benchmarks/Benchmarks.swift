@@ -38,9 +38,6 @@ enum Benchmarks {
           --filter TEXT  only tables whose title contains TEXT
           --help         print this text
 
-        The stores are measured in the folder for temporary files and, with the package trait Postgres, in the database
-        whose connection string is in ACCESS_TOKEN_POSTGRES.
-
         exit status: 0, also when a target is missed; 1 if nothing could be measured; 64 for bad usage; 74 if standard
         output could not be written
         """
@@ -51,7 +48,7 @@ enum Benchmarks {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             comparisons += AsyncWaiterRow.all(isQuick)
         }
-        return comparisons + CallbackWaiterRow.all(isQuick) + MissRows.all(isQuick) + StoreRows.all(isQuick)
+        return comparisons + CallbackWaiterRow.all(isQuick) + MissRows.all(isQuick)
     }
 
     private static func run(_ comparisons: [Comparison]) async throws {
