@@ -19,20 +19,21 @@ public import AccessTokenGCD
 /// without calling it. Another call of the handler is ignored.
 public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
     let base: any AccessTokenProviding
-    /// The base as async code sees it, if it is one of this package: then no handler comes between.
-    ///
-    /// A service of others that is both may be async by this very adapter.
+    /// The base, if its calls that are under way come first.
+    private let adapter: CallbackServiceAdapter?
+    /// The base as async code sees it, without a handler between; not one of others, which may be async by this very adapter.
     private let service: (any AsyncAccessTokenProviding)?
 
     /// Presents a callback service as an async one.
     public init(of base: any AccessTokenProviding) {
         self.base = base
-        service = (base as? CallbackServiceAdapter)?.base ?? base as? AccessTokenService
+        adapter = base as? CallbackServiceAdapter
+        service = adapter?.base ?? base as? AccessTokenService
     }
 
     /// A valid token; see ``AsyncAccessTokenProviding/token()``.
     public nonisolated(nonsending) func token() async throws -> AccessToken {
-        await callsOfBaseComeFirst()
+        await adapter?.callsHaveReachedTheService()
         if let service { return try await service.token() }
         try Task.checkCancellation()
         return try await tokenByCallback { handler in base.retrieveToken(then: handler) }
@@ -40,24 +41,19 @@ public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
 
     /// Says that a server rejected this token; see ``AsyncAccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) async {
-        await callsOfBaseComeFirst()
+        await adapter?.callsHaveReachedTheService()
         if let service { return await service.invalidate(rejected) }
         base.invalidate(rejected)
     }
 
     /// Ends the session; see ``AsyncAccessTokenProviding/signOut()``.
     public func signOut() async {
-        await callsOfBaseComeFirst()
+        await adapter?.callsHaveReachedTheService()
         if let service { return await service.signOut() }
         await withCheckedContinuation { continuation in
             let finish = OneShot(abandoned: ()) { continuation.resume() }
             base.signOut { finish(()) }
         }
-    }
-
-    /// Has this call reach the service after those that were made through an adapter before.
-    private nonisolated(nonsending) func callsOfBaseComeFirst() async {
-        await (base as? CallbackServiceAdapter)?.callsHaveReachedTheService()
     }
 }
 

@@ -95,8 +95,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         }
     }
 
-    /// A valid token from the service itself, after the calls that were made through the adapter (of an
-    /// `AsyncAccessTokenService`; a service of your own may answer first).
+    /// A valid token from the service itself, after the calls that were made through the adapter (but see above).
     ///
     /// It stands beside `retrieveToken(then:)`, where the compiler points async code to it.
     public nonisolated(nonsending) func token() async throws -> AccessToken {

@@ -56,11 +56,8 @@ extension AccessTokenStateMachine {
     /// What the loader is inside of while it forgets a session, beside the loads.
     package var forgetting: LoadID { LoadID(service: service, sessionEpoch: 0, number: 0) }
 
-    /// Whether a sign-out is the loader's own, while it forgets the session that has ended: forgotten once more, it would
-    /// sign out once more.
-    package func isForgetting(inside loads: [LoadID]) -> Bool {
-        session == nil && loads.contains(forgetting)
-    }
+    /// Whether a sign-out is the loader's own, which would have the session forgotten, and so sign out, for ever.
+    package func isForgetting(inside loads: [LoadID]) -> Bool { session == nil && loads.contains(forgetting) }
 
     /// The loader did not say in time that it has forgotten the session.
     package mutating func signOutTimedOut() {

@@ -14,9 +14,7 @@ package struct LoadContext: Sendable {
     /// A loader that has taken its time to come to the server must not send a request that the next load sends as well.
     package let isWanted: @Sendable () -> Bool
 
-    /// Pending until the load has ended.
-    ///
-    /// A task that the loader started may live on, and begin a login: that is not inside the load any more.
+    /// Pending until the load has ended: a task that it started may live on, and is not inside of it any more.
     package let end = OneShot<Void>(abandoned: ()) { _ in }
 
     /// Cancels the load's task, where it has one that the service does not know.
