@@ -168,7 +168,9 @@ public struct OAuthError: Error, Hashable, Sendable {
         return explanation.text
     }
 
-    /// Seconds after which to ask again, says the server (RFC 9110, section 10.2.3): a day at most, 5 after `slow_down` at least.
+    /// Seconds after which to ask again, says the server (RFC 9110, section 10.2.3): 5 after `slow_down` at least.
+    ///
+    /// `nil` if the server says nothing, or asks for more than a day, which counts as nothing.
     public var retryAfter: TimeInterval? {
         guard case .unavailable(_, let seconds, _) = reason else { return nil }
         return seconds

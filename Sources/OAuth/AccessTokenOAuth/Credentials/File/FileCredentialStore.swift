@@ -74,7 +74,9 @@ public final class FileCredentialStore: PlacedCredentialStore {
         }
     }
 
-    /// Removes whatever is there, after ``CredentialStoreError/isUnreadable``, so that the user can sign in again.
+    /// Removes the record, after ``CredentialStoreError/isUnreadable``, so that the user can sign in again.
+    ///
+    /// A folder in the place of the record, or a file in the place of the folder, is left for a person to remove.
     @concurrent public func reset() async throws {
         try await mutex.withLock { lock in
             let version = ((try? read(in: lock.folder)) ?? .first).version

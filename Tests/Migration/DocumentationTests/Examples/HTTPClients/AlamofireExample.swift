@@ -20,7 +20,9 @@ nonisolated enum AlamofireExample {
             for session: Session,
             completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
         ) {
-            guard urlRequest.url?.host == host else { return completion(.success(urlRequest)) }
+            guard urlRequest.url?.scheme == "https", urlRequest.url?.host == host else {
+                return completion(.success(urlRequest))
+            }
             tokens.retrieveToken { result in
                 completion(
                     result.map { token in

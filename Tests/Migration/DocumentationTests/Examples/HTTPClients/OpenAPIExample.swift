@@ -18,7 +18,9 @@ nonisolated enum OpenAPIExample {
             } _: { token in
                 var request = request
                 request.headerFields[.authorization] = "Bearer \(token.value)"
-                return try await next(request, body, baseURL)
+                let reply = try await next(request, body, baseURL)
+                if reply.0.status == .unauthorized && !canRepeat { await tokens.invalidate(token) }
+                return reply
             }
         }
     }

@@ -19,7 +19,10 @@ nonisolated enum URLSessionExample {
             } _: { token in
                 var request = URLRequest(url: url)
                 request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
-                return try await session.download(for: request)
+                let reply = try await session.download(for: request)
+                // The body of a refusal is a file as well.
+                if status(of: reply.1) != 200 { try? FileManager.default.removeItem(at: reply.0) }
+                return reply
             }
             guard status(of: response) == 200 else { throw URLError(.badServerResponse) }
             return file
