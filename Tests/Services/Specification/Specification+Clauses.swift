@@ -157,7 +157,7 @@ extension Specification {
 
     mutating func signOut(_ expected: inout Observation) {
         // O1
-        expected.events = facts.isSignedIn ? [.init(.signedOut, waiters: facts.waiting.count)] : []
+        expected.events = [.init(.signedOut, waiters: facts.waiting.count)]
         beginSession(isSignedIn: false)
         end(running, answering: .signedOut, &expected)
     }

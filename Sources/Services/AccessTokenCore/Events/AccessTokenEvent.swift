@@ -53,7 +53,7 @@ public struct AccessTokenEvent: Hashable, Sendable {
         public static var invalidated: Kind { Kind("current token rejected") }
         /// A new session began, and answered so many `waiters` of the one before (clause O2).
         public static var signedIn: Kind { Kind("signed in, {waiters} waiting answered") }
-        /// The session ended, and so many `waiters` were answered with `signedOut` (clause O1).
+        /// The session ended, if there was one, and so many `waiters` were answered with `signedOut` (clause O1).
         public static var signedOut: Kind { Kind("signed out, {waiters} waiting answered") }
         /// The loader did not answer a sign-out within the policy's `loadDeadline`: the sign-out was done without it.
         public static var signOutTimedOut: Kind {

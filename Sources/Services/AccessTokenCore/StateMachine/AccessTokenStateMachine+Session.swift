@@ -49,7 +49,7 @@ extension AccessTokenStateMachine {
     ///
     /// - Returns: the answer to all waiters; `nil` if there was no load to be ended.
     package mutating func signOut(waiters: Int) -> LoadResult? {
-        if session != nil { report(.init(.signedOut, waiters: waiters)) }
+        report(.init(.signedOut, waiters: waiters))
         return beginSession(nil).map { _ in .failure(AccessTokenError.signedOut) }
     }
 
