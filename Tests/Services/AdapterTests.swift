@@ -155,7 +155,13 @@ struct AdapterTests {
             await AsyncServiceAdapter(of: view).invalidate(validToken)
             #expect(service.currentToken == nil)
             view.inOrder { await service.signIn(validToken) }
-            await AsyncServiceAdapter(of: view).signOut()
+            // From inside a call, no other call waits for the end of that one.
+            let isDone = Event()
+            view.inOrder {
+                await AsyncServiceAdapter(of: view).signOut()
+                isDone.happen()
+            }
+            await isDone.wait()
             await #expect(throws: AccessTokenError.signedOut) { try await view.token() }
         }
     }

@@ -4,8 +4,11 @@ import AccessTokenCore
 final class OrderedCalls: Sendable {
     typealias Call = @Sendable () async -> Void
 
+    /// The call inside which the present code runs, or began.
+    @TaskLocal private static var enclosing: (calls: ObjectIdentifier, number: Int)?
+
     private let startTask: TaskStarter
-    private let state = Locked<(calls: [Call], areUnderWay: Bool)>(([], false))
+    private let state = Locked<(calls: [Call], areUnderWay: Bool, number: Int)>(([], false, 0))
 
     init(startTask: TaskStarter) {
         self.startTask = startTask
@@ -26,12 +29,22 @@ final class OrderedCalls: Sendable {
 
     /// Returns when the calls that were added before have returned.
     nonisolated(nonsending) func finished() async {
-        if areUnderWay { await withCheckedContinuation { continuation in add { continuation.resume() } } }
+        let (areUnderWay, number) = state.withLock { ($0.areUnderWay, $0.number) }
+        // A call that waited for its own end would wait for ever.
+        let isInside = Self.enclosing.map { $0 == (ObjectIdentifier(self), number) } ?? false
+        guard areUnderWay, !isInside else { return }
+        await withCheckedContinuation { continuation in add { continuation.resume() } }
     }
 
     private func makeCalls() async {
         while var calls = takeAll() {
-            while let call = calls.popLast() { await call() }
+            while let call = calls.popLast() {
+                let number = state.withLock { state in
+                    state.number += 1
+                    return state.number
+                }
+                await Self.$enclosing.withValue((ObjectIdentifier(self), number)) { await call() }
+            }
         }
     }
 
