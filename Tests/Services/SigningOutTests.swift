@@ -192,16 +192,20 @@ struct SigningOutTests {
     func `a loader that signs out while it forgets the session is told once to forget it`(_ engine: Engine) async {
         let inside = Locked<(any AsyncAccessTokenProviding)?>(nil)
         let timesForgotten = Locked(0)
+        let signOuts = Locked<[Task<Void, Never>]>([])
         let loader = Loader {
             validToken
         } forget: {
             timesForgotten.withLock { $0 += 1 }
-            if timesForgotten.withLock({ $0 }) < 3 { await inside.withLock { $0 }?.signOut() }
+            let service = inside.withLock { $0 }
+            signOuts.withLock { signOuts in signOuts.append(Task { await service?.signOut() }) }
+            for _ in 0..<100 { await Task.yield() }
         }
         let service = engine.make(loader, clock: clock)
         inside.withLock { $0 = service }
         for session in 1...2 {
             await service.signOut()
+            for signOut in signOuts.withLock({ $0 }) { await signOut.value }
             #expect(timesForgotten.withLock { $0 } == session)
             (service as? AccessTokenService)?.signIn()
             await (service as? AsyncAccessTokenService)?.signIn()

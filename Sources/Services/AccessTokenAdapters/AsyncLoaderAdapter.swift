@@ -59,12 +59,9 @@ public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
 
     /// Forgets the session that ended; see ``AsyncAccessTokenLoader/signOut()``.
     public func signOut() async {
-        let context = LoadContext.current
         await withCheckedContinuation { continuation in
             let finish = OneShot(abandoned: ()) { continuation.resume() }
-            loaderQueue.enqueue { [base] in
-                LoadContext.$current.withValue(context) { base.signOut { finish(()) } }
-            }
+            loaderQueue.enqueue { [base] in base.signOut { finish(()) } }
         }
     }
 }

@@ -41,9 +41,8 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
 
     /// Forgets the session that ended; see ``AccessTokenLoader/signOut(then:)``.
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        let context = LoadContext.current
         startTask { [base] in
-            await LoadContext.$current.withValue(context) { await base.signOut() }
+            await base.signOut()
             done()
         }
     }

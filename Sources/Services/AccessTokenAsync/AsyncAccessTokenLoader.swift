@@ -19,8 +19,8 @@ public protocol AsyncAccessTokenLoader: Sendable {
     /// Forgets whatever could bring a token of the session that ended. The default has nothing to forget.
     ///
     /// **Concurrency** Called in a task of the service's own, once for each sign-out, after the loads of the ended session.
-    /// A load that is past its deadline may still be running, and so may the load that has itself signed out. While
-    /// nobody is signed in, a sign-out of the service from here does nothing.
+    /// A load that is past its deadline may still be running, and so may the load that has itself signed out. A sign-out
+    /// that comes during this call does not call it again, and ends with it: do not wait for one here.
     func signOut() async
 }
 

@@ -10,16 +10,16 @@ public import AccessTokenCore
 /// ```
 ///
 /// **Concurrency** With a valid token, ``token()`` stays on the caller's executor and does not suspend at all. Without one, or
-/// with an event handler, it enters the actor. Waiters are resumed in the order in which they came (D2); callback code that waits beside them, by an
-/// adapter, is answered first. Loads run in tasks of the service's own, without any caller's task-local values. They have the
-/// highest priority of their waiters where the platform can raise it (macOS 26, iOS 26, Linux), else the first caller's.
+/// with an event handler, it enters the actor. Waiters are resumed in the order in which they came (D2); callback code that
+/// waits beside them, by an adapter, is answered first. Loads run in tasks of the service's own, without any caller's
+/// task-local values, at the highest priority of their waiters if the platform can raise it (macOS 26, iOS 26, Linux).
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
 /// | every decision; `waiters` | the actor; a call needs a free thread of the pool, and so do a cancellation and a deadline |
-/// | the same, for a task with a preferred executor | that executor: while it is blocked there, the actor stands still |
+/// | a decision of a task with a preferred executor | the actor, on that executor: if it is blocked, the actor is blocked |
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
 /// | the event handler | a thread that all services share |
@@ -266,25 +266,25 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///
     /// - Parameter enclosing: the loads inside which the caller is.
     package func endSession(inside enclosing: [LoadID], then done: @escaping @Sendable () -> Void) {
-        guard !machine.isForgetting(inside: enclosing) else { return done() }
+        // The loader's own sign-out would have the session forgotten, and so sign out, for ever.
+        let isForgetting = machine.isSignedOut && signOuts.isUnderWay
         answerAll(machine.signOut(waiters: waiters.count))
         let calls = runningLoads.calls
         // Outside of the actor, since a cancellation runs the loader's code.
         if !calls.isEmpty { startTask { for call in calls { call.cancel() } } }
         let isInsideLoad = runningLoads.contains(oneOf: enclosing)
-        signOuts.begin()
-        let loads = enclosing + [machine.forgetting]
-        runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
-            startTask { await self.forgetSession(inside: loads, then: isInsideLoad ? nil : done) }
+        if !isForgetting {
+            signOuts.begin()
+            runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
+                startTask { await self.forgetSession(then: isInsideLoad ? nil : done) }
+            }
         }
-        if isInsideLoad { done() }
+        if isInsideLoad { done() } else if isForgetting { signOuts.whenOver(done) }
     }
 
     @concurrent
-    private nonisolated func forgetSession(inside loads: [LoadID], then done: (@Sendable () -> Void)?) async {
-        let context = LoadContext(loads: loads)
+    private nonisolated func forgetSession(then done: (@Sendable () -> Void)?) async {
         let finish = OneShot(abandoned: ()) { [signOuts] in
-            context.end(())
             signOuts.end()
             done?()
         }
@@ -292,7 +292,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             guard finish(()) else { return }
             startTask { await self.signOutTimedOut() }
         }
-        await LoadContext.$current.withValue(context) { await loader.signOut() }
+        await loader.signOut()
         deadline.cancel()
         finish(())
     }

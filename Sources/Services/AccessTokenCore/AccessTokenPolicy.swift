@@ -3,8 +3,8 @@ public import AccessTokenFoundation
 /// When a token counts as expired, when its successor is loaded, and how long a load may take.
 ///
 /// All times are in seconds. Values that make no sense are corrected, never obeyed: what is negative or not a number
-/// counts as 0, what is longer than a century as a century, and a ``loadDeadline`` that is no length of time as none. Each correction is reported as an event of the kind
-/// ``AccessTokenEvent/Kind/policyCorrected`` when the service is made.
+/// counts as 0, and what is longer than a century as a century. A ``loadDeadline`` that is 0, negative, infinite or not a
+/// number counts as none. Each correction is reported as an event of the kind ``AccessTokenEvent/Kind/policyCorrected``.
 public struct AccessTokenPolicy: Hashable, Sendable {
     /// A token counts as expired this many seconds before its expiration, that instant included (clause C2).
     ///

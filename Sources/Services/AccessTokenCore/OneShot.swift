@@ -1,7 +1,5 @@
 /// A callback that is called exactly once: with the first value that comes, or with a stand-in if it is released
 /// without one.
-///
-/// Callbacks can be called twice or never; an `async` function can do neither. This is the difference, in one place.
 package final class OneShot<Value: Sendable>: Sendable {
     private let pending: Locked<(@Sendable (Value) -> Void)?>
     private let abandoned: Value

@@ -7,6 +7,8 @@ package final class PendingWork: Sendable {
 
     package init() {}
 
+    package var isUnderWay: Bool { state.withLock { $0.count > 0 } }
+
     package func begin() {
         state.withLock { $0.count += 1 }
     }

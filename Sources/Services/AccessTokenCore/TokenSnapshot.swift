@@ -43,7 +43,6 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         }
     }
 
-    /// Whether this is the current load.
     package borrowing func isCurrent(_ load: LoadID) -> Bool {
         published.withLock { $0.load == load }
     }

@@ -27,7 +27,7 @@ public protocol AccessTokenLoader: Sendable {
     ///
     /// **Concurrency** Called on the same queue as ``load(replacing:then:)``, once for each sign-out, after the loads of the
     /// ended session. A load that is past its deadline may still be running, and so may the load that has itself signed out.
-    /// While nobody is signed in, a sign-out of the service from here does nothing.
+    /// A sign-out that comes during this call does not call it again, and ends with it: do not wait for one here.
     func signOut(then done: @escaping @Sendable () -> Void)
 }
 

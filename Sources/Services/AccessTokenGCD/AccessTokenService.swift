@@ -24,8 +24,6 @@ public import Dispatch
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
 /// | the deadline | a thread that all timers share: no queue can hold it up |
-///
-/// The page "Give callback code one token" says what a call costs, and what a loader that blocks costs other services.
 public final class AccessTokenService: AccessTokenProviding, HandlerQueueProviding, @unchecked Sendable {
     // Sendable: what is `var` is only touched on `queue`.
     private let queue = DispatchQueue(label: "AccessTokenService")
@@ -252,37 +250,35 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// ``signOut(then:)``, with `done` called on whichever thread finishes.
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let enclosing = LoadContext.currentLoads
-        let (answered, isInsideLoad, calls) = decide { () -> (Answered?, Bool, [Cancellation]) in
-            guard !machine.isForgetting(inside: enclosing) else { return (nil, true, []) }
+        let (answered, isInsideLoad, calls, isForgetting) = decide {
+            // The loader's own sign-out would have the session forgotten, and so sign out, for ever.
+            let isForgetting = machine.isSignedOut && signOuts.isUnderWay
             let answered = answerAll(machine.signOut(waiters: pendingHandlers.count))
             let isInsideLoad = runningLoads.contains(oneOf: enclosing)
-            signOuts.begin()
-            let loads = enclosing + [machine.forgetting]
-            runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
-                loaderQueue.enqueue { self.forgetSession(inside: loads, then: isInsideLoad ? nil : done) }
+            if !isForgetting {
+                signOuts.begin()
+                runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
+                    loaderQueue.enqueue { self.forgetSession(then: isInsideLoad ? nil : done) }
+                }
             }
-            return (answered, isInsideLoad, runningLoads.calls)
+            return (answered, isInsideLoad, runningLoads.calls, isForgetting)
         }
         answered?.callDirect()
         for call in calls { call.cancel() }
-        if isInsideLoad { done() }
+        if isInsideLoad { done() } else if isForgetting { signOuts.whenOver(done) }
     }
 
-    private func forgetSession(inside loads: [LoadID], then done: (@Sendable () -> Void)?) {
-        let context = LoadContext(loads: loads)
+    private func forgetSession(then done: (@Sendable () -> Void)?) {
         let finish = OneShot(abandoned: ()) { [signOuts] in
-            context.end(())
             signOuts.end()
             done?()
         }
         let deadline = clock.schedule(after: policy.loadDeadline) { [self, weak finish] in
             if finish?(()) == true { decide { machine.signOutTimedOut() } }
         }
-        LoadContext.$current.withValue(context) {
-            loader.signOut {
-                deadline.cancel()
-                finish(())
-            }
+        loader.signOut {
+            deadline.cancel()
+            finish(())
         }
     }
 

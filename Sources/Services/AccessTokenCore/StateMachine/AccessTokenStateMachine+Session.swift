@@ -53,12 +53,6 @@ extension AccessTokenStateMachine {
         return beginSession(nil).map { _ in .failure(AccessTokenError.signedOut) }
     }
 
-    /// What the loader is inside of while it forgets a session, beside the loads.
-    package var forgetting: LoadID { LoadID(service: service, sessionEpoch: 0, number: 0) }
-
-    /// Whether a sign-out is the loader's own, which would have the session forgotten, and so sign out, for ever.
-    package func isForgetting(inside loads: [LoadID]) -> Bool { session == nil && loads.contains(forgetting) }
-
     /// The loader did not say in time that it has forgotten the session.
     package mutating func signOutTimedOut() {
         report(.init(.signOutTimedOut))

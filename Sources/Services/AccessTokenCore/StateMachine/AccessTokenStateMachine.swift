@@ -23,6 +23,8 @@ package struct AccessTokenStateMachine: Sendable {
         events = reportsEvents ? policy.corrections.map { AccessTokenEvent(.policyCorrected, detail: $0) } : nil
     }
 
+    package var isSignedOut: Bool { session == nil }
+
     /// What callers may be given without asking the state machine, at the times that it carries.
     package var publishedToken: CachedToken? {
         session?.load == nil ? session?.token : session?.token?.withoutRefreshAhead

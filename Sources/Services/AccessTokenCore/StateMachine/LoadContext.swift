@@ -22,9 +22,9 @@ package struct LoadContext: Sendable {
 
     package init(
         loads: [LoadID],
-        priority: UInt8 = Task.currentPriority.rawValue,
+        priority: UInt8,
         cancellation: Cancellation = Cancellation(),
-        isWanted: @escaping @Sendable () -> Bool = { true }
+        isWanted: @escaping @Sendable () -> Bool
     ) {
         self.loads = loads
         self.priority = priority
