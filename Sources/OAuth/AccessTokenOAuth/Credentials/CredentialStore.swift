@@ -51,8 +51,8 @@ protocol PlacedCredentialStore: CredentialStore {
     /// The same for all stores of one credential.
     var memoryName: String { get }
 
-    /// Removes whatever is there, readable or not.
-    func reset() async throws
+    /// Removes whatever is there, or only what cannot be read.
+    func reset(evenIfReadable: Bool) async throws
 }
 
 /// Decides what becomes of a record: the closure that ``CredentialStore/update(_:)`` takes.

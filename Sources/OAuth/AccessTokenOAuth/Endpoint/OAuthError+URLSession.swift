@@ -28,7 +28,8 @@ extension OAuthError {
 
     /// libcurl repeats the URL of a proxy that it cannot use, behind a quotation mark; a password may be in it.
     private static func withoutProxy(_ text: String) -> String {
-        text.contains("@") ? text.prefix { $0 != "'" } + "<hidden>" : text
+        guard text.contains("@") else { return text }
+        return text[..<(text.firstIndex(of: "'") ?? text.startIndex)] + "<hidden>"
     }
 
     /// What libcurl says if a line of the head is not taken, or there are too many bytes: "out of memory" is a single line

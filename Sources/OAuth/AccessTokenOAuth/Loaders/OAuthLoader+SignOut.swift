@@ -14,7 +14,7 @@ extension OAuthLoader {
         for attempt in 1...Self.mostRemovals {
             do {
                 try await updateSession { record in
-                    // After the first attempt there may be a new session, which is not to end.
+                    // After the first attempt there may be a new session, which is not to end, if that can be known.
                     let (ended, isUnread) = self.memory.withLock { ($0.ended, $0.hasEndedUnread) }
                     guard attempt == 1 || isUnread || record?.credential.isSame(as: ended) == true else { return .keep }
                     let credential = self.endSession(with: record?.credential)
@@ -34,7 +34,7 @@ extension OAuthLoader {
                 let isUnreadable = storeError?.isUnreadable == true || storeError?.isInsecure == true
                 guard attempt < Self.mostRemovals, !isUnreadable, storeError != .busy else {
                     // What cannot be read now may be readable later, and the session would be back.
-                    if isUnreadable { try? await (store as? any PlacedCredentialStore)?.reset() }
+                    if isUnreadable { try? await (store as? any PlacedCredentialStore)?.reset(evenIfReadable: false) }
                     onUnheardError?(error)
                     break
                 }

@@ -112,7 +112,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next `signIn(_:)` must.
     ///
     /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A credential
-    /// that cannot be removed is revoked at least. One that cannot be read is removed without that, or it could come back.
+    /// that cannot be removed is revoked at least. One that cannot be read is removed without that, or it could come back; what
+    /// is in a folder that others can use is left there.
     public func signOut() async {
         await Task { await self.forget() }.value
     }

@@ -93,7 +93,8 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
     private func isWorthRemembering(_ error: any Error) -> Bool {
         let isSignedOut = error as? AccessTokenError == .signedOut || (error as? OAuthError)?.requiresSignIn == true
         // A login ends what is wrong with the stored credential, and asking costs no server anything.
-        let isUnusable = (error as? CredentialStoreError)?.isTransient == false
+        let storeError = error as? CredentialStoreError
+        let isUnusable = storeError?.isUnreadable == true || storeError?.isInsecure == true
         return !isSignedOut && !isUnusable && !(error is CancellationError)
     }
 }

@@ -52,6 +52,23 @@ struct SignInTests {
     }
 
     @Test(arguments: SessionKind.allCases)
+    func `a login that begins inside of a sign-out waits for its end`(kind: SessionKind) async throws {
+        try await withSubject(kind) { (_, store, loader, subject) async throws in
+            try await loader.signIn(Credential(refreshToken: "RT0"))
+            let login = Locked<Task<Void, any Error>?>(nil)
+            // Before the removal.
+            store.goBlind(for: 0) {
+                let task = Task { try await subject.signIn(loader, Credential(refreshToken: "NEW")) }
+                login.withLock { $0 = task }
+                for _ in 0..<1000 { await Task.yield() }
+            }
+            await subject.tokens.signOut()
+            try await login.withLock { $0 }?.value
+            #expect(try await store.refreshToken == "NEW")
+        }
+    }
+
+    @Test(arguments: SessionKind.allCases)
     func `a sign-out that is under way does not end the session that comes after it`(kind: SessionKind) async throws {
         let (isAsked, mayAnswer) = (Event(), Gate())
         try await withServer { connection, request in

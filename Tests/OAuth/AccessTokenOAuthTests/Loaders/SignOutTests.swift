@@ -103,38 +103,10 @@ struct SignOutTests {
         }
     }
 
-    /// Fails in all that it does, for the first few calls.
-    private final class BlindStore: CredentialStore {
-        let base: MemoryCredentialStore
-        /// What the first update that does not fail does before.
-        let beforeUpdate = Locked<(@Sendable () async throws -> Void)?>(nil)
-        private let failures: Locked<Int>
-
-        init(_ credential: Credential, failures: Int) {
-            base = MemoryCredentialStore(credential)
-            self.failures = Locked(failures)
-        }
-
-        private func fail() throws {
-            failures.withLock { $0 -= 1 }
-            if failures.withLock({ $0 }) >= 0 { throw TroubledStore.Trouble() }
-        }
-
-        func load() async throws -> CredentialRecord? {
-            try fail()
-            return try await base.load()
-        }
-
-        func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-            try fail()
-            try await beforeUpdate.withLock { $0.take() }?()
-            return try await base.update(body)
-        }
-    }
-
     @Test func `removes and revokes also what could not be read at first`() async throws {
         try await withServer(replying: 200) { server in
-            let store = BlindStore(start, failures: 2)
+            let store = TroubledStore(start)
+            store.goBlind(for: 2)
             let unheard = UnheardErrors()
             await OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear).signOut()
             #expect(try await store.credential == nil)
@@ -144,10 +116,10 @@ struct SignOutTests {
     }
 
     @Test func `keeps the session that began while it could not read`() async throws {
-        let store = BlindStore(start, failures: 2)
+        let store = TroubledStore(start)
         let endpoint = TokenEndpoint(try Nobody.url, authentication: .none(clientID: "app"))
         let loader = OAuthLoader(endpoint: endpoint, store: store)
-        store.beforeUpdate.withLock { $0 = { try await loader.signIn(Credential(refreshToken: "NEW")) } }
+        store.goBlind(for: 2) { try await loader.signIn(Credential(refreshToken: "NEW")) }
         await loader.signOut()
         #expect(try await store.refreshToken == "NEW")
     }

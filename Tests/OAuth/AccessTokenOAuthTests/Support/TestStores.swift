@@ -11,6 +11,8 @@ final class TroubledStore: CredentialStore {
         var isBusy = false
         var updates = 0
         var afterUpdate: (@Sendable () async throws -> Void)?
+        var blindCalls = 0
+        var onSight: (@Sendable () async throws -> Void)?
     }
 
     let base: MemoryCredentialStore
@@ -39,9 +41,27 @@ final class TroubledStore: CredentialStore {
         state.withLock { $0.afterUpdate = action }
     }
 
-    func load() async throws -> CredentialRecord? { try await base.load() }
+    /// Lets the next calls fail, whatever they are; the one after them does `onSight` first.
+    func goBlind(for calls: Int, then onSight: (@Sendable () async throws -> Void)? = nil) {
+        state.withLock { ($0.blindCalls, $0.onSight) = (calls, onSight) }
+    }
+
+    private func look() async throws {
+        let (isBlind, onSight) = state.withLock { state in
+            state.blindCalls -= 1
+            return (state.blindCalls >= 0, state.blindCalls >= 0 ? nil : state.onSight.take())
+        }
+        if isBlind { throw Trouble() }
+        try await onSight?()
+    }
+
+    func load() async throws -> CredentialRecord? {
+        try await look()
+        return try await base.load()
+    }
 
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        try await look()
         let (isBusy, afterUpdate) = state.withLock { state in
             state.updates += 1
             return (state.isBusy, state.afterUpdate.take())

@@ -70,7 +70,8 @@ struct CredentialFolder: Sendable {
                 throw error(for: failure, at: place)
             }
             try make(String(path[..<slash]))
-            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            guard unsafe mkdir(path, 0o700) == 0 else {
+                if errno == EEXIST { return }
                 throw error(for: SystemCallFailure("mkdir"), at: place)
             }
         }

@@ -14,7 +14,8 @@ public import Foundation
 /// are not served in the order in which they came. Have one store for a folder in a process, and a folder for each credential.
 ///
 /// **Failure** ``CredentialStoreError``:
-/// - `unreadable`: the file is damaged, or its seal cannot be opened. It is left as it is; ``reset()`` removes it.
+/// - `unreadable`: the file is damaged, or its seal cannot be opened. It is left as it is, until ``reset()`` or a
+///   sign-out removes it.
 /// - `insecure`: folder or file can be used by others, belongs to another user, or is a symbolic link.
 /// - `unavailable`: the disk is full, the folder cannot be written or was removed, or the record has more than 16 MiB.
 /// - `superseded`: the lock was lost while a body ran, and nothing was written.
@@ -77,9 +78,13 @@ public final class FileCredentialStore: PlacedCredentialStore {
     /// Removes the record, after ``CredentialStoreError/isUnreadable``, so that the user can sign in again.
     ///
     /// A folder in the place of the record, or a file in the place of the folder, is left for a person to remove.
-    @concurrent public func reset() async throws {
+    @concurrent public func reset() async throws { try await reset(evenIfReadable: true) }
+
+    func reset(evenIfReadable: Bool) async throws {
         try await mutex.withLock { lock in
-            let version = ((try? read(in: lock.folder)) ?? .first).version
+            let old = Result { try read(in: lock.folder) }
+            if case .success = old, !evenIfReadable { return }
+            let version = ((try? old.get()) ?? .first).version
             try write(StoredRecord(version: version, credential: nil), with: lock)
         }
     }
@@ -96,7 +101,7 @@ public final class FileCredentialStore: PlacedCredentialStore {
             do {
                 try folder.replaceRecord(with: data, in: lock.folder)
             } catch  where record.credential == nil {
-                // A full disk has no room for the version, which goes on by the time if there is no record.
+                // A full disk has no room for the version. Without a record it goes on by the time.
                 guard (try? folder.removeRecord(in: lock.folder)) != nil else { throw error }
             }
         }

@@ -53,7 +53,7 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
     ///   - service: the item's service, usually the identifier of the app.
     ///   - account: the item's account; one for each credential.
     ///   - accessGroup: the group of programs that share the item; `nil` is the program's own.
-    ///   - lockFolder: where the lock's file is, and nothing else: one folder for each item. It is in a folder of the app
+    ///   - lockFolder: what is locked, with nothing in it: one folder for each item. It is in a folder of the app
     ///     group if an extension shares the item. It is made if there is none.
     ///   - seal: keeps the credential unreadable in the keychain as well; `nil` leaves that to the keychain.
     ///   - waitLimit: seconds after which an update that waits gives up.
@@ -95,11 +95,16 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
     /// Removes the credential, whether it can be understood or not.
     ///
     /// **Failure** Throws `unavailable` while the keychain refuses, and then has removed nothing.
-    @concurrent public func reset() async throws {
+    @concurrent public func reset() async throws { try await reset(evenIfReadable: true) }
+
+    func reset(evenIfReadable: Bool) async throws {
         try await mutex.withLock { lock in
             let old: StoredRecord?
             // What cannot be read at this moment must not be removed.
-            do { old = try read() } catch let error as CredentialStoreError where error.isUnreadable { old = nil }
+            do {
+                old = try read()
+                if !evenIfReadable { return }
+            } catch let error as CredentialStoreError where error.isUnreadable { old = nil }
             try write(StoredRecord(version: (old ?? .first).version, credential: nil), with: lock)
         }
     }
