@@ -7,7 +7,7 @@ package struct PostgresServer: Sendable {
     /// What the connection string may overrule: a server that vanished without a word is noticed after a minute.
     private static let defaults = [
         ("connect_timeout", "10"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
-        ("keepalives_interval", "10"), ("keepalives_count", "3"),
+        ("keepalives_interval", "10"), ("keepalives_count", "3"), ("client_encoding", "UTF8"),
         ("fallback_application_name", "access-token-service"),
     ]
 

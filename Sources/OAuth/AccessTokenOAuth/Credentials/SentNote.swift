@@ -35,8 +35,12 @@ package struct SentNote: Hashable, Sendable, Codable {
     ///
     /// A clock that was set back by a moment must not end a wait, and one that was set back by far must not prolong it.
     func isOlder(than seconds: TimeInterval, at now: Date) -> Bool {
-        abs(now.timeIntervalSince(sent)) >= seconds
+        // Written so that an instant that is not a number is older.
+        !(abs(now.timeIntervalSince(sent)) < seconds)
     }
+
+    /// The count of a note for sending once more; the number may be anything that somebody has written.
+    var nextCount: Int { min(count, 2) + 1 }
 
     func with(_ outcome: Outcome) -> SentNote {
         var note = self

@@ -10,10 +10,8 @@ struct LoaderMemory: Sendable {
         let base: Credential?
     }
 
-    /// Tells this process from others.
-    static let thisProcess = UInt64.random(in: 0 ... .max)
-
-    var process = thisProcess
+    /// Tells those who share this memory from all others, also in this process: they do not know what is under way here.
+    var process = UInt64.random(in: 0 ... .max)
     var unsaved: Unsaved?
     /// The requests of this process that were announced in the record and are not settled.
     var sending: Set<Int> = []

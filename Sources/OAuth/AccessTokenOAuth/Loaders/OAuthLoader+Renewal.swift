@@ -11,7 +11,7 @@ extension OAuthLoader {
             hasGrant: grant != nil,
             leeway: leeway,
             patience: endpoint.replyLimit,
-            quietTime: endpoint.deadline,
+            quietTime: min(5, endpoint.deadline),
             takeOverDelay: store.takeOverDelay
         )
         let load = RunningLoad(RenewalStateMachine(replacing: old, settings), memory)

@@ -158,17 +158,17 @@ struct RenewalStateMachine: Sendable {
         case .lost:
             if note.isOlder(than: settings.quietTime, at: now) { return .send(count: 1, hasRival: note.hasRival) }
             // Once more is right: it succeeds if the token is unspent. A third time only looks like theft.
-            if note.count < 2 { return .send(count: note.count + 1, hasRival: note.hasRival) }
+            if note.count < 2 { return .send(count: note.nextCount, hasRival: note.hasRival) }
             let left = settings.quietTime - now.timeIntervalSince(note.sent)
             return .lost(.unavailable(status: 504, retryAfter: left.rounded(.up)))
         case .awaited where note.sender == memory.process:
             // Its end could not be written down, unless it is under way.
             if memory.sending.contains(note.number) { return .awaited(note) }
-            return .send(count: note.count + 1, hasRival: note.hasRival)
+            return .send(count: note.nextCount, hasRival: note.hasRival)
         case .awaited:
             let waited = waited.flatMap { $0.note.isSame(as: note) ? $0.seconds : nil } ?? 0
             let isOver = waited >= settings.takeOverDelay || note.isOlder(than: note.patience, at: now)
-            return isOver ? .send(count: note.count + 1, hasRival: true) : .awaited(note)
+            return isOver ? .send(count: note.nextCount, hasRival: true) : .awaited(note)
         }
     }
 
