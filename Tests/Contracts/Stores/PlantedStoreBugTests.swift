@@ -7,11 +7,11 @@ struct PlantedStoreBugTests {
     /// The bugs, each with all clauses that it breaks.
     static let bugs: [BuggyStore.Bug: [String]] = [
         .storesNothing: ["K1"], .losesMembers: ["K1"], .remembersWhatItRead: ["K2"],
-        .comesBackAfterRemoval: ["K3"], .removalIsForGood: ["K5", "V3"],
+        .comesBackAfterRemoval: ["K2", "K3"], .removalIsForGood: ["K5", "V3"],
         .returnsTheOldRecord: ["K3", "K4", "V2", "V3", "F1"],
         .countsByTwo: ["V1"], .countsWhatIsKept: ["K4", "V2"], .deletesTheVersion: ["V3"],
-        .noExclusion: ["E1", "E2", "E3", "W1", "X2"],
-        .locksItsOpeningOnly: ["E2"], .readsBeforeTheLock: ["E3"], .runsTheBodyTwice: ["E4"],
+        .noExclusion: ["E1", "E2", "E3", "W1", "W2", "X1", "X2"],
+        .locksItsOpeningOnly: ["E2", "E3"], .readsBeforeTheLock: ["E3"], .runsTheBodyTwice: ["E4"],
         .oneWaiterIsForgotten: ["E5"], .forgetsAfterAnError: ["F1"], .staysLockedAfterAnError: ["F2"],
         .wrapsErrors: ["F3"], .loadWaits: ["R1"], .writesInPlace: ["R2"], .waitsForEver: ["W1"],
         .isBusyAndRuns: ["W2"], .blocksThreads: ["W3", "X2"], .losesWhatIsCancelled: ["X1"],

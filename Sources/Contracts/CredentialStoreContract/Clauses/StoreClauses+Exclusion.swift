@@ -30,9 +30,12 @@ extension StoreContract {
             remedy: "read the record after the exclusion was gained",
             resembles: "Nango #2494: waiters that refresh again after the lock"
         ) { run in
-            try await run.save("A")
+            let other = try await run.otherOpening()
+            try await run.save("A", by: other)
+            try await run.update(.keep)
+            try await run.update(.keep, by: other)
             let holder = try await run.holder(.replace(run.credential("B")))
-            let waiter = run.start("the waiter", .keep)
+            let waiter = run.start("the waiter", .keep, by: other)
             await run.giveTime()
             try await run.record(of: holder)
             try await run.record(of: waiter)

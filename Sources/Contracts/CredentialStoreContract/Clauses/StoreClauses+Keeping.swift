@@ -41,6 +41,8 @@ extension StoreContract {
             try run.expect(try await run.load(first), is: "B", from: "the next load by \(first.name)")
             let third = try await run.open()
             try run.expect(try await run.load(third), is: "B", from: "load by \(third.name), which is new")
+            try await run.update(.remove, by: first)
+            try run.expect(try await run.load(second), is: nil, from: "load by \(second.name) after a removal")
         },
 
         StoreClause(
@@ -125,9 +127,10 @@ extension StoreContract {
             remedy: "keep the version when the credential is removed",
             resembles: "a file that is deleted at sign-out: its versions begin again at 1"
         ) { run in
+            let other = try await run.otherOpening()
             let before = try await run.save("A")
             try await run.update(.remove)
-            let after = try await run.save("B")
+            let after = try await run.save("B", by: other)
             let (old, new) = (before?.version ?? 0, after?.version ?? 0)
             try run.expect(new > old, "a version above \(old)", observed: run.text(after))
         },

@@ -10,8 +10,10 @@ extension StoreContract {
             remedy: "read without the exclusion, and replace the record in one step"
         ) { run in
             try await run.save("A")
+            let other = try await run.otherOpening()
             let holder = try await run.holder(.replace(run.credential("B")))
             try run.expect(try await run.load(), is: "A", from: "load during the body")
+            try run.expect(try await run.load(other), is: "A", from: "load by \(other.name) during the body")
             try await run.record(of: holder)
             try run.expect(try await run.load(), is: "B", from: "load after it")
         },
@@ -79,7 +81,7 @@ extension StoreContract {
             let holder = try await run.holder()
             let waiter = run.start("the waiter", .replace(run.credential("A")))
             await run.comes { waiter.result != nil }
-            try await run.record(of: holder)
+            try await run.expectExclusion(of: holder)
             await run.giveTime()
             guard let result = waiter.result, case .failure = result else { return }
             try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")
@@ -117,7 +119,8 @@ extension StoreContract {
         ) { run in
             let holder = try await run.holder(.replace(run.credential("A")))
             holder.cancel()
-            _ = try await run.result(of: holder)
+            try await run.expectExclusion(of: holder)
+            _ = try await run.record(of: holder)
             try run.expect(try await run.load(), is: "A", from: "load")
         },
 
@@ -133,7 +136,7 @@ extension StoreContract {
             await run.giveTime()
             waiter.cancel()
             try await run.expect(waiter, endsWith: "CancellationError") { $0 is CancellationError }
-            try await run.record(of: holder)
+            try await run.expectExclusion(of: holder)
             try run.expect(waiter.seen.isEmpty, "no run of the waiter's body", observed: "it was run")
         },
     ]

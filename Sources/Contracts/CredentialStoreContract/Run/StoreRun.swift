@@ -98,7 +98,8 @@ package final class StoreRun: ScenarioRun {
                 defer { self.leaves(call) }
                 // A store that blocks the thread of the pool leaves none on which to go on.
                 if pool == nil {
-                    await call.waitAtExit()
+                    // In a task of its own: a cancelled body stays inside for as long as the scenario wants.
+                    await Task { await call.waitAtExit() }.value
                     // An update that may come in beside it gets the time to.
                     for _ in 0..<3 { await Task.yield() }
                 }
@@ -182,6 +183,21 @@ package final class StoreRun: ScenarioRun {
         guard try await wait(until: { waiter.result != nil }), case .failure(let error) = waiter.result,
             isExpected(subject.errors(error))
         else { throw violation("\(waiter.name) to end with \(expected)", situation(of: waiter)) }
+    }
+
+    /// Starts another update while somebody is inside, and expects it to stay outside.
+    func expectExclusion(of holder: UpdateCall) async throws {
+        let other = start("another one", .keep)
+        await giveTime()
+        try expect(other.seen.isEmpty, "one body at a time", observed: overlap ?? "another one is inside")
+        _ = try await result(of: holder)
+        await comes { other.result != nil }
+        try expect(overlap == nil, "one body at a time", observed: overlap ?? "")
+    }
+
+    /// Another opening, or the same one if the store has one only.
+    func otherOpening() async throws -> Opening {
+        subject.features.contains(.openings) ? try await open() : first
     }
 
     /// Who was inside together, if anybody was.
