@@ -4,7 +4,7 @@ extension BuggyService {
         // Caching
         case neverLoads, neverCaches, ignoresExpiration, ignoresLeeway, expiresOneInstantLate, expiryEndsTheSession
         case unknownExpirationIsExpired, leewayTakesAll, neverAnswersInWindow, refreshesAheadForEachCall
-        case dropsWhatNobodyAwaits, signInForgetsTheExpiration
+        case dropsWhatNobodyAwaits, signInForgetsTheExpiration, expiredTokenIsCurrent
         // Single flight
         case joinersLoad, joinersLoadAfterExpiry, decidesInTwoSteps, loadsBesideALoadAhead, clearsNewerLoads
         case newSessionJoinsTheOldLoad
@@ -19,6 +19,7 @@ extension BuggyService {
         case signOutForgetsWaiters, signOutUndoneByLateAnswer, signOutUndoneByALoadAhead, triesAgainAfterSignOut
         case signOutOfNobodyIsIgnored, signOutIsACancellation, loadsAfterSignOut, loaderKeepsTheSession
         case signInUndoneByLateAnswer, signInUndoneByLateFailure, signInFailsWaiters, signInLeavesSignedOut
+        case signInOverATokenIsIgnored, secondSignOutIsIgnored, refreshLoadsAfterSignOut
         // Cancellation
         case cancelledWaiterWaits, cancelledWaiterFailsAll, cancelledWaiterStays, cancellationIsSignOut
         case lastOneOutEndsTheLoad
@@ -27,7 +28,8 @@ extension BuggyService {
         case answersTokensUnderALock, answersErrorsUnderALock, changesNeedTheHandlersLock, weakSelf, takesEveryAnswer
         case repeatedAnswerReachesTheNextLoad, swallowsRepeatedAnswers, registersAfterLoading, loadsUnderALock
         // Deadlines
-        case noDeadline, timedOutLoadStays, timedOutWaitersStay, deadlineIsACancellation, dropsLateAnswers
+        case noDeadline, timerOutlivesItsLoad, timedOutLoadStays, timedOutWaitersStay, deadlineIsACancellation,
+            dropsLateAnswers
         // Matters of order alone: called by one caller after the other, the service behaves.
         /// A waiter is registered a moment after it found the load that it joins.
         case registersLate

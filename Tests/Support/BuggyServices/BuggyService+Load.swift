@@ -20,6 +20,7 @@ extension BuggyService {
     }
 
     func endDeadline(of load: Int?) {
+        guard bug != .timerOutlivesItsLoad else { return }
         effect { [self] in
             let timer = state.withLock { state -> AccessTokenTimer? in
                 guard bug == .effectsOutOfOrder || state.deadline?.load == load else { return nil }
@@ -136,7 +137,7 @@ extension BuggyService {
 
     private func timeOut(_ load: Load) {
         decide { state in
-            guard state.load?.id == load.id else { return nil }
+            guard state.load?.id == load.id || bug == .timerOutlivesItsLoad else { return nil }
             let waiters = state.load?.waiters ?? []
             switch bug {
             case .timedOutLoadStays: state.load?.waiters = []

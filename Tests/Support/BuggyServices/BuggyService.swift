@@ -79,7 +79,7 @@ package final class BuggyService: AccessTokenProviding {
     }
 
     package var currentToken: AccessToken? {
-        state.withLock { state in isUsable(state) ? state.token : nil }
+        state.withLock { state in isUsable(state) || bug == .expiredTokenIsCurrent ? state.token : nil }
     }
 
     @discardableResult
@@ -110,6 +110,7 @@ package final class BuggyService: AccessTokenProviding {
         waitForHandlers()
         decide { state in
             let waiters = state.load?.waiters ?? []
+            if bug == .signInOverATokenIsIgnored, isUsable(state) { return nil }
             if bug != .signInLeavesSignedOut { state.isSignedOut = false }
             if bug != .signInUndoneByLateAnswer { state.session += 1 }
             adopt(bug == .signInForgetsTheExpiration ? AccessToken(value: token.value) : token, in: &state)
@@ -123,6 +124,7 @@ package final class BuggyService: AccessTokenProviding {
         waitForHandlers()
         endDeadline(of: state.withLock { $0.load?.id })
         decide { state in
+            if bug == .secondSignOutIsIgnored, state.session > 1 { return nil }
             let waiters = bug == .signOutForgetsWaiters ? [] : state.load?.waiters ?? []
             state.isSignedOut = bug != .signOutOfNobodyIsIgnored || state.lastLoad > 0
             if bug != .signOutUndoneByLateAnswer { state.session += 1 }
@@ -152,7 +154,8 @@ package final class BuggyService: AccessTokenProviding {
         decide { state in
             state.lastWaiter += 1
             let waiter = Waiter(id: state.lastWaiter, handler: handler)
-            if state.isSignedOut, bug != .loadsAfterSignOut { return ([waiter], signedOut) }
+            let ignoresSignOut = bug == .loadsAfterSignOut || forced && bug == .refreshLoadsAfterSignOut
+            if state.isSignedOut, !ignoresSignOut { return ([waiter], signedOut) }
             if !forced, isUsable(state), let token = state.token, bug != .neverCaches {
                 let isAhead = isInWindow(state)
                 if isAhead, bug == .neverAnswersInWindow { return nil }

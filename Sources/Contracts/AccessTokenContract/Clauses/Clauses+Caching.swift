@@ -104,6 +104,9 @@ extension ServiceContract {
             rounds: roundsByOrigin
         ) { run in
             let token = try await run.oldToken(secondsLeft: -400)
+            if run.features.contains(.currentToken), let kept = try await run.currentToken() {
+                throw run.violation("no current token after its expiration", "it is \(run.log.name(kept))")
+            }
             let caller = try await run.call()
             try await run.waitForAnswerOrLoad(caller)
             let isGone = caller.answers.first?.token?.value != token.value

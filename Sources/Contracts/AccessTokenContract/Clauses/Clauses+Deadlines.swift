@@ -8,12 +8,31 @@ extension ServiceContract {
             ("T1", .critical),
             "fail the waiters of a load that is silent past its deadline",
             intent: "one lost connection must not hang every request of the app until it is restarted",
-            remedy: "set a timer when a load begins, and answer its waiters when it fires",
+            remedy: "set a timer when a load begins, cancel it at the load's end, and answer the waiters when it fires",
             needs: .loadDeadline,
-            setting: tenSeconds
+            setting: tenSeconds,
+            // The first load, the one after another load, and the first one of a new session.
+            rounds: { $0.isSuperset(of: [.signIn, .signOut]) ? 3 : 2 }
         ) { run in
+            if run.round > 0 {
+                let earlier = try await run.call("caller of an earlier load")
+                let load = try await run.firstLoad()
+                await run.waitUntilTimerRuns()
+                try await run.advance(by: 4)
+                if run.round == 1 {
+                    try await run.given("F1") {
+                        try await run.answer(load, .failed)
+                        try await run.expectFailure(earlier)
+                    }
+                } else {
+                    try await run.given("O6") {
+                        try await run.signOut()
+                        try await run.signIn(run.token("S1", life: -1))
+                    }
+                }
+            }
             let callers = try await run.calls(3)
-            try await run.firstLoad()
+            _ = try await run.given(["L1", "F2", "S5"][run.round]) { try await run.nextLoad() }
             await run.waitUntilTimerRuns()
             await run.settle()
             try await run.advance(by: 9)
@@ -25,15 +44,25 @@ extension ServiceContract {
 
         ContractClause(
             ("T2", .critical),
-            "adopt a late good answer of the same session when nothing newer is there",
+            "adopt a late good answer of the same session when nothing newer is there, and only then",
             intent: "after a rotation the late answer may be the only good one that there will ever be",
             remedy: "keep listening to a load whose waiters have failed, and cache what it brings",
             needs: [.loadDeadline, .currentToken],
-            setting: tenSeconds
+            setting: tenSeconds,
+            // Nothing is there; or a newer token is, and the late answer is a token or an error.
+            rounds: { _ in 3 }
         ) { run in
-            let late = run.token("late T")
+            let (late, newer) = (run.token("late T"), run.token("newer T"))
             let (_, load) = try await loadTimesOut(run)
-            try await run.answer(load, .success(late))
+            if run.round > 0 {
+                try run.takeForGranted("C1")
+                try await run.given("T3") { try await run.expect(run.call("next caller"), getsLoaded: newer) }
+            }
+            try await run.answer(load, run.round == 2 ? .failed : .success(late))
+            guard run.round == 0 else {
+                await run.settle()
+                return try await run.expect(run.call("caller after the late answer"), getsCached: newer)
+            }
             let isAdopted = try await run.poll { try await run.currentToken()?.value == late.value }
             try run.expect(isAdopted, "the late T to be the current token", observed: "it is not")
         },

@@ -61,7 +61,7 @@ extension ServiceContract {
 
         ContractClause(
             ("F5", .serious),
-            "start no other load after one that failed for good, until the next call",
+            "start no more loads for three callers than for one, when loads fail for good",
             intent: "a refused credential that is sent again and again gets the client blocked",
             remedy: "give the failure to all who wait, and leave it to the next caller to load again",
             resembles: "Alamofire #3297 and #3290: a storm of requests after a failed refresh"

@@ -90,12 +90,16 @@ extension ServiceContract {
             intent: "a load after sign-out asks the server with a credential that was to be forgotten",
             remedy: "keep the fact that nobody is signed in, and look at it before the cache",
             needs: .signOut,
-            // With a token, during a load, and before anything else.
-            rounds: { _ in 3 }
+            // With a token, during a load, before anything else, and in a second session.
+            rounds: { $0.contains(.signIn) ? 4 : 3 }
         ) { run in
             var waiters: [Caller] = []
             switch run.round {
             case 0: try await run.cache(run.token("T1"))
+            case 3:
+                try await run.cache(run.token("T1"))
+                try await run.signOut()
+                try await run.signIn(run.token("S1"))
             case 1:
                 waiters = try await run.runningLoad(.first).waiters
                 await run.settle()
@@ -109,6 +113,8 @@ extension ServiceContract {
             // What these callers loaded after the sign-out is no load of a caller of after it.
             if !waiters.isEmpty { run.takenLoads = run.fixture.loader.loads.count }
             for caller in try await run.calls(3) { try await run.expectRefusal(caller) }
+            guard run.features.contains(.forcedRefresh) else { return }
+            try await run.expectRefusal(run.call("caller that wants another token", refresh: true))
         },
 
         ContractClause(
@@ -148,17 +154,17 @@ extension ServiceContract {
 
         ContractClause(
             ("O6", .critical),
-            "hand out the new session's token after a sign-in that follows a sign-out",
+            "hand out the new session's token after a sign-in, also without a sign-out before it",
             intent: "a user who signed in again would be told to sign in",
             remedy: "let a sign-in undo all that the sign-out set",
             needs: [.signOut, .signIn],
-            // The sign-out ends a session with a token, and one with a load.
-            rounds: { _ in 2 }
+            // The sign-out ends a session with a token, and one with a load; or there is none.
+            rounds: { _ in 3 }
         ) { run in
             try run.takeForGranted("C1")
             let token = run.token("S1")
-            if run.round == 0 { try await run.cache(run.token("T1")) } else { _ = try await run.runningLoad(.first) }
-            try await run.given("O3") { try await run.signOut() }
+            if run.round == 1 { _ = try await run.runningLoad(.first) } else { try await run.cache(run.token("T1")) }
+            if run.round < 2 { try await run.given("O3") { try await run.signOut() } }
             try await run.signIn(token)
             run.takenLoads = run.fixture.loader.loads.count
             try await run.expect(run.call("caller after sign-in"), getsCached: token)

@@ -181,7 +181,7 @@ extension ClauseRun {
         let loads = fixture.loader.loads
         guard !loads.isEmpty else { return "no load was started" }
         let open = openLoads.map { "\($0.number)" }
-        let running = open.isEmpty ? "none is running" : "running: \(open.joined(separator: ", "))"
+        let running = open.isEmpty ? "none is running" : "running: load \(open.joined(separator: ", "))"
         return "loads started: \(loads.count), \(running)"
     }
 }
