@@ -122,7 +122,7 @@ let programsGroup: [Target] = [
     .program(
         "token-tour",
         at: "Sources/Programs/TokenTour",
-        services + ["AccessTokenOAuth", "AccessTokenPostgres", "LoopbackAuthorizationServer", "ConsoleSupport"]
+        services + ["AccessTokenOAuth", "LoopbackAuthorizationServer", "ConsoleSupport"]
     ),
     .program(
         "benchmarks",

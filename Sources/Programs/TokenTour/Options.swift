@@ -14,8 +14,6 @@ struct Options: Sendable {
     var setUps: [any TourSetUp] = SetUp.allCases
     /// `nil` runs the set-ups of one process.
     var processes: Int?
-    /// The connection string of a database.
-    var postgres: String?
     var isHelp = false
 
     // What tests replace.
@@ -37,22 +35,14 @@ struct Options: Sendable {
                 guard let setUp = SetUp(rawValue: try rest.value()) else { throw Self.unknownSetUp }
                 chosen.append(setUp)
             case "--processes": processes = try rest.number(in: Self.processLimits)
-            case "--postgres":
-                let connection = try rest.value()
-                #if Postgres
-                postgres = connection
-                #else
-                throw Self.withoutTrait
-                #endif
             case "--help", "-h": isHelp = true
             default: throw .unknown(option)
             }
         }
-        guard postgres == nil || processes != nil else { throw Self.postgresOfOneProcess }
         if let processes {
             guard chosen.isEmpty else { throw Self.setUpOfOneProcess }
             guard callers >= processes else { throw .notInRange("--callers", processes...Self.callerLimits.upperBound) }
-            setUps = ProcessSetUp.all(withPostgres: postgres != nil)
+            setUps = ProcessSetUp.allCases
         }
         if !chosen.isEmpty { setUps = SetUp.allCases.filter(chosen.contains) }
     }
@@ -65,18 +55,10 @@ struct Options: Sendable {
         "--set-up does not go with --processes, which has set-ups of its own"
     )
 
-    static let postgresOfOneProcess = UsageError("--postgres goes with --processes only")
-
-    #if !Postgres
-    static let withoutTrait = UsageError(
-        "--postgres needs the package trait Postgres: swift run --traits Postgres token-tour --processes 8 --postgres URL"
-    )
-    #endif
-
     static var help: String {
         """
         usage: token-tour [--rounds N] [--callers N] [--set-up NAME]...
-               token-tour --processes N [--postgres URL] [--rounds N] [--callers N]
+               token-tour --processes N [--rounds N] [--callers N]
 
         Many callers meet an expired access token at the same moment. The authorization server is a
         real one, on the loopback address. It rotates refresh tokens. When a refresh token is used
@@ -89,9 +71,6 @@ struct Options: Sendable {
           --set-up NAME  only this set-up; can be repeated
           --processes N  callers in N processes that share one credential on disk,
                          \(limits(processLimits)); each process has one service
-          --postgres URL with --processes: also with one credential in this PostgreSQL database,
-                         in a row of the table access_token_credentials, which stays there;
-                         needs the package trait Postgres (swift run --traits Postgres ...)
           --help         print this text
 
         set-ups:

@@ -11,7 +11,7 @@ extension ProcessSetUp {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("token-tour-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let store = store(in: folder, options.postgres)
+        let store = store(in: folder)
         let processes = options.processes ?? 1
         let crowd = try (0..<processes).map { number in
             // The first ones have one caller more if the callers cannot be shared out evenly.
@@ -19,7 +19,6 @@ extension ProcessSetUp {
             let worker = TourWorker(
                 setUp: self,
                 folder: folder,
-                postgres: options.postgres,
                 tokenEndpoint: server.endpoint.url,
                 resource: server.resource,
                 callers: share

@@ -2,26 +2,10 @@ import AccessTokenAsync
 import AccessTokenOAuth
 import Foundation
 
-#if Postgres
-import AccessTokenPostgres
-#endif
-
 /// The set-ups of several processes, in the order in which they run.
 enum ProcessSetUp: String, CaseIterable, Codable, TourSetUp {
     case naiveFile = "naive-file"
     case folder
-    #if Postgres
-    case postgres
-    #endif
-
-    /// Those that a run with these options has.
-    static func all(withPostgres: Bool) -> [ProcessSetUp] {
-        #if Postgres
-        allCases.filter { withPostgres || $0 != .postgres }
-        #else
-        allCases
-        #endif
-    }
 
     var isOurs: Bool { self != .naiveFile }
 
@@ -29,24 +13,14 @@ enum ProcessSetUp: String, CaseIterable, Codable, TourSetUp {
         switch self {
         case .naiveFile: "AsyncAccessTokenService in each process; one plain file, without a lock"
         case .folder: "AsyncAccessTokenService in each process; one FileCredentialStore"
-        #if Postgres
-        case .postgres: "AsyncAccessTokenService in each process; one PostgresCredentialStore"
-        #endif
         }
     }
 
-    /// Opens the store of this set-up.
-    ///
-    /// - Parameters:
-    ///   - folder: one for all processes of a run.
-    ///   - postgres: the connection string of a database.
-    func store(in folder: URL, _ postgres: String?) -> any CredentialStore {
+    /// Opens the store of this set-up, in a folder of all processes of a run.
+    func store(in folder: URL) -> any CredentialStore {
         switch self {
         case .naiveFile: NaiveFileStore(file: folder.appendingPathComponent("credential.json"))
         case .folder: FileCredentialStore(folder: folder.appendingPathComponent("session"))
-        #if Postgres
-        case .postgres: PostgresCredentialStore(postgres ?? "", name: folder.lastPathComponent)
-        #endif
         }
     }
 

@@ -4,12 +4,11 @@ import LoopbackAuthorizationServer
 
 /// One process of the tour: a service, and callers that call it once for each line on standard input.
 struct TourWorker: Codable, Sendable {
-    /// The environment variable of such a process: arguments would show a password of the database to everyone.
+    /// The environment variable of such a process.
     private static let variable = "TOKEN_TOUR_WORKER"
 
     let setUp: ProcessSetUp
     let folder: URL
-    let postgres: String?
     let tokenEndpoint: URL
     let resource: URL
     let callers: Int
@@ -34,7 +33,7 @@ struct TourWorker: Codable, Sendable {
             tokenEndpoint,
             authentication: .none(clientID: RotatingAuthorizationServer.clientID)
         )
-        let service = setUp.service(endpoint, setUp.store(in: folder, postgres))
+        let service = setUp.service(endpoint, setUp.store(in: folder))
         let caller = ResourceClient(resource: resource).asyncCaller(of: service)
         while readLine() != nil {
             let outcome = await RoundOutcome(of: Array(repeating: caller, count: callers))

@@ -27,21 +27,6 @@ struct TourOptionsTests {
         #expect(chosen.setUps.map(\.rawValue) == ["queue", "both"])
     }
 
-    #if Postgres
-    @Test("A database goes with processes only, and adds a set-up")
-    func postgres() throws {
-        let options = try Options(["--processes", "8", "--postgres", "host=db"])
-        #expect(options.postgres == "host=db")
-        #expect(options.setUps.map(\.rawValue) == ["naive-file", "folder", "postgres"])
-        #expect(throws: Options.postgresOfOneProcess) { try Options(["--postgres", "host=db"]) }
-    }
-    #else
-    @Test("Without its package trait a database is refused")
-    func withoutTrait() {
-        #expect(throws: Options.withoutTrait) { try Options(["--processes", "8", "--postgres", "host=db"]) }
-    }
-    #endif
-
     @Test(
         "What makes no sense is refused",
         arguments: [
@@ -62,7 +47,7 @@ struct TourOptionsTests {
     @Test("The help names every option and every set-up, and fits a terminal")
     func help() {
         let words =
-            ["--rounds", "--callers", "--set-up", "--processes", "--postgres", "--help"]
+            ["--rounds", "--callers", "--set-up", "--processes", "--help"]
             + SetUp.allCases.map(\.rawValue) + ProcessSetUp.allCases.map(\.rawValue)
         for word in words {
             #expect(Options.help.contains("  \(word) "))
