@@ -40,8 +40,6 @@ struct Contender: Sendable {
 /// What one contender cost in one round, per call or waiter.
 struct Sample: Sendable {
     let nanoseconds: Double
-    /// Heap per waiter while all of them wait, where the platform tells.
-    var bytes: Double?
 }
 
 /// What a comparison found.
@@ -55,13 +53,9 @@ struct Outcome {
     /// The table and the verdicts, for a terminal.
     var text: String {
         let rows = zip(comparison.contenders, samples).map { contender, own in
-            [
-                contender.name, Self.time(Spread(own.map(\.nanoseconds)).median), ratio(own, samples[0]).text,
-                own.contains { $0.bytes == nil }
-                    ? "" : String(format: "%.0f bytes", Spread(own.compactMap(\.bytes)).median),
-            ]
+            [contender.name, Self.time(Spread(own.map(\.nanoseconds)).median), ratio(own, samples[0]).text]
         }
-        let table = TextTable(header: [comparison.title, "time", "ratio", "heap"], rows: rows)
+        let table = TextTable(header: [comparison.title, "time", "ratio"], rows: rows)
         return ([table.text] + verdicts.map(\.text)).joined(separator: "\n") + "\n"
     }
 

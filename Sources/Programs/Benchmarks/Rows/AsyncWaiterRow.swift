@@ -14,7 +14,7 @@ enum AsyncWaiterRow {
         }
     }
 
-    /// From the first task's start to the last one's end, all on one thread; and the heap while all of them wait.
+    /// From the first task's start to the last one's end, all on one thread.
     ///
     /// The load runs already: its start is not part of a waiter's cost.
     private static func sample<Design: WaiterDesign>(_: Design.Type, _ count: Int) -> Sample {

@@ -30,7 +30,7 @@ enum CallbackWaiterRow {
         }
     }
 
-    /// From the first call to the last handler's end, and the heap while all of them wait.
+    /// From the first call to the last handler's end.
     private static func sample(_ design: Design, _ count: Int) -> Sample {
         let loader = HeldLoader()
         let queue = DispatchQueue(label: "benchmarks.callbacks")
@@ -45,7 +45,7 @@ enum CallbackWaiterRow {
             loader.finish()
             finished.wait()
         }
-        // The last handler is called before all of them are released, and the next sample looks at the heap.
+        // The last handler is called before all of them are released, which is no part of the next sample.
         queue.sync {}
         return sample
     }

@@ -8,15 +8,10 @@ func waiterComparisons(_ isQuick: Bool, of kind: String, _ contenders: (_ count:
     }
 }
 
-/// The time that each waiter takes to wait and to be answered, and the heap while all of them wait.
+/// The time that each waiter takes to wait and to be answered.
 func waiters(_ count: Int, wait: () -> Void, answer: () -> Void) -> Sample {
-    let before = Heap.bytesInUse
-    let waiting = Stopwatch()
+    let watch = Stopwatch()
     wait()
-    var nanoseconds = waiting.nanoseconds
-    let bytes = Heap.bytesInUse.flatMap { after in before.map { (after - $0) / Double(count) } }
-    let answering = Stopwatch()
     answer()
-    nanoseconds += answering.nanoseconds
-    return Sample(nanoseconds: nanoseconds / Double(count), bytes: bytes)
+    return watch.sample(per: count)
 }
