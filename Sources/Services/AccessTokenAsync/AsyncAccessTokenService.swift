@@ -18,8 +18,7 @@ public import AccessTokenCore
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
-/// | every decision; `waiters` | the actor; a call needs a free thread of the pool, and so do a cancellation and a deadline |
-/// | a decision of a task with a preferred executor | the actor, on that executor: if it is blocked, the actor is blocked |
+/// | every decision; `waiters` | the actor: a thread of the pool, or the caller's preferred executor, which can block the actor |
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
 /// | the event handler | a thread that all services share |
@@ -28,6 +27,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private var machine: AccessTokenStateMachine
     private var waiters = WaiterList<Waiter>()
     private var runningLoads = RunningLoads()
+    /// The last forgetting of a session, for which sign-outs wait.
+    private var lastForgetting = PendingWork()
     private var loadTask: Task<Void, Never>?
 
     /// The valid token, for callers that need not wait.
@@ -266,27 +267,26 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///
     /// - Parameter enclosing: the loads inside which the caller is.
     package func endSession(inside enclosing: [LoadID], then done: @escaping @Sendable () -> Void) {
-        // The loader's own sign-out would have the session forgotten, and so sign out, for ever.
-        let isForgetting = machine.isSignedOut && signOuts.isUnderWay
+        // The loader's own sign-out would have the session forgotten, and so sign out, for ever: it joins.
+        let joins = machine.isSignedOut && lastForgetting.isUnderWay
         answerAll(machine.signOut(waiters: waiters.count))
-        let calls = runningLoads.calls
         // Outside of the actor, since a cancellation runs the loader's code.
-        if !calls.isEmpty { startTask { for call in calls { call.cancel() } } }
-        let isInsideLoad = runningLoads.contains(oneOf: enclosing)
-        if !isForgetting {
-            signOuts.begin()
+        for call in runningLoads.calls { startTask { call.cancel() } }
+        if !joins {
+            let forgetting = PendingWork()
+            lastForgetting = forgetting
+            for work in [forgetting, signOuts] { work.begin() }
             runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
-                startTask { await self.forgetSession(then: isInsideLoad ? nil : done) }
+                startTask { await self.forgetSession(forgetting) }
             }
         }
-        if isInsideLoad { done() } else if isForgetting { signOuts.whenOver(done) }
+        if runningLoads.contains(oneOf: enclosing) { done() } else { lastForgetting.whenOver(done) }
     }
 
     @concurrent
-    private nonisolated func forgetSession(then done: (@Sendable () -> Void)?) async {
+    private nonisolated func forgetSession(_ forgetting: PendingWork) async {
         let finish = OneShot(abandoned: ()) { [signOuts] in
-            signOuts.end()
-            done?()
+            for work in [signOuts, forgetting] { work.end() }
         }
         let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
             guard finish(()) else { return }

@@ -30,6 +30,8 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     private var machine: AccessTokenStateMachine
     private var pendingHandlers = WaiterList<PendingHandler>()
     private var runningLoads = RunningLoads()
+    /// The last forgetting of a session, for which sign-outs wait.
+    private var lastForgetting = PendingWork()
 
     /// The valid token, for callers that need not wait.
     @usableFromInline let snapshot: TokenSnapshot
@@ -250,28 +252,28 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// ``signOut(then:)``, with `done` called on whichever thread finishes.
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let enclosing = LoadContext.currentLoads
-        let (answered, isInsideLoad, calls, isForgetting) = decide {
-            // The loader's own sign-out would have the session forgotten, and so sign out, for ever.
-            let isForgetting = machine.isSignedOut && signOuts.isUnderWay
+        let (answered, isInsideLoad, calls, forgetting) = decide {
+            // The loader's own sign-out would have the session forgotten, and so sign out, for ever: it joins.
+            let joins = machine.isSignedOut && lastForgetting.isUnderWay
             let answered = answerAll(machine.signOut(waiters: pendingHandlers.count))
-            let isInsideLoad = runningLoads.contains(oneOf: enclosing)
-            if !isForgetting {
-                signOuts.begin()
+            if !joins {
+                let forgetting = PendingWork()
+                lastForgetting = forgetting
+                for work in [forgetting, signOuts] { work.begin() }
                 runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
-                    loaderQueue.enqueue { self.forgetSession(then: isInsideLoad ? nil : done) }
+                    loaderQueue.enqueue { self.forgetSession(forgetting) }
                 }
             }
-            return (answered, isInsideLoad, runningLoads.calls, isForgetting)
+            return (answered, runningLoads.contains(oneOf: enclosing), runningLoads.calls, lastForgetting)
         }
         answered?.callDirect()
         for call in calls { call.cancel() }
-        if isInsideLoad { done() } else if isForgetting { signOuts.whenOver(done) }
+        if isInsideLoad { done() } else { forgetting.whenOver(done) }
     }
 
-    private func forgetSession(then done: (@Sendable () -> Void)?) {
+    private func forgetSession(_ forgetting: PendingWork) {
         let finish = OneShot(abandoned: ()) { [signOuts] in
-            signOuts.end()
-            done?()
+            for work in [signOuts, forgetting] { work.end() }
         }
         let deadline = clock.schedule(after: policy.loadDeadline) { [self, weak finish] in
             if finish?(()) == true { decide { machine.signOutTimedOut() } }

@@ -26,7 +26,7 @@ struct EverySequenceTests {
         arguments: isLong
             ? [
                 Extent(length: 5, rareInputs: 5, reportsEvents: false, sequences: 103_329),
-                Extent(length: 6, rareInputs: 6, reportsEvents: true, sequences: 1_446_580),
+                Extent(length: 6, rareInputs: 6, reportsEvents: true, sequences: 1_446_576),
                 Extent(length: 7, rareInputs: 0, reportsEvents: false, sequences: 612_707),
             ]
             : [
