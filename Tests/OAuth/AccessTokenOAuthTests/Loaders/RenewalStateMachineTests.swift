@@ -68,6 +68,7 @@ struct RenewalStateMachineTests {
         ("no reply can come any more", note(age: 120), "note 2 beside a rival"),
         ("the clock was set back a little", note(age: -1), "wait"),
         ("the clock was set back by far", note(age: -120), "note 2 beside a rival"),
+        ("its count is damaged", note(age: 120, count: .max), "note 3 beside a rival"),
         ("the reply was lost", note(.lost), "note 2"),
         ("two replies were lost", note(count: 2, .lost), "fail: OAuthError"),
         ("two were lost a while ago", note(age: 30, count: 2, .lost), "note 1"),
@@ -85,6 +86,8 @@ struct RenewalStateMachineTests {
     ) {
         var test = self
         test.memory.sending = [1]
+        let isOver = Self.note(age: .nan).isOlder(than: 120, at: Self.now)
+        #expect(isOver, "a date that is no number ends a wait")
         if note?.sender == 3 { test.memory = LoaderMemory(process: 3) }
         var machine = Self.machine()
         #expect(test.look(&machine, Self.record(note)) == outcome)
