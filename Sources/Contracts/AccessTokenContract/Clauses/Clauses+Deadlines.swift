@@ -46,7 +46,7 @@ extension ServiceContract {
             ("T2", .critical),
             "adopt a late good answer of the same session when nothing newer is there, and only then",
             intent: "after a rotation the late answer may be the only good one that there will ever be",
-            remedy: "keep listening to a load whose waiters have failed, and cache what it brings",
+            remedy: "keep listening to a load whose waiters have failed, and cache its token if none is newer",
             needs: [.loadDeadline, .currentToken],
             setting: tenSeconds,
             // Nothing is there; or a newer token is, and the late answer is a token or an error.

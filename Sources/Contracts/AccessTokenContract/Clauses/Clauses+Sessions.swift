@@ -156,7 +156,7 @@ extension ServiceContract {
             ("O6", .critical),
             "hand out the new session's token after a sign-in, also without a sign-out before it",
             intent: "a user who signed in again would be told to sign in",
-            remedy: "let a sign-in undo all that the sign-out set",
+            remedy: "let a sign-in replace the cached token, and undo all that a sign-out has set",
             needs: [.signOut, .signIn],
             // The sign-out ends a session with a token, and one with a load; or there is none.
             rounds: { _ in 3 }
