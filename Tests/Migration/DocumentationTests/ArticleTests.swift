@@ -51,6 +51,63 @@ struct ArticleTests {
         #expect(token == screen.tokens.currentToken)
     }
 
+    @Test func `a session that the server has ended is refused once, and all callers are told to sign in`() async throws {
+        let ended = YourEndpoint { $0 == "first" }
+        let service = AccessTokenService(loader: TokenLoader(endpoint: ended, keychain: keychain))
+        let actor = AsyncAccessTokenService(loader: AsyncCode.RotatingLoader(endpoint: ended, refreshToken: "first"))
+        for (requests, tokens) in [(1, service), (2, actor)] as [(Int, any AsyncAccessTokenProviding)] {
+            for _ in 1...3 {
+                await #expect(throws: AccessTokenError.signedOut) { try await tokens.token() }
+            }
+            #expect(ended.requests == requests)
+        }
+        #expect(keychain.refreshToken == nil)
+    }
+
+    @MainActor
+    @Test func `three callers of an ended session lead to one sign-in screen, and a login to the next session`() async {
+        let session = CallbackSession(endpoint: YourEndpoint { $0 == "first" }, keychain: keychain)
+        #expect(session.screen == .content)
+        await show(3, in: session)
+        #expect(session.screen == .signIn)
+        #expect(!session.isSignedIn)
+
+        await signIn(to: session)
+        await show(1, in: session)
+        #expect(session.screen == .content)
+        #expect(session.friends == ["a friend, for token of the login"])
+    }
+
+    @MainActor
+    @Test func `a login right after a sign-out keeps its credential`() async {
+        for _ in 0..<50 {
+            let session = CallbackSession(endpoint: endpoint, keychain: keychain)
+            session.signOut()
+            #expect(!session.isSignedIn)
+            await signIn(to: session)
+            await show(1, in: session)
+            #expect(session.friends == ["a friend, for token of the login"])
+            #expect(keychain.refreshToken == "next")
+        }
+    }
+
+    /// Sends requests at the same moment, and returns when the session has shown all of their results.
+    @MainActor
+    private func show(_ requests: Int, in session: CallbackSession) async {
+        let friends = CallbackCode.Friends(tokens: session.tokens, server: FriendsServer())
+        let (results, answer) = AsyncStream.makeStream(of: Result<[String], any Error>.self)
+        for _ in 1...requests { friends.load { answer.yield($0) } }
+        for await result in results.prefix(requests) { session.show(result) }
+    }
+
+    @MainActor
+    private func signIn(to session: CallbackSession) async {
+        session.signIn(
+            with: YourEndpoint.Token(value: "token of the login", expiresAt: .distantFuture, refreshToken: "next")
+        )
+        while session.screen == .signIn { await Task.yield() }
+    }
+
     @MainActor
     @Test func `a token that the server rejects is replaced by one load`() async throws {
         let model = FriendsModel(

@@ -9,7 +9,14 @@ nonisolated final class YourEndpoint: Sendable {
         let refreshToken: String
     }
 
+    enum Refusal: Error { case invalidGrant }
+
     private let count = Locked(0)
+    private let hasEnded: @Sendable (_ refreshToken: String) -> Bool
+
+    init(hasEnded: @escaping @Sendable (_ refreshToken: String) -> Bool = { _ in false }) {
+        self.hasEnded = hasEnded
+    }
 
     var requests: Int { count.withLock { $0 } }
 
@@ -20,11 +27,15 @@ nonisolated final class YourEndpoint: Sendable {
 
     func exchange(_ refreshToken: String, then handler: @escaping @Sendable (Result<Token, any Error>) -> Void) {
         let token = nextToken()
-        Task { handler(.success(token)) }
+        let result: Result<Token, any Error> =
+            hasEnded(refreshToken) ? .failure(Refusal.invalidGrant) : .success(token)
+        Task { handler(result) }
     }
 
     func exchange(_ refreshToken: String) async throws -> Token {
-        try await requestToken()
+        let token = try await requestToken()
+        if hasEnded(refreshToken) { throw Refusal.invalidGrant }
+        return token
     }
 
     private func nextToken() -> Token {
@@ -46,9 +57,13 @@ nonisolated final class YourKeychain: Sendable {
 
     var refreshToken: String? { stored.withLock { $0 } }
 
-    /// Stores `new` if `old` is still there.
-    func replace(_ old: String, with new: String) {
+    /// Stores `new` if `old` is still there; with `nil`, removes `old` if it is still there.
+    func replace(_ old: String, with new: String?) {
         stored.withLock { if $0 == old { $0 = new } }
+    }
+
+    func store(_ refreshToken: String) {
+        stored.withLock { $0 = refreshToken }
     }
 
     func removeRefreshToken() {

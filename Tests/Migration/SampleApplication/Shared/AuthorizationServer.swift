@@ -68,6 +68,11 @@ package final class AuthorizationServer: Sendable {
 
     package var exchanges: Int { state.withLock { $0.exchanges } }
 
+    /// Ends all sessions: no credential is good any more.
+    package func endSessions() {
+        state.withLock { $0.users = ([:], [:]) }
+    }
+
     /// Whether requests fail, from now on.
     package func setUnavailable(_ isUnavailable: Bool) {
         state.withLock { $0.isUnavailable = isUnavailable }

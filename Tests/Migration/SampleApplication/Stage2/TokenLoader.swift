@@ -9,12 +9,16 @@ struct TokenLoader: AccessTokenLoader {
     func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
         guard let sent = keychain.credential else { return handler(.failure(AccessTokenError.signedOut)) }
         exchange(sent.refreshToken) { [keychain] result in
-            handler(
-                result.map { new in
-                    keychain.replace(sent, with: new)
-                    return AccessToken(value: new.accessToken, expiration: new.expiresAt)
-                }
-            )
+            switch result {
+            case .success(let new):
+                keychain.replace(sent, with: new)
+                handler(.success(AccessToken(value: new.accessToken, expiration: new.expiresAt)))
+            case .failure(is AuthorizationServer.InvalidGrant):
+                keychain.replace(sent, with: nil)  // The session is over. Only a login helps.
+                handler(.failure(AccessTokenError.signedOut))
+            case .failure(let error):
+                handler(.failure(error))
+            }
         }
     }
 

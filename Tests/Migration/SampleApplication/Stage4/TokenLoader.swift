@@ -8,9 +8,14 @@ struct TokenLoader: AsyncAccessTokenLoader {
 
     func load(replacing old: AccessToken?) async throws -> AccessToken {
         guard let sent = keychain.credential else { throw AccessTokenError.signedOut }
-        let new = try await exchange(sent.refreshToken)
-        keychain.replace(sent, with: new)
-        return AccessToken(value: new.accessToken, expiration: new.expiresAt)
+        do {
+            let new = try await exchange(sent.refreshToken)
+            keychain.replace(sent, with: new)
+            return AccessToken(value: new.accessToken, expiration: new.expiresAt)
+        } catch is AuthorizationServer.InvalidGrant {
+            keychain.replace(sent, with: nil)  // The session is over. Only a login helps.
+            throw AccessTokenError.signedOut
+        }
     }
 
     func signOut() {

@@ -50,6 +50,22 @@ struct SampleApplicationTests {
     }
 
     @Test(arguments: Stage.all)
+    func `a session that the server has ended is refused once, and the sign-in screen is shown`(at stage: Stage) async {
+        world.authorization.endSessions()
+        let app = stage.start(world)
+        await loadDuring(app) {}
+        await withKnownIssue("the old session sends the refused credential at each call, and tells nobody to sign in") {
+            #expect(await app.screenAtRest() == .signedOut)
+            #expect(world.keychain.credential == nil)
+            app.load()
+            #expect(await app.screenAtRest() == .signedOut)
+            #expect(world.authorization.exchanges == 1)
+        } when: {
+            stage.hasOldSession
+        }
+    }
+
+    @Test(arguments: Stage.all)
     func `after a sign-out no data is shown, and nothing is asked of the server`(at stage: Stage) async {
         let app = stage.start(world)
         app.load()

@@ -12,9 +12,14 @@ enum AsyncCode {
 
         func load(replacing old: AccessToken?) async throws -> AccessToken {
             guard let sent = refreshToken else { throw AccessTokenError.signedOut }
-            let reply = try await endpoint.exchange(sent)
-            if refreshToken == sent { refreshToken = reply.refreshToken }
-            return AccessToken(value: reply.value, expiration: reply.expiresAt)
+            do {
+                let reply = try await endpoint.exchange(sent)
+                if refreshToken == sent { refreshToken = reply.refreshToken }
+                return AccessToken(value: reply.value, expiration: reply.expiresAt)
+            } catch YourEndpoint.Refusal.invalidGrant {
+                if refreshToken == sent { refreshToken = nil }
+                throw AccessTokenError.signedOut  // The session is over. Only a login helps.
+            }
         }
 
         func signOut() { refreshToken = nil }

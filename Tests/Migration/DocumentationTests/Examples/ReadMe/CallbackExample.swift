@@ -8,8 +8,16 @@ struct TokenLoader: AccessTokenLoader {
     func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
         guard let sent = keychain.refreshToken else { return handler(.failure(AccessTokenError.signedOut)) }
         endpoint.exchange(sent) { result in
-            if let reply = try? result.get() { keychain.replace(sent, with: reply.refreshToken) }
-            handler(result.map { AccessToken(value: $0.value, expiration: $0.expiresAt) })
+            switch result {
+            case .success(let reply):
+                keychain.replace(sent, with: reply.refreshToken)  // Only where the old one still is.
+                handler(.success(AccessToken(value: reply.value, expiration: reply.expiresAt)))
+            case .failure(YourEndpoint.Refusal.invalidGrant):
+                keychain.replace(sent, with: nil)  // The session is over. Only a login helps.
+                handler(.failure(AccessTokenError.signedOut))
+            case .failure(let error):
+                handler(.failure(error))
+            }
         }
     }
 

@@ -1,0 +1,56 @@
+import AccessTokenGCD
+import Dispatch
+
+@MainActor
+final class CallbackSession {
+    enum Screen { case content, signIn }
+
+    private(set) var screen: Screen
+    private(set) var friends: [String] = []
+    /// What the user is told beside the content, until the next success.
+    private(set) var message: String?
+
+    let tokens: AccessTokenService
+    private let keychain: YourKeychain
+    private let signOuts = DispatchGroup()
+
+    init(endpoint: YourEndpoint, keychain: YourKeychain) {
+        self.keychain = keychain
+        tokens = AccessTokenService(loader: TokenLoader(endpoint: endpoint, keychain: keychain), handlerQueue: .main)
+        screen = keychain.refreshToken == nil ? .signIn : .content
+    }
+
+    /// Whether a session is stored. An expired access token is no sign-out.
+    var isSignedIn: Bool { keychain.refreshToken != nil }
+
+    func signIn(with reply: YourEndpoint.Token) {
+        signOuts.notify(queue: .main) {  // A sign-out that is under way would remove what is stored before its end.
+            MainActor.assumeIsolated {
+                self.keychain.store(reply.refreshToken)
+                self.tokens.signIn(AccessToken(value: reply.value, expiration: reply.expiresAt))
+                self.screen = .content
+            }
+        }
+    }
+
+    func signOut() {
+        (screen, friends, message) = (.signIn, [], nil)
+        keychain.removeRefreshToken()  // `isSignedIn` is false at once, also after a crash.
+        signOuts.enter()
+        tokens.signOut { [signOuts] in signOuts.leave() }
+    }
+
+    /// Shows the result of a request that needed a token.
+    func show(_ result: Result<[String], any Error>) {
+        switch result {
+        case .success(let friends):
+            (self.friends, message) = (friends, nil)
+        case .failure(AccessTokenError.signedOut):
+            if !isSignedIn { screen = .signIn }  // Three such answers at once lead to one screen.
+        case .failure(is CancellationError):
+            break
+        case .failure:
+            message = "This does not work now. Try again in a moment."  // No network, or a busy server.
+        }
+    }
+}
