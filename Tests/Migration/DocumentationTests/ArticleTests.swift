@@ -51,7 +51,8 @@ struct ArticleTests {
         #expect(token == screen.tokens.currentToken)
     }
 
-    @Test func `a session that the server has ended is refused once, and all callers are told to sign in`() async throws {
+    @Test func `a session that the server has ended is refused once, and all callers are told to sign in`() async throws
+    {
         let ended = YourEndpoint { $0 == "first" }
         let service = AccessTokenService(loader: TokenLoader(endpoint: ended, keychain: keychain))
         let actor = AsyncAccessTokenService(loader: AsyncCode.RotatingLoader(endpoint: ended, refreshToken: "first"))

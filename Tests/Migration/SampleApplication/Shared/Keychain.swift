@@ -11,7 +11,9 @@ package final class Keychain: Sendable {
         set { stored.withLock { $0 = newValue } }
     }
 
-    /// Stores `new` if `old` is still there: no sign-out and no other sign-in came meanwhile. With `nil`, removes `old`.
+    /// Stores `new` if `old` is still there: no sign-out and no other sign-in came meanwhile.
+    ///
+    /// With `nil`, removes `old`.
     package func replace(_ old: Credential, with new: Credential?) {
         stored.withLock { if $0 == old { $0 = new } }
     }

@@ -20,7 +20,7 @@ final class CallbackSession {
         screen = keychain.refreshToken == nil ? .signIn : .content
     }
 
-    /// Whether a session is stored. An expired access token is no sign-out.
+    /// Whether a session is stored: an expired access token is no sign-out.
     var isSignedIn: Bool { keychain.refreshToken != nil }
 
     func signIn(with reply: YourEndpoint.Token) {
