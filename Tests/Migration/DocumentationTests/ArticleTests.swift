@@ -80,6 +80,26 @@ struct ArticleTests {
     }
 
     @MainActor
+    @Test(arguments: [("token 2", ["a friend, for token 2"]), ("no token", [])])
+    func `a completion of the main actor is called there, with the reply to the next token`(
+        good: String,
+        friends: [String]
+    ) async throws {
+        let tokens = AccessTokenService(
+            loader: TokenLoader(endpoint: endpoint, keychain: keychain),
+            handlerQueue: .main
+        )
+        let loader = ProfileLoader(tokens: tokens, server: FriendsServer { $0 == good })
+        let shown = try await withCheckedThrowingContinuation { reply in
+            loader.friends { result in
+                MainActor.assertIsolated()
+                reply.resume(with: result)
+            }
+        }
+        #expect(shown == friends)
+    }
+
+    @MainActor
     @Test func `a login right after a sign-out keeps its credential`() async {
         for _ in 0..<50 {
             let session = CallbackSession(endpoint: endpoint, keychain: keychain)
