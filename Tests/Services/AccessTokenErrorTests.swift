@@ -15,7 +15,13 @@ struct AccessTokenErrorTests {
     func texts(error: AccessTokenError, code: String) {
         #expect(error.logCode == code)
         #expect(error.description.split(separator: ". ").count > 1)
-        #expect((error as any Error).localizedDescription == error.description)
         #expect("\(error as any Error)" == error.description)
+    }
+
+    @Test("tells the people who use the app what they can do, and nothing of code", arguments: codes)
+    func textsForUsers(error: AccessTokenError, code: String) {
+        let shown = (error as any Error).localizedDescription
+        #expect(shown.wholeMatch(of: /[A-Z][^.]+\. [A-Z][^.]+\./) != nil, "\(shown)")
+        #expect(!shown.contains(/[()\[\]_]|oken|[a-z][A-Z]/), "\(shown)")
     }
 }

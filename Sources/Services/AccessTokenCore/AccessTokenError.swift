@@ -10,21 +10,25 @@ public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConve
     /// The name that the error has in code.
     public let logCode: String
 
-    /// What happened, to what, and what to do next.
+    /// For programmers and logs: what happened, to what, and what to do next.
     public let description: String
 
-    /// The same as `description`, for code that shows `localizedDescription`.
-    public var errorDescription: String? { description }
+    /// For the people who use the app, as `localizedDescription`: what happened, and what they can do. In English.
+    public let errorDescription: String?
 
-    private init(_ description: String, name: String = #function) {
+    private init(_ description: String, forUsers errorDescription: String, name: String = #function) {
         logCode = name
         self.description = description
+        self.errorDescription = errorDescription
     }
+
+    private static let faultOfTheApp = "This did not work because of a fault in the app. Try again, or restart the app."
 
     /// No user is signed in (clauses O1 and O3).
     public static var signedOut: AccessTokenError {
         AccessTokenError(
-            "No token: nobody is signed in. Sign in, then give the service the new session's token with signIn(_:)."
+            "No token: nobody is signed in. Sign in, then give the service the new session's token with signIn(_:).",
+            forUsers: "You are signed out. Sign in to go on."
         )
     }
 
@@ -35,7 +39,8 @@ public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConve
             No token: the loader did not answer within the policy's loadDeadline. The next call loads again; \
             an answer that still comes late is kept. If this repeats, look at the loader's own time-outs, and whether its \
             load(replacing:then:) returns.
-            """
+            """,
+            forUsers: "The sign-in server did not answer in time. Try again in a moment."
         )
     }
 
@@ -45,7 +50,8 @@ public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConve
             """
             No token: the callback that should have brought it was released without having been called. \
             Look for a path in the loader or service that returns without calling it, [weak self] above all.
-            """
+            """,
+            forUsers: faultOfTheApp
         )
     }
 
@@ -55,7 +61,8 @@ public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConve
             """
             No token: the loader asked the service that is waiting for this very load, which could never end. \
             Give the loader's own requests another session, without this service.
-            """
+            """,
+            forUsers: faultOfTheApp
         )
     }
 
@@ -65,7 +72,8 @@ public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConve
             """
             The server rejected the token, and the one that was loaded after it. \
             Look at the token's audience and scope, and at the server's clock.
-            """
+            """,
+            forUsers: "The server did not accept your sign-in. Try again later, or sign out and in again."
         )
     }
 
@@ -75,7 +83,8 @@ public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConve
             """
             No response: the callback of the request was released without having been called. \
             Look for a path in the request that returns without calling it, [weak self] above all.
-            """
+            """,
+            forUsers: faultOfTheApp
         )
     }
 

@@ -84,7 +84,7 @@ public struct CredentialStoreError: Error, Hashable, Sendable {
 }
 
 extension CredentialStoreError: CustomStringConvertible, LocalizedError {
-    /// What happened, to what, and what to do next.
+    /// For programmers and logs: what happened, to what, and what to do next.
     public var description: String {
         switch reason {
         case .busy:
@@ -115,6 +115,13 @@ extension CredentialStoreError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The same as `description`, for code that shows `localizedDescription`.
-    public var errorDescription: String? { description }
+    /// For the people who use the app, as `localizedDescription`: what happened, and what they can do. In English.
+    public var errorDescription: String? {
+        switch reason {
+        case .busy, .superseded: "Your sign-in is in use by another program. Try again in a moment."
+        case .unreadable: "Your stored sign-in is damaged. Sign in again."
+        case .insecure: "Your stored sign-in is not safe on this device. Ask the maker of this program for help."
+        case .unavailable: "Your sign-in cannot be stored or read at present. Look for a full disk, and try again."
+        }
+    }
 }
