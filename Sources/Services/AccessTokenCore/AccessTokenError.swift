@@ -13,7 +13,7 @@ public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConve
     /// For programmers and logs: what happened, to what, and what to do next.
     public let description: String
 
-    /// For the people who use the app, as `localizedDescription`: what happened, and what they can do. In English.
+    /// For the people who use the app, as `localizedDescription`: what happened and what they can do, in English.
     public let errorDescription: String?
 
     private init(_ description: String, forUsers errorDescription: String, name: String = #function) {

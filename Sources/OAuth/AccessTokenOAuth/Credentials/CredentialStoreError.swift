@@ -115,7 +115,7 @@ extension CredentialStoreError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// For the people who use the app, as `localizedDescription`: what happened, and what they can do. In English.
+    /// For the people who use the app, as `localizedDescription`: what happened and what they can do, in English.
     public var errorDescription: String? {
         switch reason {
         case .busy, .superseded: "Your sign-in is in use by another program. Try again in a moment."
