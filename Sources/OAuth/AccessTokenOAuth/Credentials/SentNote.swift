@@ -13,6 +13,8 @@ package struct SentNote: Hashable, Sendable, Codable {
         case lost
         /// The server refused the refresh token, which an earlier sender may have exchanged.
         case refused
+        /// A reply came after which the refresh token is not sent, for a while or until the app decides.
+        case held(Hold)
     }
 
     /// A number that this process took at random, and the number of the request in this process.
@@ -61,6 +63,12 @@ extension Credential {
         var credential = self
         credential.note = note
         return credential
+    }
+
+    /// The same without a note that keeps its refresh token from being sent.
+    var released: Credential {
+        guard let note, case .held = note.outcome else { return self }
+        return noting(note.hasRival ? note.with(.lost) : nil)
     }
 
     /// Whether both have the same tokens: what a store makes of a date need not be equal to the last digit.

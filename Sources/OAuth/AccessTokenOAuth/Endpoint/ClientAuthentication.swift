@@ -61,23 +61,18 @@ public struct ClientAuthentication: Sendable {
     ///   - clientID: sent beside the assertion; `nil` where the server takes it from the assertion alone.
     ///   - type: the kind of assertion; a JSON Web Token if nothing is said.
     ///   - make: makes one for each request, since servers accept an assertion once and for a short time. Its error
-    ///     reaches the caller unchanged, and nothing is sent; nor is it, with ``OAuthError/assertionTimedOut``, when the
-    ///     endpoint's deadline passes first.
+    ///     reaches the caller unchanged, and nothing is sent; nor is it, with ``OAuthError/assertionTimedOut``, when
+    ///     the endpoint's deadline passes first.
     public static func assertion(
         clientID: String?,
         type: String = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
         make: @escaping @Sendable () async throws -> String
     ) -> ClientAuthentication {
         ClientAuthentication(method: "assertion", clientID: clientID ?? "") { deadline, clock in
-            // The app's own code may never come back, and the load that waits for it holds the store.
-            let making = OutstandingExchange<Result<String, any Error>>()
-            Task {
-                do { making.settle(.success(try await make())) } catch { making.settle(.failure(error)) }
-            }
-            guard let made = await making.reply(within: deadline, by: clock) else { throw OAuthError.assertionTimedOut }
+            let assertion = try await made(within: deadline, by: clock, make)
             return Proof(parameters: [
                 FormParameter("client_id", clientID ?? ""), FormParameter("client_assertion_type", type),
-                FormParameter("client_assertion", try made.get(), isSecret: true),
+                FormParameter("client_assertion", assertion, isSecret: true),
             ])
         }
     }

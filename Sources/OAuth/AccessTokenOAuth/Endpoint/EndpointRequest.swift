@@ -1,3 +1,4 @@
+import AccessTokenCore
 package import Foundation
 
 #if canImport(FoundationNetworking)
@@ -27,6 +28,8 @@ package struct EndpointTransport: Sendable {
     /// The app's own settings, such as a proxy or additional headers.
     var configuration: URLSessionConfiguration?
     var challengeHandler: URLAuthenticationChallengeHandler?
+    /// Says when a reply came.
+    var clock: any AccessTokenClock = SystemClock()
 
     package init() {}
 
@@ -39,8 +42,12 @@ package struct EndpointTransport: Sendable {
         idleLimit: TimeInterval,
         then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>) -> Void
     ) {
-        let exchange = HTTPExchange(request, bodyLimit: Self.bodyLimit, challengeHandler: challengeHandler) { outcome in
-            handler(outcome.map { TokenEndpointReply($0) }.mapError { OAuthError($0) })
+        let exchange = HTTPExchange(
+            request,
+            bodyLimit: Self.bodyLimit,
+            challengeHandler: challengeHandler
+        ) { [clock] outcome in
+            handler(outcome.map { TokenEndpointReply($0, at: clock.now) }.mapError { OAuthError($0, at: clock.now) })
         }
         exchange.start(over: connections(idleLimit: idleLimit))
     }
@@ -56,9 +63,14 @@ package struct EndpointTransport: Sendable {
 
 extension TokenEndpointReply {
     /// What the client looks at of a whole reply: not at the media type, which servers get wrong.
-    init(_ reply: HTTPReply) {
-        let retryAfter = reply.response.value(forHTTPHeaderField: "Retry-After")
-        self.init(status: reply.response.statusCode, retryAfter: retryAfter, body: reply.body)
+    init(_ reply: HTTPReply, at now: Date) {
+        self.init(reply.response, body: reply.body, at: now)
+    }
+
+    init(_ response: HTTPURLResponse, body: Data, at now: Date) {
+        var headers: [String: String] = [:]
+        for case (let name as String, let value as String) in response.allHeaderFields { headers[name] = value }
+        self.init(status: response.statusCode, headers: headers, body: body, received: now)
     }
 }
 

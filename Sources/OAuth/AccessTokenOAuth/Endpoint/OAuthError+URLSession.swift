@@ -1,11 +1,15 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 extension OAuthError {
     /// What a failure says of the request: the system's codes do not tell a broken reply from a broken connection, and
     /// whether any of the body was sent does.
-    init(_ failure: HTTPFailure) {
+    init(_ failure: HTTPFailure, at now: Date) {
         guard !(failure.cause is HTTPBodyTooLong) else {
-            self = .bodyTooLong
+            self = Self.tooLong(failure.response, at: now)
             return
         }
         let code = (failure.cause as? URLError)?.code ?? .unknown
@@ -26,14 +30,25 @@ extension OAuthError {
         }
     }
 
+    /// The status says what became of the request, however long the page behind it is.
+    private static func tooLong(_ response: HTTPURLResponse?, at now: Date) -> OAuthError {
+        guard let response, !(200...299).contains(response.statusCode) else { return .bodyTooLong }
+        let head = TokenEndpointReply(response, body: Data(), at: now)
+        let error = TokenReplyReader(secrets: []).read(head).error
+        if case .notUnderstood = error?.reason {
+            return .notUnderstood(status: head.status, "it is longer than a megabyte")
+        }
+        return error ?? .bodyTooLong
+    }
+
     /// libcurl repeats the URL of a proxy that it cannot use, behind a quotation mark; a password may be in it.
     private static func withoutProxy(_ text: String) -> String {
         guard text.contains("@") else { return text }
         return text[..<(text.firstIndex(of: "'") ?? text.startIndex)] + "<hidden>"
     }
 
-    /// What libcurl says if a line of the head is not taken, or there are too many bytes: "out of memory" is a single line
-    /// of more than 100 KB.
+    /// What libcurl says if a line of the head is not taken, or there are too many bytes: "out of memory" is a single
+    /// line of more than 100 KB.
     private static let unreadableHeads = [
         "failed writing header", "too large response headers", "header without colon", "out of memory",
     ]

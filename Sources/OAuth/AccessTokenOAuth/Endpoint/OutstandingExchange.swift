@@ -50,3 +50,18 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
         }
     }
 }
+
+/// What code of the app's own makes for one request; it may never come back, and the load that waits for it holds the
+/// store.
+func made<Value: Sendable>(
+    within deadline: TimeInterval,
+    by clock: any AccessTokenClock,
+    _ make: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let making = OutstandingExchange<Result<Value, any Error>>()
+    Task {
+        do { making.settle(.success(try await make())) } catch { making.settle(.failure(error)) }
+    }
+    guard let made = await making.reply(within: deadline, by: clock) else { throw OAuthError.assertionTimedOut }
+    return try made.get()
+}

@@ -10,6 +10,7 @@ struct SentSecrets {
         "invalid_scope", "access_denied", "server_error", "temporarily_unavailable", "invalid_token",
         "insufficient_scope", "unsupported_token_type", "authorization_pending", "slow_down", "expired_token",
         "invalid_target", "invalid_dpop_proof", "use_dpop_nonce", "bad_refresh_token", "invalid_refresh_token",
+        "interaction_required", "login_required", "consent_required", "account_selection_required",
     ]
 
     private static let codeCharacters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.".utf8)
@@ -40,8 +41,8 @@ struct SentSecrets {
     func readable(_ text: String) -> String {
         // First what does not show, which could stand in the middle of a secret and hide it from the search.
         var result = Self.printable(text)
-        // Shorter than this, nothing is a secret, and half of every explanation would be hidden. The longest first: of a
-        // token whose beginning is a secret as well, the rest would stay.
+        // Shorter than this, nothing is a secret, and half of every explanation would be hidden. The longest first: of
+        // a token whose beginning is a secret as well, the rest would stay.
         for secret in secrets.filter({ $0.utf8.count > 3 }).sorted(by: { $0.utf8.count > $1.utf8.count }) {
             for spelling in Self.spellings(of: secret) {
                 result = result.replacingOccurrences(of: spelling, with: "<hidden>")

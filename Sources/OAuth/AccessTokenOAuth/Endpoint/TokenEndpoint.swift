@@ -20,7 +20,8 @@ public import FoundationNetworking
 /// **Cancellation** None: a request that was sent may have spent the refresh token, and is seen through.
 ///
 /// **Failure** ``OAuthError``; an error of the app's own client assertion, unchanged. Redirects are not followed, a
-/// reply is read up to a megabyte, and nothing is sent twice. <doc:ThreatModel> has the limits of `URLSession` on Linux.
+/// reply is read up to a megabyte, and nothing is sent twice. <doc:ThreatModel> has the limits of `URLSession` on
+/// Linux.
 public struct TokenEndpoint: Sendable {
     /// How many seconds a caller waits for a reply if nothing else is said: 30.
     public static let usualDeadline: TimeInterval = 30
@@ -49,11 +50,32 @@ public struct TokenEndpoint: Sendable {
     /// Whether a URL that is not `https` may be used; on the loopback address it always may.
     public var allowsInsecureHTTP = false
 
+    /// The types of access token that are taken, in any case: `Bearer`, unless something else is said.
+    ///
+    /// A reply whose token is of another type is an error (RFC 6749, section 7.1). A reply that names no type is taken.
+    /// Add the words of a server that means Bearer by them, such as Slack's `bot` and `user`; the sessions send every
+    /// token as `Bearer`.
+    public var tokenTypes: Set<String> = ["Bearer"]
+
+    /// Reads a successful reply (2xx) whose tokens are not where RFC 6749, section 5.1, has them.
+    ///
+    /// It is asked first; `nil` leaves the reply to the usual reading. What it returns is checked as any reply: an
+    /// access token that no header can carry is an error, and the refresh token beside it is saved.
+    ///
+    /// ```swift
+    /// endpoint.replyMapping = { reply in
+    ///     TokenResponse(members: reply.members(of: "body"), received: reply.received)
+    /// }
+    /// ```
+    public var replyMapping: (@Sendable (TokenEndpointReply) -> TokenResponse?)?
+
     /// Says what a reply without a token means, for a server that does not say it as RFC 6749, section 5.2, does.
     ///
-    /// It is asked before the reply is read in the usual way; `nil` leaves the reply to that. An error that
-    /// ``OAuthError/requiresSignIn`` removes the credential for ever. Return it only for a reply that can mean nothing
+    /// It is asked before the reply is read in the usual way; `nil` leaves the reply to that.
+    /// `.refused("invalid_grant")` removes the credential for ever. Return it only for a reply that can mean nothing
     /// else: some servers answer a wrong client secret and a dead refresh token with the same empty 400.
+    /// `.refused("login_required")` asks for a login too, and keeps the credential. <doc:Servers> has mappings for
+    /// known servers.
     ///
     /// ```swift
     /// endpoint.failureMapping = { reply in
@@ -93,14 +115,19 @@ public struct TokenEndpoint: Sendable {
         self.url = url
         self.authentication = authentication
         self.revocationURL = revocationURL
-        self.deadline = deadline > 0 ? min(deadline, Self.longestDeadline) : Self.usualDeadline
+        self.deadline = Self.sensible(deadline)
         self.clock = clock
+        transport.clock = clock
+    }
+
+    static func sensible(_ deadline: TimeInterval) -> TimeInterval {
+        deadline > 0 ? min(deadline, longestDeadline) : usualDeadline
     }
 
     /// Exchanges a grant for a token.
     ///
-    /// **Failure** ``OAuthError``. A refresh token's successor may come without an access token, or after the deadline: only
-    /// an ``OAuthLoader`` saves it then.
+    /// **Failure** ``OAuthError``. A refresh token's successor may come without an access token, or after the deadline:
+    /// only an ``OAuthLoader`` saves it then.
     public func exchange(_ grant: TokenGrant) async throws -> TokenResponse {
         let exchange = OutstandingExchange<TokenReply>()
         try await send(grant, settling: exchange)
@@ -121,8 +148,8 @@ public struct TokenEndpoint: Sendable {
 
     /// Tells the server that a token is not needed any more (RFC 7009); does nothing without a ``revocationURL``.
     ///
-    /// With most servers, a refresh token takes the access tokens with it. A token that the server does not know counts as
-    /// revoked.
+    /// With most servers, a refresh token takes the access tokens with it. A token that the server does not know counts
+    /// as revoked.
     ///
     /// **Failure** ``OAuthError``; an app that signs out goes on all the same.
     ///
@@ -132,10 +159,10 @@ public struct TokenEndpoint: Sendable {
     public func revoke(_ token: String, hint: String = "refresh_token") async throws {
         guard let revocationURL else { return }
         let parameters = [FormParameter("token", token, isSecret: true), FormParameter("token_type_hint", hint)]
-        let exchange = OutstandingExchange<Result<Void, OAuthError>>()
-        try await send(parameters, to: revocationURL, idleLimit: deadline) { [clock] result, secrets in
+        let exchange = OutstandingExchange<Result<Void, any Error>>()
+        try await send(parameters, to: revocationURL, idleLimit: deadline) { result, secrets in
             let reader = TokenReplyReader(secrets: secrets)
-            exchange.settle(result.flatMap { reader.readRevocation($0, at: clock.now) })
+            exchange.settle(result.mapError { $0 }.flatMap { reader.readRevocation($0) })
         }
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
         try reply.get()
@@ -143,14 +170,21 @@ public struct TokenEndpoint: Sendable {
 
     /// Sends a grant; the exchange ends with its reply, also when no caller waits any more.
     func send(_ grant: TokenGrant, settling exchange: OutstandingExchange<TokenReply>) async throws {
-        try await send(grant.parameters, to: url, idleLimit: replyLimit) { [clock, failureMapping] result, secrets in
+        try await send(grant.parameters, to: url, idleLimit: replyLimit) { [ways] result, secrets in
             switch result {
-            case .success(let reply):
-                let reader = TokenReplyReader(secrets: secrets, failureMapping: failureMapping)
-                exchange.settle(reader.read(reply, at: clock.now))
+            case .success(let reply): exchange.settle(TokenReplyReader(secrets: secrets, ways: ways).read(reply))
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))
             }
         }
+    }
+
+    /// How this server's replies are read.
+    var ways: TokenReplyReader.Ways {
+        TokenReplyReader.Ways(
+            tokenTypes: Set(tokenTypes.map { $0.lowercased() }),
+            reply: replyMapping,
+            failure: failureMapping
+        )
     }
 
     private func send(

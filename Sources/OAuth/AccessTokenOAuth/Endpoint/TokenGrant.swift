@@ -69,9 +69,12 @@ public struct TokenGrant: Hashable, Sendable {
 
     /// The same grant with more parameters, such as `resource` (RFC 8707) or a vendor's `audience`.
     ///
-    /// All values count as secrets: no error shows them.
+    /// All values but those of `resource`, `audience` and `scope` count as secrets: no error shows them.
     public func adding(_ parameters: KeyValuePairs<String, String>) -> TokenGrant {
-        TokenGrant(type: type, own + parameters.map { FormParameter($0.key, $0.value, isSecret: true) })
+        let added = parameters.map { name, value in
+            FormParameter(name, value, isSecret: !["resource", "audience", "scope"].contains(name))
+        }
+        return TokenGrant(type: type, own + added)
     }
 
     /// The parameters of the request body but for the client's.

@@ -1,55 +1,50 @@
-public import Foundation
+import AccessTokenCore
+import Foundation
 
 /// What an exchange came to.
 struct TokenReply: Sendable {
-    let result: Result<TokenResponse, OAuthError>
+    let result: Result<TokenResponse, any Error>
     /// A refresh token that came without a usable access token: the one that was sent is spent, so it is saved.
     var rescuedRefreshToken: String?
+    /// What became of the request; `nil` if it brought a token.
+    let fate: RequestFate?
 
     var error: OAuthError? {
-        if case .failure(let error) = result { error } else { nil }
+        if case .failure(let error as OAuthError) = result { error } else { nil }
+    }
+
+    /// The access token, or what is wrong with the one beside a refresh token.
+    var accessToken: Result<AccessToken, OAuthError> {
+        result.map(\.accessToken).mapError { $0 as? OAuthError ?? .unusableToken("it has no access token") }
     }
 
     init(_ result: Result<TokenResponse, OAuthError>, rescuing refreshToken: String? = nil) {
-        self.result = result
+        self.result = result.mapError { $0 }
         rescuedRefreshToken = refreshToken
-    }
-}
-
-/// A reply of the token endpoint, for ``TokenEndpoint/failureMapping``.
-///
-/// It prints no body: a server may repeat a secret there.
-public struct TokenEndpointReply: Sendable {
-    /// The status of the HTTP response.
-    public let status: Int
-
-    /// When to ask again, in the server's words.
-    let retryAfter: String?
-
-    /// The body, at most a megabyte.
-    public let body: Data
-
-    /// The body as text, without white space at either end.
-    public var text: String {
-        String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        fate = if case .failure(let error) = result { RequestFate(of: error) } else { nil }
     }
 
-    /// Creates a reply, to test a mapping with.
-    public init(status: Int, body: Data) {
-        self.init(status: status, retryAfter: nil, body: body)
+    /// What the app's own exchange threw.
+    init(thrown error: any Error) {
+        result = .failure(error)
+        fate = RequestFate(ofThrown: error)
     }
 
-    init(status: Int, retryAfter: String?, body: Data) {
-        self.status = status
-        self.retryAfter = retryAfter
-        self.body = body
+    /// A response that the app's code has read: what cannot be used is no better for that.
+    init(checking response: TokenResponse) {
+        func consists(_ text: String, of bytes: ClosedRange<UInt8>) -> Bool { text.utf8.allSatisfy(bytes.contains) }
+        let refreshToken = response.refreshToken.flatMap { $0.isEmpty ? nil : $0 }
+        let accessToken = response.accessToken.value
+        guard consists(refreshToken ?? "", of: 0x20...0x7E) else {
+            let what = "the refresh token has characters that none may have"
+            self.init(.failure(.notUnderstood(status: 200, what)))
+            return
+        }
+        guard !accessToken.isEmpty, consists(accessToken, of: 0x21...0x7E) else {
+            let what = "the access token is empty, or has characters that no header can carry"
+            self.init(.failure(.unusableToken(what)), rescuing: refreshToken)
+            return
+        }
+        self.init(.success(response.withRefreshToken(refreshToken)))
     }
-}
-
-extension TokenEndpointReply: CustomStringConvertible, CustomReflectable {
-    /// The status, and how long the body is.
-    public var description: String { "TokenEndpointReply(\(status), \(body.count) bytes)" }
-
-    /// A mirror without the body: `dump` prints no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["status": status], displayStyle: .struct) }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// The members of a token endpoint's JSON that mean something (RFC 6749, sections 5.1 and 5.2).
 ///
-/// It takes what servers really send: a number as a string, members that are `null`, empty or of another type, and
-/// unknown members.
+/// It takes what servers really send: a number as a string, members that are `null`, empty or of another type, names in
+/// another spelling (`refreshToken`), and unknown members.
 struct TokenReplyMembers {
     /// What a server says with a member that should be text.
     enum Text: Hashable {
@@ -16,7 +16,8 @@ struct TokenReplyMembers {
         var value: String? { if case .some(let text) = self { text } else { nil } }
     }
 
-    private static let known: Set = [
+    /// The members that mean something here.
+    static let known: Set = [
         "access_token", "token_type", "expires_in", "refresh_token", "scope", "error", "error_description",
     ]
 
@@ -37,28 +38,56 @@ struct TokenReplyMembers {
     /// `nil` if the body is anything but one JSON object.
     init?(_ body: Data) {
         guard let members = JSONMembers(of: body) else { return nil }
-        func text(_ name: String) -> String? { Self.text(members, name).value }
-        accessToken = text("access_token")
-        tokenType = text("token_type")
-        scope = text("scope") ?? Self.list(members["scope"])
-        explanation = text("error_description")
-        lifetime = Self.lifetime(members["expires_in"])
-        // A number is as good as text: its digits are kept as they stand.
-        if case .number(let digits) = members["refresh_token"], Double(digits)?.isFinite == true {
-            refreshToken = .some(digits)
-        } else {
-            refreshToken = Self.text(members, "refresh_token")
-        }
-        let isZero = members["error"] == .number("0")
-        error = isZero ? .none : Self.text(members, "error")
-        var others: [String: String] = [:]
-        for name in members.names where !Self.known.contains(name) { others[name] = Self.shown(members[name]) }
-        self.others = others
+        self.init(members)
     }
 
-    private static func text(_ members: JSONMembers, _ name: String) -> Text {
-        guard members.names.contains(name) else { return .none }
-        switch members[name] {
+    private init(_ members: JSONMembers) {
+        let names = Self.names(in: members)
+        func value(_ name: String) -> JSONMembers.Value? { members[names[name] ?? name] }
+        func text(_ name: String) -> Text {
+            members.names.contains(names[name] ?? name) ? Self.text(value(name)) : .none
+        }
+        accessToken = text("access_token").value
+        tokenType = text("token_type").value
+        scope = text("scope").value ?? Self.list(value("scope"))
+        explanation = text("error_description").value
+        lifetime = Self.lifetime(value("expires_in"))
+        // A number is as good as text: its digits are kept as they stand.
+        if case .number(let digits) = value("refresh_token"), Double(digits)?.isFinite == true {
+            refreshToken = .some(digits)
+        } else {
+            refreshToken = text("refresh_token")
+        }
+        error = value("error") == .number("0") ? .none : text("error")
+        let meaningful = Self.known.union(names.values)
+        others = members.texts.filter { !meaningful.contains($0.key) }
+    }
+
+    /// The names under which members stand that have no member of RFC 6749's own name: `refreshToken`, `Refresh-Token`.
+    ///
+    /// A refresh token that is not recognised is lost, and the spent one would be sent in its place.
+    private static func names(in members: JSONMembers) -> [String: String] {
+        let missing = known.filter { !members.names.contains($0) }
+        var names: [String: String] = [:]
+        // Sorted: of two spellings always the same one counts.
+        for name in members.names.sorted() where name.utf8.count <= longestSpelling {
+            let spelling = Self.spelling(of: name)
+            if let known = missing.first(where: { Self.spelling(of: $0) == spelling }) {
+                names[known] = names[known] ?? name
+            }
+        }
+        return names
+    }
+
+    /// With a separator at each place of `error_description`, no spelling of a known name is longer.
+    private static let longestSpelling = 40
+
+    private static func spelling(of name: String) -> String {
+        name.lowercased().filter { $0 != "_" && $0 != "-" }
+    }
+
+    private static func text(_ value: JSONMembers.Value?) -> Text {
+        switch value {
         case .text(let text): return text.isEmpty ? .none : .some(text)
         // Some servers write `false` or an empty array where there is nothing.
         case .null, .flag(false): return .none
@@ -74,7 +103,7 @@ struct TokenReplyMembers {
         return list.flatMap { $0.isEmpty ? nil : $0.joined(separator: " ") }
     }
 
-    private static func lifetime(_ value: JSONMembers.Value?) -> TimeInterval? {
+    static func lifetime(_ value: JSONMembers.Value?) -> TimeInterval? {
         let seconds: Double? =
             switch value {
             case .number(let digits): Double(digits)
@@ -86,13 +115,5 @@ struct TokenReplyMembers {
         // Servers write -1 for a token that does not expire. Taken as expired, it would cost an exchange for each call.
         guard let seconds, seconds.isFinite, seconds >= 0 else { return nil }
         return min(seconds, longestLifetime)
-    }
-
-    private static func shown(_ value: JSONMembers.Value?) -> String? {
-        switch value {
-        case nil, .null: nil
-        case .flag(let flag): "\(flag)"
-        case .text(let text), .number(let text), .structure(let text): text
-        }
     }
 }

@@ -1,4 +1,5 @@
 public import AccessTokenCore
+public import Foundation
 
 /// What the token endpoint hands out (RFC 6749, section 5.1).
 ///
@@ -15,7 +16,8 @@ public struct TokenResponse: Hashable, Sendable {
     /// What the access token is good for, in the server's words; `nil` means what was asked for.
     public let scope: String?
 
-    /// The response's other members, such as `id_token` and those of a vendor; text as it is, anything else as its JSON.
+    /// The response's other members, such as `id_token` and those of a vendor; text as it is, anything else as its
+    /// JSON.
     public let otherMembers: [String: String]
 
     /// The ID token of OpenID Connect, if there is one; it is not validated here.
@@ -32,6 +34,29 @@ public struct TokenResponse: Hashable, Sendable {
         self.refreshToken = refreshToken
         self.scope = scope
         self.otherMembers = otherMembers
+    }
+
+    /// Reads members that have the names of RFC 6749, section 5.1, for a ``TokenEndpoint/replyMapping``.
+    ///
+    /// `expires_in` is read as in a usual reply: see <doc:Servers>. The type of the token is not looked at. `nil` if
+    /// there is no `access_token`.
+    ///
+    /// - Parameters:
+    ///   - members: those of ``TokenEndpointReply/members`` or ``TokenEndpointReply/members(of:)``, changed as needed.
+    ///   - received: when the reply came: a lifetime counts from here.
+    public init?(members: [String: String], received: Date) {
+        guard let value = members["access_token"], !value.isEmpty else { return nil }
+        let lifetime = TokenReplyMembers.lifetime(members["expires_in"].map { .text($0) })
+        self.init(
+            accessToken: AccessToken(value: value, expiration: lifetime.map { received.addingTimeInterval($0) }),
+            refreshToken: members["refresh_token"].flatMap { $0.isEmpty ? nil : $0 },
+            scope: members["scope"].flatMap { $0.isEmpty ? nil : $0 },
+            otherMembers: members.filter { !TokenReplyMembers.known.contains($0.key) }
+        )
+    }
+
+    func withRefreshToken(_ token: String?) -> TokenResponse {
+        TokenResponse(accessToken: accessToken, refreshToken: token, scope: scope, otherMembers: otherMembers)
     }
 }
 

@@ -10,15 +10,18 @@ struct LoaderMemory: Sendable {
         let base: Credential?
     }
 
-    /// Tells those who share this memory from all others, also in this process: they do not know what is under way here.
+    /// Tells those who share this memory from all others, also in this process: they do not know what is under way
+    /// here.
     var process = UInt64.random(in: 0 ... .max)
     var unsaved: Unsaved?
     /// The requests of this process that were announced in the record and are not settled.
     var sending: Set<Int> = []
     /// The last refresh token that the server refused, in case that it could not be removed.
     var refused: String?
-    /// What the server may have carried out and not answered, of the present refresh token.
-    var lost: OAuthError?
+    /// The refresh token that is not to be sent, in case that the store keeps no notes.
+    var held: HeldToken?
+    /// The first failure of the present refresh token after which the server may have spent it.
+    var lost: (any Error)?
     /// The credential of a session that has ended and whose record could not be removed.
     var ended: Credential?
     /// Whether a session has ended whose record could not even be read.
@@ -82,7 +85,8 @@ final class SharedLoaderMemory: Sendable {
 
     deinit {
         guard let key else { return }
-        // Another memory may have taken the place already. It is not touched here: it may go at this moment, under the lock.
+        // Another memory may have taken the place already. It is not touched here: it may go at this moment, under the
+        // lock.
         Self.known.withLock { if $0[key]?.identity == ObjectIdentifier(self) { $0[key] = nil } }
     }
 

@@ -5,14 +5,16 @@ import Foundation
 extension OAuthLoader {
     /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
     ///
-    /// The store's exclusion lasts as long as the exchange, and the caller waits for as long as the endpoint's deadline.
+    /// The store's exclusion lasts as long as the exchange, and the caller waits for as long as the exchange's
+    /// deadline.
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
         let settings = RenewalStateMachine.Settings(
-            hasGrant: grant != nil,
+            hasGrant: exchange.hasGrant,
             leeway: leeway,
-            patience: endpoint.replyLimit,
-            quietTime: min(5, endpoint.deadline),
-            takeOverDelay: store.takeOverDelay
+            patience: exchange.replyLimit,
+            quietTime: min(5, exchange.deadline),
+            takeOverDelay: store.takeOverDelay,
+            takesType: exchange.takesType
         )
         let load = RunningLoad(RenewalStateMachine(replacing: old, settings), memory)
         let answer = OutstandingExchange<Result<AccessToken, any Error>> { [onUnheardError] result, isLate in
@@ -21,7 +23,7 @@ extension OAuthLoader {
         }
         // A task of its own: the caller's cancellation must not reach the exchange, nor the write after it.
         Task { answer.settle(await self.run(load)) }
-        guard let result = await answer.reply(within: endpoint.deadline, by: endpoint.clock) else {
+        guard let result = await answer.reply(within: exchange.deadline, by: exchange.clock) else {
             load.decide { machine, _ in machine.deadlinePassed() }
             throw OAuthError.timedOut
         }
@@ -31,14 +33,14 @@ extension OAuthLoader {
     private func run(_ load: RunningLoad) async -> Result<AccessToken, any Error> {
         while true {
             let (update, present) = await update(by: load)
-            let now = endpoint.clock.now
+            let now = exchange.clock.now
             let action = load.decide { $0.left(update, present: present, &$1, at: now) }
             let leftovers = load.decide { machine, _ in machine.takeLeftovers() }
             for error in leftovers.errors { onUnheardError?(error) }
             for credential in leftovers.credentials { await revoke(credential) }
             switch action {
             case .enter: continue
-            case .pause(let seconds): try? await endpoint.clock.pause(for: seconds)
+            case .pause(let seconds): try? await exchange.clock.pause(for: seconds)
             case .end(let result): return result
             }
         }
@@ -63,50 +65,62 @@ extension OAuthLoader {
     }
 
     private func change(of record: CredentialRecord?, by load: RunningLoad) async -> CredentialChange {
-        let now = endpoint.clock.now
+        let now = exchange.clock.now
         let answer: RenewalStateMachine.Answer
         switch load.decide({ $0.entered(record, &$1, at: now) }) {
         case .leave(let change): return change
         case .send(let refreshToken):
-            answer = await self.answer(to: .refreshToken(refreshToken), renewing: record?.credential)
+            guard let credential = record?.credential else { return .keep }
+            answer = await self.answer(to: .renewal(credential, refreshToken: refreshToken), renewing: credential)
         case .sendGrant:
-            guard let grant else { return .keep }
-            answer = await self.answer(to: grant, renewing: record?.credential)
+            answer = await self.answer(to: .grant, renewing: record?.credential)
         }
-        guard case .failed(let error as OAuthError) = answer, error.requiresSignIn else {
-            return load.decide { $0.answered(answer, &$1) }
-        }
-        let present = try? await store.load()
-        return load.decide { $0.answered(answer, present: present, &$1) }
+        let present: CredentialRecord? = if case .failed(_, .refused) = answer { try? await store.load() } else { nil }
+        let then = exchange.clock.now
+        return load.decide { $0.answered(answer, present: present, &$1, at: then) }
     }
 
     /// The exchange is seen through: its reply is the only place where a rotated refresh token is.
-    private func answer(to grant: TokenGrant, renewing old: Credential?) async -> RenewalStateMachine.Answer {
-        let exchange = OutstandingExchange<TokenReply> { reply, isLate in
-            // No caller waits any more: the session has ended, and of it nothing is left behind.
+    private func answer(
+        to request: TokenExchange.Request,
+        renewing old: Credential?
+    ) async -> RenewalStateMachine.Answer {
+        let isGivenUp = Locked(false)
+        let outstanding = OutstandingExchange<TokenReply> { reply, isLate in
             guard isLate, let credential = self.credential(from: reply, renewing: old) else { return }
-            Task { await self.revoke(credential) }
+            if isGivenUp.withLock({ $0 }) {
+                // The session has ended, and of it nothing is left behind.
+                Task { await self.revoke(credential) }
+            } else {
+                // Later than any reply of an endpoint: the next load saves it, if nothing newer is there.
+                self.memory.withLock { $0.unsaved = $0.unsaved ?? .init(credential: credential, base: old) }
+            }
         }
         let waiting = memory.replies.begin()
-        waiting.onCancel { exchange.giveUp() }
+        waiting.onCancel {
+            isGivenUp.withLock { $0 = true }
+            outstanding.giveUp()
+        }
         defer { memory.replies.end(waiting) }
         do {
-            try await endpoint.send(grant, settling: exchange)
+            try await exchange.start(request, outstanding)
         } catch {
-            return .failed(error)
+            return .failed(error, .notCarriedOut)
         }
-        guard let reply = await exchange.reply(within: nil, by: endpoint.clock) else { return .givenUp }
-        if let credential = credential(from: reply, renewing: old) {
-            return .issued(credential, reply.result.map(\.accessToken))
+        let limit = exchange.endsByItself ? nil : exchange.replyLimit
+        guard let reply = await outstanding.reply(within: limit, by: exchange.clock) else {
+            return isGivenUp.withLock { $0 } ? .givenUp : .failed(.timedOut)
         }
-        return .failed(reply.error ?? .timedOut)
+        if let credential = credential(from: reply, renewing: old) { return .issued(credential, reply.accessToken) }
+        guard case .failure(let error) = reply.result else { return .failed(.timedOut) }
+        return .failed(error, reply.fate ?? .unanswered)
     }
 
     /// What the server handed out, if it did, together with what it left as it was.
     private func credential(from reply: TokenReply, renewing old: Credential?) -> Credential? {
         switch reply.result {
         case .success(let response):
-            Credential(response, renewing: old, at: endpoint.clock.now)
+            Credential(response, renewing: old, at: exchange.clock.now)
         case .failure:
             // The present access token may live on, for peers and for the next start of the app.
             reply.rescuedRefreshToken.map { token in

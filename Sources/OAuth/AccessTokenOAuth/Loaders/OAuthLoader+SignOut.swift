@@ -46,10 +46,10 @@ extension OAuthLoader {
 
     /// Begins or ends a session.
     ///
-    /// A request of this process that is under way is waited for, and up to the endpoint's deadline: what it brings is of the
-    /// session that ends.
+    /// A request of this process that is under way is waited for, and up to the exchange's deadline: what it brings is
+    /// of the session that ends.
     func updateSession(_ body: CredentialUpdate) async throws {
-        let timer = endpoint.clock.schedule(after: endpoint.deadline) { [memory] in memory.replies.cancelAll() }
+        let timer = exchange.clock.schedule(after: exchange.deadline) { [memory] in memory.replies.cancelAll() }
         defer { timer.cancel() }
         try await store.update(body)
     }
@@ -71,11 +71,7 @@ extension OAuthLoader {
 
     func revoke(_ credential: Credential) async {
         do {
-            if let refreshToken = credential.refreshToken {
-                try await endpoint.revoke(refreshToken)
-            } else if let accessToken = credential.accessToken {
-                try await endpoint.revoke(accessToken.value, hint: "access_token")
-            }
+            try await exchange.revoke(credential)
         } catch {
             onUnheardError?(error)
         }

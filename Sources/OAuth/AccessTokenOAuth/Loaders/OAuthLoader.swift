@@ -13,20 +13,20 @@ public import Foundation
 /// let service = AsyncAccessTokenService(loader: RetryingLoader(loader))
 /// ```
 ///
-/// **Concurrency** A refresh token is sent by one load at a time, in all processes that share the store; for how long the
-/// others wait is told by <doc:Distribution>. Loaders of one store object, and of stores of one folder or keychain item,
-/// share what they know in a process. Loaders of a store that is a `struct` do not.
+/// **Concurrency** A refresh token is sent by one load at a time, in all processes that share the store; for how long
+/// the others wait is told by <doc:Distribution>. Loaders of one store object, and of stores of one folder or keychain
+/// item, share what they know in a process. Loaders of a store that is a `struct` do not.
 ///
 /// **Cancellation** None: exchange and write are seen through, also if the calling task is cancelled.
 ///
-/// **Failure** ``OAuthError``; `AccessTokenError.signedOut` if there is nothing to exchange; what the store throws. After
-/// ``OAuthError/timedOut`` the exchange goes on, and the next load adopts what it brought. A refresh token that the server
-/// refuses is removed, and is not sent again. A credential that could not be saved is kept in memory and saved before
-/// anything else; until then no caller gets its access token.
+/// **Failure** ``OAuthError``; `AccessTokenError.signedOut` if there is nothing to exchange; what the store throws.
+/// After ``OAuthError/timedOut`` the exchange goes on, and the next load adopts what it brought. A refresh token that
+/// the server refuses is removed, and is not sent again. After a reply that cannot be read, the refresh token may be
+/// spent: it stays, and is not sent again until the app decides (``OAuthError/sessionMayBeSpent``). A credential that
+/// could not be saved is kept in memory and saved before anything else; until then no caller gets its access token.
 public final class OAuthLoader: AsyncAccessTokenLoader {
-    let endpoint: TokenEndpoint
+    let exchange: TokenExchange
     let store: any CredentialStore
-    let grant: TokenGrant?
     let leeway: TimeInterval
     let onUnheardError: (@Sendable (any Error) -> Void)?
     let memory: SharedLoaderMemory
@@ -34,41 +34,63 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// Creates a loader.
     ///
     /// - Parameters:
-    ///   - endpoint: where refresh tokens are exchanged.
+    ///   - exchange: how credentials are renewed.
     ///   - store: where the credential is; empty means signed out.
-    ///   - grant: what to exchange when there is no refresh token, such as the client's own credentials; `nil` means
-    ///     that the user has to sign in. It must be one that can be sent any number of times.
     ///   - leeway: seconds before its expiration from which on a token in the store is not adopted.
-    ///   - onUnheardError: told of failures that no caller hears of: at sign-out, after a caller's deadline, when a refusal
-    ///     cannot be written down, and the lost reply that came before a refusal.
+    ///   - onUnheardError: told of failures that no caller hears of: at sign-out, after a caller's deadline, when a
+    ///     refusal cannot be written down, and the lost reply or the server's failure (5xx) that came before a refusal.
     public init(
-        endpoint: TokenEndpoint,
+        _ exchange: TokenExchange,
         store: any CredentialStore,
-        grant: TokenGrant? = nil,
         leeway: TimeInterval = 30,
         onUnheardError: (@Sendable (any Error) -> Void)? = nil
     ) {
-        self.endpoint = endpoint
+        self.exchange = exchange
         self.store = store
         memory = .of(store)
-        self.grant = grant
         self.leeway = leeway
         self.onUnheardError = onUnheardError
     }
 
+    /// Creates a loader that renews at a token endpoint; what is not named here is as above.
+    ///
+    /// - Parameters:
+    ///   - endpoint: where refresh tokens are exchanged.
+    ///   - grant: what to exchange when there is no refresh token, such as the client's own credentials; `nil` means
+    ///     that the user has to sign in. It must be one that can be sent any number of times; ``TokenExchange`` makes
+    ///     others.
+    ///   - parameters: go with each refresh token, such as `resource` (RFC 8707): see ``TokenExchange``.
+    public convenience init(
+        endpoint: TokenEndpoint,
+        store: any CredentialStore,
+        grant: TokenGrant? = nil,
+        parameters: KeyValuePairs<String, String> = [:],
+        leeway: TimeInterval = 30,
+        onUnheardError: (@Sendable (any Error) -> Void)? = nil
+    ) {
+        let exchange = TokenExchange(
+            endpoint,
+            parameters: parameters,
+            grant: grant.map { grant in { @Sendable in grant } }
+        )
+        self.init(exchange, store: store, leeway: leeway, onUnheardError: onUnheardError)
+    }
+
     /// Stores a credential as that of a session, in place of the present one if there is one.
     ///
-    /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. If you do not use
-    /// that, wait first until the service's sign-out has returned, which would take this session for the one that ends.
-    /// A load of this process is waited for, up to the endpoint's deadline; one of another process, as long as the store waits.
+    /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. If you do not
+    /// use that, wait first until the service's sign-out has returned, which would take this session for the one that
+    /// ends. A load of this process is waited for, up to the endpoint's deadline; one of another process, as long as
+    /// the store waits.
     ///
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {
         try await Task {
-            try await self.updateSession { _ in .replace(credential) }
+            try await self.updateSession { _ in .replace(credential.released) }
             // The rest of the memory tells sessions apart by token, and a load of this one may be running.
             self.memory.withLock { memory in
                 if memory.refused == credential.refreshToken { memory.refused = nil }
+                if memory.held?.refreshToken == credential.refreshToken { memory.held = nil }
                 memory.ended = nil
                 memory.hasEndedUnread = false
             }
@@ -106,14 +128,32 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         try await signIn(credential)
     }
 
+    /// Lets the next load send the refresh token, although the last reply to it could not be read or used.
+    ///
+    /// After ``OAuthError/sessionMayBeSpent`` the app decides: this, or a login. It is right if the server does not
+    /// rotate, or if something else answered in its place, such as the sign-in page of a network. A server that rotates
+    /// takes it for theft, and ends the session; then the next load says that the user has to sign in.
+    ///
+    /// **Failure** What the store throws; nothing has changed then.
+    public func sendAgain() async throws {
+        try await Task {
+            _ = try await self.store.update { record in
+                self.memory.withLock { $0.held = nil }
+                guard let credential = record?.credential, credential.released != credential else { return .keep }
+                return .replace(credential.released)
+            }
+        }.value
+    }
+
     /// Ends the session: removes the credential, then revokes it if the endpoint has a `revocationURL` (RFC 7009).
     ///
     /// A load of this process that is running is waited for: what it brings is removed and revoked as well. That and
-    /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next `signIn(_:)` must.
+    /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next
+    /// `signIn(_:)` must.
     ///
-    /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A credential
-    /// that cannot be removed is revoked at least. One that cannot be read is removed without that, or it could come back; what
-    /// is in a folder that others can use is left there.
+    /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A
+    /// credential that cannot be removed is revoked at least. One that cannot be read is removed without that, or it
+    /// could come back; what is in a folder that others can use is left there.
     public func signOut() async {
         await Task { await self.forget() }.value
     }
@@ -121,8 +161,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
 extension OAuthLoader: CustomStringConvertible, CustomReflectable {
     /// Where the loader exchanges; never a secret.
-    public var description: String { "OAuthLoader(\(endpoint))" }
+    public var description: String { "OAuthLoader(\(exchange.name))" }
 
     /// A mirror without store and memory: `dump` prints no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["endpoint": endpoint], displayStyle: .class) }
+    public var customMirror: Mirror { Mirror(self, children: ["exchange": exchange], displayStyle: .class) }
 }

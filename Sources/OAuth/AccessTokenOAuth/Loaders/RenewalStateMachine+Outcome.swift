@@ -8,48 +8,101 @@ extension RenewalStateMachine {
     enum Answer: Sendable {
         /// The server issued a credential, perhaps with an access token that cannot be used.
         case issued(Credential, Result<AccessToken, OAuthError>)
-        case failed(any Error)
+        case failed(any Error, RequestFate)
         /// A sign-in or a sign-out of this process ends the session, and does not wait any longer.
         case givenUp
+
+        static func failed(_ error: OAuthError) -> Answer { .failed(error, RequestFate(of: error)) }
     }
 
     /// The exchange is over; `present` is the record after a refusal, where it could be read.
     mutating func answered(
         _ answer: Answer,
         present: CredentialRecord? = nil,
-        _ memory: inout LoaderMemory
+        _ memory: inout LoaderMemory,
+        at now: Date
     ) -> CredentialChange {
         guard case .sending(let note, let record) = state else { return .keep }
         if let note { memory.sending.remove(note.number) }
         switch answer {
         case .issued(let credential, let result):
-            memory.unsaved = LoaderMemory.Unsaved(credential: credential, base: record?.credential)
-            memory.lost = nil
-            brought = try? result.get()
-            switch result {
-            case .success(let token): return settle(.replace(credential), .answer(token))
-            case .failure(let error): return settle(.replace(credential), .failure(error))
-            }
+            return issued(credential, result, in: record, &memory, at: now)
         case .givenUp:
             return settle(.keep, .failure(AccessTokenError.signedOut))
-        case .failed(let error):
+        case .failed(let error, let fate):
             guard let record, let refreshToken = record.credential.refreshToken else {
                 return settle(.keep, .failure(error))
             }
-            guard let failure = error as? OAuthError, failure.requiresSignIn else {
-                let isLost = (error as? OAuthError)?.mayHaveBeenCarriedOut == true
-                if isLost { memory.lost = memory.lost ?? error as? OAuthError }
-                guard let note else { return settle(.keep, .failure(error)) }
-                let left = isLost || note.hasRival ? note.with(.lost) : nil
-                return settle(.replace(record.credential.noting(left)), .failure(error))
+            return failed(error, fate, refreshToken, in: record, note, present: present, &memory, at: now)
+        }
+    }
+
+    private mutating func issued(
+        _ credential: Credential,
+        _ result: Result<AccessToken, OAuthError>,
+        in record: CredentialRecord?,
+        _ memory: inout LoaderMemory,
+        at now: Date
+    ) -> CredentialChange {
+        (memory.lost, memory.held) = (nil, nil)
+        brought = try? result.get()
+        var saved = credential
+        if case .failure(let error) = result, case .held(let hold) = RequestFate(of: error) {
+            let note = newNote(count: 1, hasRival: false, memory, at: now)
+            saved = holding(credential, by: hold, note, &memory, at: now)
+        }
+        memory.unsaved = LoaderMemory.Unsaved(credential: saved, base: record?.credential)
+        return settle(.replace(saved), result.outcome)
+    }
+
+    private mutating func failed(
+        _ error: any Error,
+        _ fate: RequestFate,
+        _ refreshToken: String,
+        in record: CredentialRecord,
+        _ note: SentNote?,
+        present: CredentialRecord?,
+        _ memory: inout LoaderMemory,
+        at now: Date
+    ) -> CredentialChange {
+        let credential = record.credential
+        // Some servers spend the refresh token before they fail. If so, the next reply is a refusal that does not say
+        // why.
+        if fate == .unanswered || (error as? OAuthError)?.isServerFailure == true { memory.lost = memory.lost ?? error }
+        switch fate {
+        case .notCarriedOut, .unanswered:
+            guard let note else { return settle(.keep, .failure(error)) }
+            let left = fate == .unanswered || note.hasRival ? note.with(.lost) : nil
+            return settle(.replace(credential.noting(left)), .failure(error))
+        case .held(let hold):
+            guard !settings.hasGrant || !hold.isUntilDecided else {
+                unheard.append(error)
+                return settle(.remove, .again)
             }
-            memory.refused = refreshToken
-            // The refusal hides what came first: the reply to the request before was lost.
+            let note = note ?? newNote(count: 1, hasRival: false, memory, at: now)
+            return settle(.replace(holding(credential, by: hold, note, &memory, at: now)), .failure(error))
+        case .refused:
+            (memory.refused, memory.held) = (refreshToken, nil)
+            // The refusal hides what came first.
             if let lost = memory.lost.take() { unheard.append(lost) }
             // A peer may have rotated it all the same, in a store whose exclusion can be lost.
             if let present, present.version != record.version { return settle(.keep, .again) }
-            return settle(afterRefusal(of: record, note), settings.hasGrant ? .again : .failure(failure))
+            return settle(afterRefusal(of: record, note), settings.hasGrant ? .again : .failure(error))
         }
+    }
+
+    /// The credential with the note that its refresh token is not to be sent.
+    private func holding(
+        _ credential: Credential,
+        by hold: Hold,
+        _ note: SentNote,
+        _ memory: inout LoaderMemory,
+        at now: Date
+    ) -> Credential {
+        if let refreshToken = credential.refreshToken {
+            memory.held = HeldToken(refreshToken: refreshToken, hold: hold, since: now)
+        }
+        return credential.noting(note.with(.held(hold)))
     }
 
     // MARK: Outside the exclusion
@@ -136,6 +189,15 @@ extension RenewalStateMachine {
         case .keep: true
         case .remove: record == nil
         case .replace(let credential): record?.credential.isSame(as: credential) == true
+        }
+    }
+}
+
+extension Result<AccessToken, OAuthError> {
+    fileprivate var outcome: RenewalStateMachine.Outcome {
+        switch self {
+        case .success(let token): .answer(token)
+        case .failure(let error): .failure(error)
         }
     }
 }

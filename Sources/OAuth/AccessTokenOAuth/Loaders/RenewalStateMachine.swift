@@ -3,8 +3,8 @@ import Foundation
 
 /// Every decision of one load of an ``OAuthLoader``, and nothing else: no store, no server, no time of its own.
 ///
-/// An input is a past event. It changes the state, and returns what the loader has to do. What outlives the load is in the
-/// ``LoaderMemory``, which each input gets.
+/// An input is a past event. It changes the state, and returns what the loader has to do. What outlives the load is in
+/// the ``LoaderMemory``, which each input gets.
 ///
 /// | state | what is true | next state |
 /// | --- | --- | --- |
@@ -45,6 +45,8 @@ struct RenewalStateMachine: Sendable {
         let quietTime: TimeInterval
         /// That of the store.
         let takeOverDelay: TimeInterval
+        /// Whether access tokens of a type are taken.
+        var takesType: @Sendable (String) -> Bool = { _ in false }
     }
 
     /// Seconds between two looks while another process waits for a reply.
@@ -113,6 +115,10 @@ struct RenewalStateMachine: Sendable {
         _ memory: inout LoaderMemory,
         at now: Date
     ) -> InsideAction {
+        if let hold = hold(on: refreshToken, record.credential.note, memory, at: now) {
+            let isHopeless = settings.hasGrant && hold.isUntilDecided
+            return isHopeless ? leave(.remove, .again) : leave(.keep, .failure(hold.error))
+        }
         switch verdict(on: record.credential.note, memory, at: now) {
         case .refused(isOver: true): return leave(.remove, refusal)
         case .refused(isOver: false): return leave(.keep, .failure(OAuthError.refused("invalid_grant")))
@@ -129,17 +135,32 @@ struct RenewalStateMachine: Sendable {
                 return .send(refreshToken: refreshToken)
             }
             memory.sending.insert(memory.exchanges)
-            let note = SentNote(
-                sender: memory.process,
-                number: memory.exchanges,
-                count: count,
-                hasRival: hasRival,
-                sent: now,
-                patience: settings.patience
-            )
+            let note = newNote(count: count, hasRival: hasRival, memory, at: now)
             state = .announcing(note)
             return .leave(.replace(record.credential.noting(note)))
         }
+    }
+
+    func newNote(count: Int, hasRival: Bool, _ memory: LoaderMemory, at now: Date) -> SentNote {
+        SentNote(
+            sender: memory.process,
+            number: memory.exchanges,
+            count: count,
+            hasRival: hasRival,
+            sent: now,
+            patience: settings.patience
+        )
+    }
+
+    /// Why a refresh token is not to be sent, by what the record or this process knows of the last reply to it.
+    private func hold(on refreshToken: String, _ note: SentNote?, _ memory: LoaderMemory, at now: Date) -> Hold? {
+        var known = memory.held.flatMap { $0.refreshToken == refreshToken ? $0 : nil }
+        if let note, case .held(let hold) = note.outcome {
+            known = HeldToken(refreshToken: refreshToken, hold: hold, since: note.sent)
+        }
+        guard let known, !known.hold.isOver(after: now.timeIntervalSince(known.since), takesType: settings.takesType)
+        else { return nil }
+        return known.hold
     }
 
     private enum Verdict {
@@ -153,6 +174,9 @@ struct RenewalStateMachine: Sendable {
     private func verdict(on note: SentNote?, _ memory: LoaderMemory, at now: Date) -> Verdict {
         guard let note else { return .send(count: 1, hasRival: false) }
         switch note.outcome {
+        case .held:
+            // That is over: see above.
+            return .send(count: 1, hasRival: note.hasRival)
         case .refused:
             return .refused(isOver: settings.hasGrant || note.isOlder(than: note.patience, at: now))
         case .lost:

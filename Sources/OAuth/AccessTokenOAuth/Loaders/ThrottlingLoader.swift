@@ -91,10 +91,13 @@ public final class ThrottlingLoader: AsyncAccessTokenLoader {
     }
 
     private func isWorthRemembering(_ error: any Error) -> Bool {
-        let isSignedOut = error as? AccessTokenError == .signedOut || (error as? OAuthError)?.requiresSignIn == true
+        let oauthError = error as? OAuthError
+        let isSignedOut = error as? AccessTokenError == .signedOut || oauthError?.requiresSignIn == true
+        // The next load sends nothing, unless the app has decided.
+        let isHeldBack = oauthError?.sessionMayBeSpent == true
         // A login ends what is wrong with the stored credential, and asking costs no server anything.
         let storeError = error as? CredentialStoreError
         let isUnusable = storeError?.isUnreadable == true || storeError?.isInsecure == true
-        return !isSignedOut && !isUnusable && !(error is CancellationError)
+        return !isSignedOut && !isHeldBack && !isUnusable && !(error is CancellationError)
     }
 }

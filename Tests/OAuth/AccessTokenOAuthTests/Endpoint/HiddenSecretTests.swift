@@ -15,7 +15,7 @@ struct HiddenSecretTests {
         let body = #"{"error":"\#(code)","error_description":"\#(explanation)"}"#
         let reader = TokenReplyReader(secrets: secrets)
         let reply = TokenEndpointReply(status: status, body: Data(body.utf8))
-        return reader.read(reply, at: Date(timeIntervalSince1970: 0)).error
+        return reader.read(reply).error
     }
 
     @Test(
@@ -78,7 +78,7 @@ struct HiddenSecretTests {
     @Test func `are hidden where they stand in a proxy's URL, which the system repeats`() throws {
         let words = "Unsupported proxy syntax in 'http://user:s3cret@127.0.0.1:xyz'"
         let cause = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: words])
-        let error = OAuthError(HTTPFailure(cause: cause, response: nil, hasSentBody: false))
+        let error = OAuthError(HTTPFailure(cause: cause, response: nil, hasSentBody: false), at: .now)
         #expect(!everythingShown(by: error).contains("s3cret"))
         #expect("\(error)".contains("Unsupported proxy syntax in <hidden>"))
     }
@@ -133,7 +133,7 @@ struct HiddenSecretTests {
 struct FailedExchangeTests {
     private func error(_ code: URLError.Code, _ text: String = "", hasSentBody: Bool = false) -> OAuthError {
         let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
-        return OAuthError(HTTPFailure(cause: cause, response: nil, hasSentBody: hasSentBody))
+        return OAuthError(HTTPFailure(cause: cause, response: nil, hasSentBody: hasSentBody), at: .now)
     }
 
     @Test func `was not sent if none of its body was, and the system's reason is told`() {

@@ -16,7 +16,8 @@ struct ReplyTests {
 
     private func read(_ status: Int, _ body: Data, retryAfter: String? = nil) -> TokenReply {
         let reader = TokenReplyReader(secrets: ["RT0-secret"])
-        return reader.read(TokenEndpointReply(status: status, retryAfter: retryAfter, body: body), at: now)
+        let headers = retryAfter.map { ["Retry-After": $0] } ?? [:]
+        return reader.read(TokenEndpointReply(status: status, headers: headers, body: body, received: now))
     }
 
     @Test(
@@ -125,10 +126,12 @@ struct ReplyTests {
 
     @Test func `an app can know what its server means by a reply that brings no token`() throws {
         func mapped(_ status: Int, _ body: String) -> OAuthError? {
-            let reader = TokenReplyReader(secrets: []) { reply in
+            var ways = TokenReplyReader.Ways()
+            ways.failure = { reply in
                 reply.status != 403 || reply.text == "session closed" ? .refused("invalid_grant") : nil
             }
-            return reader.read(TokenEndpointReply(status: status, body: Data(body.utf8)), at: now).error
+            let reader = TokenReplyReader(secrets: [], ways: ways)
+            return reader.read(TokenEndpointReply(status: status, body: Data(body.utf8))).error
         }
         #expect(mapped(403, " session closed\n")?.requiresSignIn == true)
         #expect(mapped(403, "") == .notUnderstood(status: 403, "it is empty"))

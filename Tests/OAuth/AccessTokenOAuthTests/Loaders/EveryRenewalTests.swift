@@ -150,7 +150,7 @@ private struct World {
             enter(index)
         case (.serve, .sent(let token)): processes[index].phase = .served(serve(token))
         case (.reply, .served(let result)): reply(index, result)
-        case (.loseReply, .sent), (.loseReply, .served): answer(index, .failed(OAuthError.connectionLost(code: 0)))
+        case (.loseReply, .sent), (.loseReply, .served): answer(index, .failed(.connectionLost(code: 0)))
         case (.failSaving, _):
             guard process.failsToSave == 0 else { return false }
             processes[index].failsToSave = 1
@@ -247,7 +247,7 @@ private struct World {
 
     private mutating func answer(_ index: Int, _ answer: RenewalStateMachine.Answer) {
         guard var load = processes[index].load else { return }
-        let change = load.answered(answer, present: record, &processes[index].memory)
+        let change = load.answered(answer, present: record, &processes[index].memory, at: now)
         processes[index].load = load
         leave(index, change)
     }

@@ -172,7 +172,7 @@ struct RenewalStateMachineTests {
             let written = CredentialRecord(credential: noted, version: 6)
             _ = machine.left(.success(written), &test.memory, at: Self.now)
             _ = machine.entered(written, &test.memory, at: Self.now)
-            let change = machine.answered(.failed(error), present: present, &test.memory)
+            let change = machine.answered(.failed(error), present: present, &test.memory, at: Self.now)
             #expect(test.memory.sending.isEmpty)
             return (change, machine.state)
         }
@@ -191,7 +191,7 @@ struct RenewalStateMachineTests {
         var machine = Self.machine(takeOverDelay: 0)
         #expect(test.look(&machine, Self.record()) == "send RT0")
         let issued = Credential(accessToken: Self.old, refreshToken: "RT1")
-        _ = machine.answered(.issued(issued, .failure(.notUnderstood(status: 200, "no token"))), &test.memory)
+        _ = machine.answered(.issued(issued, .failure(.unusableToken("none"))), &test.memory, at: Self.now)
         // The same access token, and another refresh token: not what was to be saved.
         let peer = Self.record(nil, "RT5")
         guard case .enter = machine.left(.success(peer), &test.memory, at: Self.now) else {
@@ -199,7 +199,7 @@ struct RenewalStateMachineTests {
         }
         #expect(test.look(&machine, peer) == "send RT5")
         // Nor is a removal taken for done where a record is.
-        _ = machine.answered(.failed(OAuthError.refused("invalid_grant")), &test.memory)
+        _ = machine.answered(.failed(.refused("invalid_grant")), &test.memory, at: Self.now)
         guard case .enter = machine.left(.success(Self.record(nil, "RT6")), &test.memory, at: Self.now) else {
             return fail("taken for removed")
         }

@@ -55,7 +55,7 @@ struct ServiceTests {
             let credential = Credential(refreshToken: server.signIn().refreshToken)
             let loader = OAuthLoader(endpoint: server.endpoint, store: MemoryCredentialStore(credential))
             // A thief was faster.
-            _ = try await loader.endpoint.exchange(.refreshToken(try #require(credential.refreshToken)))
+            _ = try await server.endpoint.exchange(.refreshToken(try #require(credential.refreshToken)))
             let service = AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<Self.callers {

@@ -48,7 +48,7 @@ struct SignOutTests {
             #expect(try await store.refreshToken == "RT0")
             #expect(try await asCancelled { try await loader.load(replacing: start.accessToken) }.value == "A1")
             #expect(try await store.refreshToken == "RT1")
-            let response = try await asCancelled { try await loader.endpoint.exchange(.refreshToken("RT1")) }
+            let response = try await asCancelled { try await server.endpoint().exchange(.refreshToken("RT1")) }
             #expect(response.refreshToken == "RT1")
             try await asCancelled { await loader.signOut() }
             #expect(try await store.load() == nil)

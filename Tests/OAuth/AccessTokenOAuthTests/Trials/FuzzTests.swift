@@ -6,8 +6,8 @@ import Testing
 
 /// Random inputs for everything that reads what a server sends; `.ci/deep fuzz` tries a million and more.
 ///
-/// `FUZZ_INPUTS` says how many, and `FUZZ_SEED` repeats a run. `WWW-Authenticate` has no reader here: a 401 means the same
-/// whatever the challenge says.
+/// `FUZZ_INPUTS` says how many, and `FUZZ_SEED` repeats a run. `WWW-Authenticate` has no reader here: a 401 means the
+/// same whatever the challenge says.
 @Suite("Readers under random inputs", .eightAtATime, .timeLimit(.minutes(60)))
 struct FuzzTests {
     private static let count = ProcessInfo.processInfo.environment["FUZZ_INPUTS"].flatMap { Int($0) } ?? 4_000
@@ -74,7 +74,14 @@ struct FuzzTests {
         case 0, 1:
             let status = [200, 200, 201, 400, 401, 503, 100, 700][number / 5 % 8]
             let reply = TokenReplyReader(secrets: [secret])
-                .read(TokenEndpointReply(status: status, retryAfter: text, body: Data(bytes)), at: now)
+                .read(
+                    TokenEndpointReply(
+                        status: status,
+                        headers: ["Retry-After": text],
+                        body: Data(bytes),
+                        received: now
+                    )
+                )
             switch reply.result {
             case .success(let response):
                 let token = response.accessToken.value.utf8
@@ -86,7 +93,8 @@ struct FuzzTests {
                     return "a refresh token that is none"
                 }
                 if status >= 300 { return "a token from status \(status)" }
-            case .failure(let error):
+            case .failure(let failure):
+                guard let error = failure as? OAuthError else { return "an error of another type" }
                 if "\(error)".contains(secret) { return "an error that prints a secret" }
                 if (error.serverExplanation ?? "").utf8.count > 800 { return "an explanation without end" }
                 if let seconds = error.retryAfter, !(0...86_400).contains(seconds) { return "a wait of \(seconds) s" }
@@ -126,7 +134,8 @@ struct FuzzTests {
         #expect(mistakes.isEmpty, "seed \(Self.seed)")
     }
 
-    /// Counts, for there is no time to assert on: what a reader copies or visits grows with its input, or with its square.
+    /// Counts, for there is no time to assert on: what a reader copies or visits grows with its input, or with its
+    /// square.
     @Test(arguments: ["{\"a\":1,", "[", "\"\\u0041", "{\"k\":\"v\",\"k\":", "%", "é", "1", "Wed, "])
     func `a long input ends`(piece: String) async {
         let mistakes = await onThreadOfItsOwn {

@@ -5,7 +5,8 @@ nonisolated enum SessionIsOver {
     static func needsSignIn(_ error: any Error) -> Bool {
         switch error {
         case AccessTokenError.signedOut: true  // No user is signed in any more.
-        case let error as OAuthError: error.requiresSignIn  // The server refused the refresh token just now.
+        // The server refused the refresh token just now, or its last reply could not be read.
+        case let error as OAuthError: error.requiresSignIn || error.sessionMayBeSpent
         default: false
         }
     }

@@ -1,0 +1,122 @@
+public import AccessTokenCore
+public import Foundation
+
+extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable, LocalizedError {
+    /// The server's ``code``, or a word such as `http_503` and `timed_out`: what a service's events say of a failed
+    /// load.
+    public var logCode: String {
+        switch reason {
+        case .refused(let code, _): code
+        case .unavailable(let status, _, let code): code.text ?? "http_\(status)"
+        case .unreachable: "unreachable"
+        case .connectionLost: "reply_lost"
+        case .unreadableHead: "unreadable_head"
+        case .timedOut: "timed_out"
+        case .notUnderstood(let status, _): "not_understood_\(status)"
+        case .unusableToken: "unusable_token"
+        case .heldBack: "held_back"
+        case .redirected(let status): "redirected_\(status)"
+        case .bodyTooLong: "body_too_long"
+        case .insecureEndpoint: "insecure_endpoint"
+        case .userInEndpoint: "user_in_endpoint"
+        case .invalidCodeVerifier: "invalid_code_verifier"
+        case .assertionTimedOut: "assertion_timed_out"
+        }
+    }
+
+    /// What happened, to what, and what to do next.
+    public var description: String { "No token: \(sentence)" }
+
+    private var sentence: String {
+        switch reason {
+        case .refused(let code, _):
+            "the token endpoint refused with \(code). \(Self.advice(for: code))"
+        case .unavailable(_, _, let code) where code.text == "slow_down":
+            "the token endpoint is asked too often (slow_down). \(Self.advice(for: "slow_down"))"
+        case .unavailable(let status, let seconds, _):
+            "the token endpoint cannot answer at present (\(status)). "
+                + (seconds.map { "Try again after \($0) s." } ?? "Try again later.")
+        case .unreachable(let code, let system): Self.unreachable(code, system)
+        case .connectionLost(let code, let system):
+            "the request was sent, and no whole reply came (\(Self.text(code, system))). Try once again."
+        case .unreadableHead(let system):
+            "URLSession cannot read the head of the token endpoint's reply (\(system.text ?? "no reason")), and another try "
+                + "does not help. \(Self.spent) Look at the head with curl -v: on Linux lines must end in CRLF and be UTF-8, "
+                + "with a space after the status and none before a colon, below 100 KB. A proxy can write it anew."
+        case .timedOut:
+            "the token endpoint did not reply within the deadline, to this process or to another one for which this one "
+                + "waits. Try again later; an OAuthLoader keeps a late reply."
+        case .notUnderstood(let status, let what) where sessionMayBeSpent:
+            "the token endpoint's reply (\(status)) was not understood: \(what). \(Self.spent) If the tokens are in another "
+                + "place of the reply, give the endpoint a replyMapping."
+        case .notUnderstood(let status, let what):
+            "the token endpoint's reply (\(status)) was not understood: \(what). Look at what answers there."
+        case .unusableToken(let what, _):
+            "the token endpoint's reply has an access token that cannot be used, or none: \(what). The session is not lost; "
+                + "look at what answers there."
+        case .heldBack(let what):
+            "the reply to the last request could not be read (\(what)). \(Self.spent)"
+        case .redirected(let status):
+            "the token endpoint redirects (\(status)), which is not followed. Configure its present URL."
+        case .bodyTooLong:
+            "the token endpoint's reply is longer than a megabyte. \(Self.spent) Look at what answers there."
+        case .insecureEndpoint:
+            "the endpoint's URL is not https. Use https, or allow plain HTTP where nobody can listen."
+        case .userInEndpoint:
+            "the endpoint's URL has a user name in it; nothing was sent. Remove the user name and password, and name the "
+                + "client by its ClientAuthentication."
+        case .invalidCodeVerifier:
+            "the code verifier must be 43 to 128 letters, digits, '-', '.', '_' or '~'."
+        case .assertionTimedOut:
+            "the app made no client assertion, or no grant, within the deadline; nothing was sent. Look at what makes it."
+        }
+    }
+
+    private static let spent =
+        "The server has carried the request out, so the refresh token may be spent: an OAuthLoader keeps the credential, and "
+        + "does not send that token again. Let the user sign in, or call sendAgain()."
+
+    private static func unreachable(_ code: Int, _ system: Remark) -> String {
+        if isUnusableURL(code) {
+            return
+                "the system takes no such URL for the endpoint (\(text(code, system))); nothing was sent. Configure the "
+                + "URL, and on Apple platforms App Transport Security for plain HTTP."
+        }
+        if isUntrustedCertificate(code) {
+            let words = [URLError.Code.text(code), system.text ?? ""].filter { !$0.isEmpty }.joined(separator: ": ")
+            return "the certificate of the token endpoint is not accepted (\(words)); nothing was sent. Check the "
+                + "certificate, the authorities of this system, and its clock."
+        }
+        return "no connection to the token endpoint (\(text(code, system))); nothing was sent. Try again later."
+    }
+
+    private static func text(_ code: Int, _ system: Remark) -> String {
+        let known = URLError.Code.text(code)
+        return system.text.map { known.contains(":") ? known : "\(known): \($0)" } ?? known
+    }
+
+    private static func advice(for code: String) -> String {
+        switch code {
+        case _ where endingCodes.contains(code): "The refresh token or code is no good any more: sign in again."
+        case _ where interactionCodes.contains(code):
+            "The server wants to see the user: sign in again. The credential stays."
+        case "invalid_client": "Check the client's identifier, secret and method of authentication."
+        case "unauthorized_client", "unsupported_grant_type": "Check which grants the client is registered for."
+        case "invalid_scope": "Ask for no scope, or for none that was not granted."
+        case "invalid_target": "Check the resource or audience that the request names."
+        case "authorization_pending": "The user has not decided yet: poll again after the interval."
+        case "slow_down": "Poll 5 s slower from now on."
+        case "expired_token": "The device code has expired: begin the device authorization anew."
+        case "access_denied": "The user refused, or the server did: do not repeat the request."
+        default: "The grant is kept; check the request against the server's documentation."
+        }
+    }
+
+    /// The same as `description`, for code that shows `localizedDescription`.
+    public var errorDescription: String? { description }
+
+    /// A mirror without the server's free text: `dump` prints no secret.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description], displayStyle: .struct)
+    }
+}

@@ -1,0 +1,78 @@
+public import Foundation
+
+/// A reply of the token endpoint, for ``TokenEndpoint/replyMapping`` and ``TokenEndpoint/failureMapping``.
+///
+/// It prints no body and no header field: a server may repeat a secret there.
+public struct TokenEndpointReply: Sendable {
+    /// The status of the HTTP response.
+    public let status: Int
+
+    /// The body, at most a megabyte.
+    public let body: Data
+
+    /// When the reply came, by the endpoint's clock: a lifetime counts from here.
+    public let received: Date
+
+    /// By their names in lower case.
+    private let headers: [String: String]
+
+    /// Creates a reply, to test a mapping with.
+    public init(status: Int, headers: [String: String] = [:], body: Data, received: Date = .now) {
+        self.status = status
+        self.body = body
+        self.received = received
+        // Two spellings of one name are one field with a comma (RFC 9110, section 5.3).
+        let fields = headers.map { ($0.key.lowercased(), $0.value) }
+        self.headers = Dictionary(fields) { "\($0), \($1)" }
+    }
+
+    /// A field of the head, by its name in any case.
+    public func header(_ name: String) -> String? { headers[name.lowercased()] }
+
+    /// Seconds for which `Retry-After` asks (RFC 9110, section 10.2.3); `nil` if there is none, or more than a day.
+    public var retryAfter: TimeInterval? { RetryAfter.seconds(header("Retry-After"), at: received) }
+
+    /// The body as text, without white space at either end.
+    public var text: String {
+        String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The members of the body's JSON object; text as it is, anything else as its JSON.
+    ///
+    /// Empty if the body is no object. A member that is `null` is left out.
+    public var members: [String: String] { JSONMembers(of: body)?.texts ?? [:] }
+
+    /// The members of an object inside of the body's object, read as ``members``; empty if there is none of that name.
+    public func members(of name: String) -> [String: String] {
+        guard case .structure(let json) = JSONMembers(of: body)?[name] else { return [:] }
+        return JSONMembers(of: Data(json.utf8))?.texts ?? [:]
+    }
+}
+
+extension JSONMembers {
+    /// Every member but those that are `null`: text as it is, anything else as its JSON.
+    var texts: [String: String] {
+        var texts: [String: String] = [:]
+        for name in names { texts[name] = self[name]?.shown }
+        return texts
+    }
+}
+
+extension JSONMembers.Value {
+    /// Text as it is, anything else as its JSON; `nil` for `null`.
+    var shown: String? {
+        switch self {
+        case .null: nil
+        case .flag(let flag): "\(flag)"
+        case .text(let text), .number(let text), .structure(let text): text
+        }
+    }
+}
+
+extension TokenEndpointReply: CustomStringConvertible, CustomReflectable {
+    /// The status, and how long the body is.
+    public var description: String { "TokenEndpointReply(\(status), \(body.count) bytes)" }
+
+    /// A mirror without the head and the body: `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["status": status], displayStyle: .struct) }
+}

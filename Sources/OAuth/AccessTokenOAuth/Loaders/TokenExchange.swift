@@ -1,0 +1,128 @@
+public import AccessTokenCore
+public import Foundation
+
+/// How an ``OAuthLoader`` renews a credential: at a token endpoint, or by code of the app's own.
+///
+/// Whichever it is, the loader keeps the same promises: one exchange at a time in all processes that share the store, a
+/// note in the record before the refresh token leaves, and what comes late is saved.
+///
+/// ```swift
+/// let exchange = TokenExchange { credential in
+///     try await vendor.renew(credential.refreshToken)
+/// }
+/// let loader = OAuthLoader(exchange, store: store)
+/// ```
+public struct TokenExchange: Sendable {
+    enum Request: Sendable {
+        case renewal(Credential, refreshToken: String)
+        case grant
+    }
+
+    /// How many seconds a caller waits.
+    let deadline: TimeInterval
+    let clock: any AccessTokenClock
+    /// Whether the exchange ends when the server has been silent for ``replyLimit``; code of the app's may never end.
+    let endsByItself: Bool
+    /// Whether there is a grant to exchange where there is no refresh token.
+    let hasGrant: Bool
+    let takesType: @Sendable (String) -> Bool
+    /// Begins an exchange, which ends with its reply; throws if nothing was sent.
+    let start: @Sendable (Request, OutstandingExchange<TokenReply>) async throws -> Void
+    let revoke: @Sendable (Credential) async throws -> Void
+    let name: String
+
+    /// Seconds after which no reply can come any more.
+    var replyLimit: TimeInterval { deadline * 4 }
+
+    /// Exchanges refresh tokens at an endpoint.
+    ///
+    /// - Parameters:
+    ///   - endpoint: where refresh tokens are exchanged.
+    ///   - parameters: go with each refresh token, such as `resource` (RFC 8707) or a vendor's `audience`. Name no
+    ///     `scope` without need: a server may take what is not named there away for ever.
+    ///   - grant: makes what to exchange when there is no refresh token, anew for each exchange, such as a JSON Web
+    ///     Token (RFC 7523). Its error reaches the caller unchanged, and nothing is sent; nor is it, with
+    ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes first.
+    public init(
+        _ endpoint: TokenEndpoint,
+        parameters: KeyValuePairs<String, String> = [:],
+        grant: (@Sendable () async throws -> TokenGrant)? = nil
+    ) {
+        deadline = endpoint.deadline
+        clock = endpoint.clock
+        endsByItself = true
+        hasGrant = grant != nil
+        let ways = endpoint.ways
+        takesType = { ways.takes($0) }
+        start = { request, outstanding in
+            switch (request, grant) {
+            case (.renewal(_, let refreshToken), _):
+                try await endpoint.send(.refreshToken(refreshToken).adding(parameters), settling: outstanding)
+            case (.grant, let grant?):
+                let made = try await made(within: endpoint.deadline, by: endpoint.clock, grant)
+                try await endpoint.send(made, settling: outstanding)
+            case (.grant, nil): throw AccessTokenError.signedOut
+            }
+        }
+        revoke = { credential in
+            if let refreshToken = credential.refreshToken {
+                try await endpoint.revoke(refreshToken)
+            } else if let accessToken = credential.accessToken {
+                try await endpoint.revoke(accessToken.value, hint: "access_token")
+            }
+        }
+        name = "\(endpoint)"
+    }
+
+    /// Renews credentials by code of the app's own, such as a vendor's client, or a back end that holds the client's
+    /// secret.
+    ///
+    /// What `renew` throws reaches the callers unchanged, and says what happened to the request:
+    ///
+    /// | `renew` throws | it means | the refresh token |
+    /// | --- | --- | --- |
+    /// | `OAuthError.refused("invalid_grant")` | the session has ended | is removed |
+    /// | `OAuthError.refused("login_required")` | only a login helps | stays, and is not sent for two minutes |
+    /// | ``OAuthError/unreachable(code:system:)``, a `URLError` of a connection that was not made, ``OAuthError/unavailable(status:retryAfter:)`` | not sent, or not carried out | stays, and is sent at the next load |
+    /// | ``OAuthError/notUnderstood(status:_:)`` with 200, `DecodingError` | carried out, and the reply cannot be read | stays, and is not sent: ``OAuthError/sessionMayBeSpent`` |
+    /// | anything else | unknown: it may have been carried out | stays, and is sent once more |
+    ///
+    /// - Parameters:
+    ///   - deadline: how many seconds a caller waits. The exchange is not cancelled then. After four times as long the
+    ///     loader stops waiting for it; what comes later is saved by the next load of this process.
+    ///   - clock: wall clock and timers.
+    ///   - revoke: tells the server that a session has ended; by default nobody is told.
+    ///   - renew: exchanges the refresh token of a credential. It is called once at a time, and never cancelled.
+    public init(
+        deadline: TimeInterval = TokenEndpoint.usualDeadline,
+        clock: any AccessTokenClock = SystemClock(),
+        revoke: @escaping @Sendable (Credential) async throws -> Void = { _ in },
+        _ renew: @escaping @Sendable (Credential) async throws -> TokenResponse
+    ) {
+        self.deadline = TokenEndpoint.sensible(deadline)
+        self.clock = clock
+        endsByItself = false
+        hasGrant = false
+        takesType = { _ in true }
+        start = { request, outstanding in
+            guard case .renewal(let credential, _) = request else { throw AccessTokenError.signedOut }
+            Task {
+                do {
+                    outstanding.settle(TokenReply(checking: try await renew(credential.noting(nil))))
+                } catch {
+                    outstanding.settle(TokenReply(thrown: error))
+                }
+            }
+        }
+        self.revoke = revoke
+        name = "an exchange of the app's own"
+    }
+}
+
+extension TokenExchange: CustomStringConvertible, CustomReflectable {
+    /// Where tokens are exchanged, and never a secret.
+    public var description: String { "TokenExchange(\(name))" }
+
+    /// A mirror without parameters and closures: `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name], displayStyle: .struct) }
+}
