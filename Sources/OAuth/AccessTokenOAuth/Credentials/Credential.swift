@@ -24,6 +24,11 @@ public struct Credential: Hashable, Sendable, Codable {
     /// response, then those of earlier ones, and the shortest of each first. It leaves out a member that does not fit.
     public let otherMembers: [String: String]
 
+    /// Whose credential it is, as the app says or the ID token does (`sub`; OpenID Connect Core, section 2); `nil` if neither.
+    ///
+    /// The ID token is decoded and **not verified**: the subject keeps accounts apart, and proves nothing about a user.
+    public let subject: String?
+
     /// That the refresh token was sent and is not answered; `nil` if nothing of that kind is known.
     var note: SentNote?
 
@@ -31,21 +36,25 @@ public struct Credential: Hashable, Sendable, Codable {
     public var idToken: String? { otherMembers["id_token"] }
 
     /// Creates a credential, for one that the app has stored elsewhere up to now.
+    ///
+    /// `subject` is that of the ID token among the other members, unless you say another one.
     public init(
         accessToken: AccessToken? = nil,
         refreshToken: String?,
         scope: String? = nil,
         obtained: Date? = nil,
-        otherMembers: [String: String] = [:]
+        otherMembers: [String: String] = [:],
+        subject: String? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.scope = scope
         self.obtained = obtained
         self.otherMembers = otherMembers
+        self.subject = subject ?? IDToken.subject(otherMembers)
     }
 
-    /// Reads a stored credential, also one of an earlier version, which had no other members.
+    /// Reads a stored credential, also one of an earlier version, which had no other members or no subject.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         accessToken = try members.decodeIfPresent(AccessToken.self, forKey: .accessToken)
@@ -53,6 +62,7 @@ public struct Credential: Hashable, Sendable, Codable {
         scope = try members.decodeIfPresent(String.self, forKey: .scope)
         obtained = try members.decodeIfPresent(Date.self, forKey: .obtained)
         otherMembers = try members.decodeIfPresent([String: String].self, forKey: .otherMembers) ?? [:]
+        subject = try members.decodeIfPresent(String.self, forKey: .subject) ?? IDToken.subject(otherMembers)
         // A later version may write other notes, which must not cost the session.
         note = try? members.decodeIfPresent(SentNote.self, forKey: .note)
     }
@@ -67,12 +77,16 @@ public struct Credential: Hashable, Sendable, Codable {
     ///   - old: the credential whose refresh token was sent; `nil` at the start of a session.
     ///   - now: when the response came.
     public init(_ response: TokenResponse, renewing old: Credential? = nil, at now: Date = .now) {
+        let (former, present) = (IDToken.subject(old?.otherMembers ?? [:]), IDToken.subject(response.otherMembers))
+        // The app may call its users otherwise than the server does, and its word counts while the server's stays the same.
+        let isAnother = former != nil && present != nil && former != present
         self.init(
             accessToken: response.accessToken,
             refreshToken: response.refreshToken ?? old?.refreshToken,
             scope: response.scope ?? old?.scope,
             obtained: now,
-            otherMembers: Self.fitting(response.otherMembers, over: old?.otherMembers ?? [:])
+            otherMembers: Self.fitting(response.otherMembers, over: old?.otherMembers ?? [:]),
+            subject: isAnother ? present : old?.subject ?? present
         )
     }
 
@@ -92,6 +106,25 @@ public struct Credential: Hashable, Sendable, Codable {
             room -= member.order.1
         }
         return fitting
+    }
+
+    /// Whether it is known to belong to somebody else; `nil` asks for nobody.
+    func isOfAnother(than subject: String?) -> Bool {
+        guard let subject, let own = self.subject else { return false }
+        return own != subject
+    }
+
+    /// The same for a subject, unless it has one.
+    func of(_ subject: String?) -> Credential {
+        guard self.subject == nil, let subject else { return self }
+        return Credential(
+            accessToken: accessToken,
+            refreshToken: refreshToken,
+            scope: scope,
+            obtained: obtained,
+            otherMembers: otherMembers,
+            subject: subject
+        ).noting(note)
     }
 
     /// Whether the access token can be handed out; the leeway never uses up more than half of its life (clause C4).

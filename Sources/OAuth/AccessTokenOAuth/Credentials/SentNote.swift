@@ -86,7 +86,8 @@ extension Credential {
             refreshToken: refreshToken,
             scope: scope,
             obtained: obtained?.addingTimeInterval(seconds),
-            otherMembers: otherMembers
+            otherMembers: otherMembers,
+            subject: subject
         ).noting(note?.moved(by: seconds))
     }
 }

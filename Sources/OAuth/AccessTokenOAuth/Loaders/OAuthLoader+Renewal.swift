@@ -14,7 +14,8 @@ extension OAuthLoader {
             patience: exchange.replyLimit,
             quietTime: min(5, exchange.deadline),
             takeOverDelay: store.takeOverDelay,
-            takesType: exchange.takesType
+            takesType: exchange.takesType,
+            subject: subject
         )
         let load = RunningLoad(RenewalStateMachine(replacing: old, settings), memory)
         let answer = OutstandingExchange<Result<AccessToken, any Error>> { [onUnheardError] result, isLate in
@@ -129,7 +130,8 @@ extension OAuthLoader {
                     refreshToken: token,
                     scope: old?.scope,
                     obtained: old?.obtained,
-                    otherMembers: old?.otherMembers ?? [:]
+                    otherMembers: old?.otherMembers ?? [:],
+                    subject: old?.subject
                 )
             }
         }

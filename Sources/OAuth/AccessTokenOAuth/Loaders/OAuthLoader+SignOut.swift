@@ -14,6 +14,8 @@ extension OAuthLoader {
         for attempt in 1...Self.mostRemovals {
             do {
                 try await updateSession { record in
+                    // Another user's session goes on.
+                    if record?.credential.isOfAnother(than: self.subject) == true { return .keep }
                     // After the first attempt there may be a new session, which is not to end, if that can be known.
                     let (ended, isUnread) = self.memory.withLock { ($0.ended, $0.hasEndedUnread) }
                     guard attempt == 1 || isUnread || record?.credential.isSame(as: ended) == true else { return .keep }
@@ -26,7 +28,8 @@ extension OAuthLoader {
             } catch {
                 if attempt == 1, revoked.withLock({ $0 }) == nil {
                     let present = await Task { try await store.load()?.credential }.result
-                    let credential = endSession(with: try? present.get())
+                    let own = (try? present.get()).flatMap { $0.isOfAnother(than: subject) ? nil : $0 }
+                    let credential = endSession(with: own)
                     revoked.withLock { $0 = credential }
                     if case .failure = present { memory.withLock { $0.hasEndedUnread = true } }
                 }

@@ -27,6 +27,7 @@ public import Foundation
 public final class OAuthLoader: AsyncAccessTokenLoader {
     let exchange: TokenExchange
     let store: any CredentialStore
+    let subject: String?
     let leeway: TimeInterval
     let onUnheardError: (@Sendable (any Error) -> Void)?
     let memory: SharedLoaderMemory
@@ -36,18 +37,22 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// - Parameters:
     ///   - exchange: how credentials are renewed.
     ///   - store: where the credential is; empty means signed out.
+    ///   - subject: whose credential it loads with. A credential of another ``Credential/subject`` is left alone: a load
+    ///     answers `AccessTokenError.signedOut`, and a sign-out ends nothing. `nil` takes whatever is in the store.
     ///   - leeway: seconds before its expiration from which on a token in the store is not adopted.
     ///   - onUnheardError: told of failures that no caller hears of: at sign-out, after a caller's deadline, when a
     ///     refusal cannot be written down, and the lost reply or the server's failure (5xx) that came before a refusal.
     public init(
         _ exchange: TokenExchange,
         store: any CredentialStore,
+        subject: String? = nil,
         leeway: TimeInterval = 30,
         onUnheardError: (@Sendable (any Error) -> Void)? = nil
     ) {
         self.exchange = exchange
         self.store = store
         memory = .of(store)
+        self.subject = subject
         self.leeway = leeway
         self.onUnheardError = onUnheardError
     }
@@ -65,6 +70,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         store: any CredentialStore,
         grant: TokenGrant? = nil,
         parameters: KeyValuePairs<String, String> = [:],
+        subject: String? = nil,
         leeway: TimeInterval = 30,
         onUnheardError: (@Sendable (any Error) -> Void)? = nil
     ) {
@@ -73,10 +79,12 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
             parameters: parameters,
             grant: grant.map { grant in { @Sendable in grant } }
         )
-        self.init(exchange, store: store, leeway: leeway, onUnheardError: onUnheardError)
+        self.init(exchange, store: store, subject: subject, leeway: leeway, onUnheardError: onUnheardError)
     }
 
     /// Stores a credential as that of a session, in place of the present one if there is one.
+    ///
+    /// A credential without a subject gets that of the loader.
     ///
     /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. If you do not
     /// use that, wait first until the service's sign-out has returned, which would take this session for the one that
@@ -86,7 +94,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {
         try await Task {
-            try await self.updateSession { _ in .replace(credential.released) }
+            let credential = credential.released.of(self.subject)
+            try await self.updateSession { _ in .replace(credential) }
             // The rest of the memory tells sessions apart by token, and a load of this one may be running.
             self.memory.withLock { memory in
                 if memory.refused == credential.refreshToken { memory.refused = nil }
@@ -139,7 +148,9 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         try await Task {
             _ = try await self.store.update { record in
                 self.memory.withLock { $0.held = nil }
-                guard let credential = record?.credential, credential.released != credential else { return .keep }
+                guard let credential = record?.credential, credential.released != credential,
+                    !credential.isOfAnother(than: self.subject)
+                else { return .keep }
                 return .replace(credential.released)
             }
         }.value

@@ -45,6 +45,10 @@ extension RenewalStateMachine {
         at now: Date
     ) -> CredentialChange {
         (memory.lost, memory.held) = (nil, nil)
+        if credential.isOfAnother(than: settings.subject) {
+            memory.unsaved = LoaderMemory.Unsaved(credential: credential, base: record?.credential)
+            return settle(.replace(credential), .failure(AccessTokenError.signedOut))
+        }
         brought = try? result.get()
         var saved = credential
         if case .failure(let error) = result, case .held(let hold) = RequestFate(of: error) {

@@ -47,6 +47,8 @@ struct RenewalStateMachine: Sendable {
         let takeOverDelay: TimeInterval
         /// Whether access tokens of a type are taken.
         var takesType: @Sendable (String) -> Bool = { _ in false }
+        /// Whose credential the load is for; `nil` takes whatever is there.
+        var subject: String?
     }
 
     /// Seconds between two looks while another process waits for a reply.
@@ -93,6 +95,10 @@ struct RenewalStateMachine: Sendable {
         }
         if let record, record.credential.isSame(as: memory.ended) {
             return leave(.remove, .failure(AccessTokenError.signedOut))
+        }
+        // Another user has signed in, perhaps in another process.
+        if record?.credential.isOfAnother(than: settings.subject) == true {
+            return leave(.keep, .failure(AccessTokenError.signedOut))
         }
         if let unsaved = unsaved(on: record, &memory) {
             // A token that this very load brought is its answer, however short it lives.
@@ -233,7 +239,7 @@ struct RenewalStateMachine: Sendable {
     /// By value: what a store makes of a date need not be equal to the last digit.
     func adoptable(_ record: CredentialRecord?, at now: Date) -> AccessToken? {
         guard let credential = record?.credential, credential.accessToken?.value != old?.value,
-            credential.isUsable(at: now, leeway: settings.leeway)
+            !credential.isOfAnother(than: settings.subject), credential.isUsable(at: now, leeway: settings.leeway)
         else { return nil }
         return credential.accessToken
     }
