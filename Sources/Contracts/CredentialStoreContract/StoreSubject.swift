@@ -15,6 +15,7 @@ public struct StoreSubject: Sendable {
 
     package let errors: @Sendable (any Error) -> any Error
     let open: @Sendable (StoreFixture) async throws -> any CredentialStore
+    let loseExclusion: (@Sendable (StoreFixture) async throws -> Void)?
 
     /// Creates a subject.
     ///
@@ -23,18 +24,23 @@ public struct StoreSubject: Sendable {
     ///
     /// `open` opens the store of a fixture, which is empty at first; with the feature ``StoreFeatures/openings`` it is
     /// called several times for one fixture.
+    ///
+    /// `loseExclusion` takes the exclusion away from whoever is inside, and returns when the next one may go in: it cuts the
+    /// connections to a database, or lets a lease run out. With it, the subject has ``StoreFeatures/losesExclusion``.
     public init(
         _ name: String,
         features: StoreFeatures = [],
         promises: Set<String> = [],
         errors: @escaping @Sendable (any Error) -> any Error = { $0 },
-        open: @escaping @Sendable (StoreFixture) async throws -> any CredentialStore
+        open: @escaping @Sendable (StoreFixture) async throws -> any CredentialStore,
+        loseExclusion: (@Sendable (StoreFixture) async throws -> Void)? = nil
     ) {
         self.name = name
-        self.features = features
+        self.features = loseExclusion == nil ? features : features.union(.losesExclusion)
         self.promises = promises
         self.errors = errors
         self.open = open
+        self.loseExclusion = loseExclusion
     }
 }
 
@@ -68,7 +74,9 @@ public struct StoreFeatures: OptionSet, Hashable, Sendable, CustomStringConverti
     public static let openings = StoreFeatures(rawValue: 1 << 0)
     /// The fixture's wait limit is observed.
     public static let waitLimit = StoreFeatures(rawValue: 1 << 1)
+    /// A body that lives can lose its exclusion, as by a cut connection; a subject has it that says how.
+    public static let losesExclusion = StoreFeatures(rawValue: 1 << 2)
 
     /// The names of the features, separated by commas.
-    public var description: String { names(["openings", "waitLimit"]) }
+    public var description: String { names(["openings", "waitLimit", "losesExclusion"]) }
 }

@@ -10,8 +10,20 @@ final class SharedDisk: Sendable {
 
     let stored = Locked(StoredRecord(version: 0, credential: nil))
     let mutex: AsyncMutex
+    /// A lock that somebody takes for the right one until a save replaces it, or until its holder drops it.
+    let passingMutex: Locked<AsyncMutex>
+    /// Who is inside.
+    let holds = Locked<[Hold]>([])
 
-    private init(_ mutex: AsyncMutex) { self.mutex = mutex }
+    private init(_ mutex: AsyncMutex) {
+        self.mutex = mutex
+        passingMutex = Locked(mutex)
+    }
+
+    static func loseExclusion(_ name: String) {
+        let disk = disks.withLock { $0[name] }
+        for hold in disk?.holds.withLock({ $0 }) ?? [] { hold.lose() }
+    }
 
     static func named(_ name: String, mutex: AsyncMutex) -> SharedDisk {
         disks.withLock { disks in
@@ -22,12 +34,36 @@ final class SharedDisk: Sendable {
     }
 }
 
+/// The exclusion of one body.
+final class Hold: Sendable {
+    private enum State { case held, lost, over }
+
+    private let mutex: AsyncMutex
+    private let state = Locked(State.held)
+
+    init(_ mutex: AsyncMutex) { self.mutex = mutex }
+
+    var isLost: Bool { state.withLock { $0 == .lost } }
+
+    func lose() { leave(.lost) }
+    func end() { leave(.over) }
+
+    private func leave(_ next: State) {
+        let wasHeld = state.withLock { state in
+            defer { if state == .held { state = next } }
+            return state == .held
+        }
+        if wasHeld { mutex.unlock() }
+    }
+}
+
 /// A store that keeps the contract without a bug, and has one bug at a time otherwise.
 final class BuggyStore: CredentialStore, CustomStringConvertible {
     enum Bug: String, CaseIterable, Sendable {
         case storesNothing, losesMembers, remembersWhatItRead, comesBackAfterRemoval, removalIsForGood
-        case returnsTheOldRecord, countsByTwo, countsWhatIsKept, deletesTheVersion
+        case returnsTheOldRecord, countsByTwo, countsWhatIsKept, deletesTheVersion, removalKeepsTheVersion
         case noExclusion, locksItsOpeningOnly, readsBeforeTheLock, runsTheBodyTwice, oneWaiterIsForgotten
+        case locksTheRecord, dropsItsLock, writesAfterItsLoss
         case forgetsAfterAnError, staysLockedAfterAnError, wrapsErrors
         case loadWaits, writesInPlace, waitsForEver, isBusyAndRuns, blocksThreads, losesWhatIsCancelled
         case waitsOnWhenCancelled, printsSecrets
@@ -38,13 +74,14 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     private let bug: Bug?
     private let disk: SharedDisk
     private let mutex: AsyncMutex
+    private let waitLimit: TimeInterval
     private let memory = Locked<CredentialRecord?>(nil)
     /// How many updates wait or are inside.
     private let updates = Locked(0)
 
     init(_ fixture: StoreFixture, bug: Bug?) {
         self.bug = bug
-        let waitLimit = bug == .waitsForEver ? 3600 : fixture.waitLimit
+        waitLimit = bug == .waitsForEver ? 3600 : fixture.waitLimit
         let mutex = AsyncMutex(waitLimit: waitLimit, clock: SystemClock())
         disk = SharedDisk.named(fixture.name, mutex: mutex)
         self.mutex = bug == .locksItsOpeningOnly ? mutex : disk.mutex
@@ -58,8 +95,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
 
     func load() async throws -> CredentialRecord? {
         if bug == .loadWaits {
-            try await enter()
-            leave()
+            leave(try await enter())
         }
         if bug == .remembersWhatItRead, let record = memory.withLock({ $0 }) { return record }
         let record = record
@@ -70,19 +106,23 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         let early = record
         defer { memory.withLock { $0 = nil } }
+        let hold: Hold
         do {
-            try await enter()
+            hold = try await enter()
         } catch CredentialStoreError.busy where bug == .isBusyAndRuns {
             _ = try await body(early)
             throw CredentialStoreError.busy
         }
         var staysLocked = false
-        defer { if !staysLocked { leave() } }
+        defer { if !staysLocked { leave(hold) } }
         let old = bug == .readsBeforeTheLock ? early : record
+        let version = disk.stored.withLock { $0.version }
         do {
             var change = try await body(old)
             if bug == .runsTheBodyTwice { change = try await body(old) }
             if bug == .losesWhatIsCancelled { try Task.checkCancellation() }
+            let isNewer = disk.stored.withLock { $0.version != version }
+            if hold.isLost, isNewer, bug != .writesAfterItsLoss { throw CredentialStoreError.superseded }
             await write(change)
         } catch {
             if bug == .forgetsAfterAnError { await write(.remove) }
@@ -94,19 +134,24 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
 
     // MARK: Exclusion
 
-    private func enter() async throws {
+    private func enter() async throws -> Hold {
         let count = updates.withLock { updates in
             updates += 1
             return updates
         }
+        let isPassing = bug == .locksTheRecord || bug == .dropsItsLock
+        let mutex = isPassing ? disk.passingMutex.withLock { $0 } : mutex
         switch bug {
-        case .noExclusion: return
+        case .noExclusion: break
         case .oneWaiterIsForgotten where count == 4:
             await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         case .blocksThreads: try waitOnThread()
-        case .waitsOnWhenCancelled: try await Task.detached { [mutex] in try await mutex.lock() }.value
+        case .waitsOnWhenCancelled: try await Task.detached { try await mutex.lock() }.value
         default: try await mutex.lock()
         }
+        let hold = Hold(mutex)
+        disk.holds.withLock { $0.append(hold) }
+        return hold
     }
 
     private func waitOnThread() throws {
@@ -120,9 +165,15 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         try outcome.withLock { $0 }.get()
     }
 
-    private func leave() {
+    private func leave(_ hold: Hold) {
         updates.withLock { $0 -= 1 }
-        mutex.unlock()
+        disk.holds.withLock { $0.removeAll { $0 === hold } }
+        if bug == .dropsItsLock { replacePassingMutex() }
+        hold.end()
+    }
+
+    private func replacePassingMutex() {
+        disk.passingMutex.withLock { $0 = AsyncMutex(waitLimit: waitLimit, clock: SystemClock()) }
     }
 
     // MARK: Writing
@@ -147,9 +198,11 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
                 if bug == .storesNothing || bug == .removalIsForGood && wasRemoved { return }
                 credential = bug == .losesMembers ? Credential(refreshToken: new.refreshToken) : new
                 version += bug == .countsByTwo ? 2 : 1
+                if bug == .locksTheRecord { replacePassingMutex() }
             case .remove:
                 if bug == .comesBackAfterRemoval { return }
                 credential = nil
+                if bug != .removalKeepsTheVersion { version += 1 }
                 if bug == .deletesTheVersion { version = 0 }
             }
             stored = StoredRecord(version: version, credential: credential)

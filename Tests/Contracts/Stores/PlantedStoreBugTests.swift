@@ -7,12 +7,14 @@ struct PlantedStoreBugTests {
     /// The bugs, each with all clauses that it breaks.
     static let bugs: [BuggyStore.Bug: [String]] = [
         .storesNothing: ["K1"], .losesMembers: ["K1"], .remembersWhatItRead: ["K2"],
-        .comesBackAfterRemoval: ["K2", "K3"], .removalIsForGood: ["K5", "V3"],
-        .returnsTheOldRecord: ["K3", "K4", "V2", "V3", "F1"],
-        .countsByTwo: ["V1"], .countsWhatIsKept: ["K4", "V2"], .deletesTheVersion: ["V3"],
-        .noExclusion: ["E1", "E2", "E3", "W1", "W2", "X1", "X2"],
-        .locksItsOpeningOnly: ["E2", "E3"], .readsBeforeTheLock: ["E3"], .runsTheBodyTwice: ["E4"],
-        .oneWaiterIsForgotten: ["E5"], .forgetsAfterAnError: ["F1"], .staysLockedAfterAnError: ["F2"],
+        .comesBackAfterRemoval: ["K2", "K3", "V4", "L1"], .removalIsForGood: ["K5", "V3", "V4", "L1"],
+        .returnsTheOldRecord: ["K3", "K4", "V2", "V3", "V4", "F1"],
+        .countsByTwo: ["V1"], .countsWhatIsKept: ["K4", "V2"], .deletesTheVersion: ["V3", "V4", "L1"],
+        .removalKeepsTheVersion: ["V4", "L1"], .writesAfterItsLoss: ["L1"],
+        .locksTheRecord: ["E6"], .dropsItsLock: ["E6"],
+        .noExclusion: ["E1", "E2", "E3", "E6", "W1", "W2", "X1", "X2"],
+        .locksItsOpeningOnly: ["E2", "E3", "E6"], .readsBeforeTheLock: ["E3", "E6"], .runsTheBodyTwice: ["E4"],
+        .oneWaiterIsForgotten: ["E5"], .forgetsAfterAnError: ["L1", "F1"], .staysLockedAfterAnError: ["F2"],
         .wrapsErrors: ["F3"], .loadWaits: ["R1"], .writesInPlace: ["R2"], .waitsForEver: ["W1"],
         .isBusyAndRuns: ["W2"], .blocksThreads: ["W3", "X2"], .losesWhatIsCancelled: ["X1"],
         .waitsOnWhenCancelled: ["X2"], .printsSecrets: ["H1"],
@@ -21,6 +23,8 @@ struct PlantedStoreBugTests {
     private static func subject(_ bug: BuggyStore.Bug?) -> StoreSubject {
         StoreSubject("a small store", features: [.openings, .waitLimit], promises: ["X2"]) {
             BuggyStore($0, bug: bug)
+        } loseExclusion: { fixture in
+            SharedDisk.loseExclusion(fixture.name)
         }
     }
 

@@ -69,6 +69,50 @@ extension StoreContract {
         },
 
         StoreClause(
+            ("E6", .critical),
+            "keep a newcomer out while one that has waited is inside",
+            intent: "who waits has the lock of before, who comes has a new one, and both exchange the refresh token",
+            remedy: "lock what no save replaces, and keep the lock for as long as anybody waits for it",
+            resembles: "a lock on the file that a rename replaces; a lock that its holder drops from a map"
+        ) { run in
+            try await run.save("A")
+            let (second, third) = (try await run.otherOpening(), try await run.otherOpening())
+            let holder = try await run.holder(.replace(run.credential("B")))
+            let waiter = run.start("the waiter", .replace(run.credential("C")), by: second, isHeld: true)
+            await run.giveTime()
+            try await run.record(of: holder)
+            guard try await run.wait(until: { !waiter.seen.isEmpty }) else {
+                throw run.violation("the waiter to get inside", "it waits")
+            }
+            let newcomer = run.start("the newcomer", .keep, by: third)
+            await run.giveTime()
+            try run.expect(newcomer.seen.isEmpty, "the newcomer to wait", observed: "it is inside beside the waiter")
+            try await run.record(of: waiter)
+            try await run.record(of: newcomer)
+            try run.expect(newcomer.seen.first ?? nil, is: "C", from: "the newcomer's body")
+        },
+
+        StoreClause(
+            ("L1", .critical),
+            "write nothing of a body that has lost its exclusion, once another update has removed or replaced the record",
+            intent: "a reply that comes after a sign-out would bring the session back",
+            remedy: "write only if the version is still the one that the body has read, also after a removal",
+            needs: .losesExclusion
+        ) { run in
+            for name in [nil, "C"] {
+                try await run.save("A")
+                let other = try await run.open()
+                let late = try await run.holder(.replace(run.credential("B")))
+                try await run.loseExclusion()
+                try await run.update(.remove, by: other)
+                if let name { try await run.save(name, by: other) }
+                _ = try await run.result(of: late)
+                try run.expect(try await run.load(other), is: name, from: "load after the late body's end")
+                try run.expect(try await run.load(), is: name, from: "load by the late body's opening")
+            }
+        },
+
+        StoreClause(
             ("F1", .critical),
             "write nothing when the body throws",
             intent: "a failed exchange must not cost the credential that still works",

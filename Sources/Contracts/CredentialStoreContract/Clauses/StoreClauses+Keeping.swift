@@ -15,7 +15,8 @@ extension StoreContract {
                 refreshToken: "s3cret-refresh-of all members/+=",
                 scope: "read write",
                 obtained: Date(timeIntervalSinceNow: -0.5),
-                otherMembers: ["id_token": String(repeating: "ü.", count: 5_000), "empty": ""]
+                otherMembers: ["id_token": String(repeating: "ü.", count: 5_000), "empty": ""],
+                subject: "user 1"
             )
             for credential in [credential, Credential(refreshToken: nil)] {
                 try await run.update(.replace(credential))
@@ -136,6 +137,22 @@ extension StoreContract {
         },
 
         StoreClause(
+            ("V4", .critical),
+            "count the version up with a removal",
+            intent:
+                "who compares versions would take a removed record for an unchanged one, and bring the session back",
+            remedy: "write the removal as a replacement by nothing: the row stays, with the next version",
+            resembles: "a row with its version as before: 15 of 15 sessions came back after a sign-out"
+        ) { run in
+            let before = try await run.save("A")
+            try await run.update(.remove)
+            let after = try await run.save("B")
+            let version = (before?.version ?? 0) + 2
+            let observed = "version \(before?.version ?? 0), then \(run.text(after))"
+            try run.expect((after?.version ?? 0) >= version, "version \(version) or above", observed: observed)
+        },
+
+        StoreClause(
             ("H1", .critical),
             "show no secret in its description, its debug description and its dump",
             intent: "a refresh token in a log is a session for everybody who reads the log",
@@ -163,6 +180,7 @@ extension Credential {
             ("scope", scope == other.scope),
             ("obtained", areEqual(obtained, other.obtained)),
             ("otherMembers", otherMembers == other.otherMembers),
+            ("subject", subject == other.subject),
         ]
         return members.filter { !$0.1 }.map { "another \($0.0)" }.joined(separator: ", ")
     }

@@ -72,6 +72,14 @@ package final class StoreRun: ScenarioRun {
         return record
     }
 
+    /// Takes the exclusion away from whoever is inside.
+    func loseExclusion() async throws {
+        try await value(of: "the loss of the exclusion", on: Lane("loss")) { [self] in
+            try await subject.loseExclusion?(fixture)
+        }
+        log.happened("whoever is inside loses the exclusion")
+    }
+
     // MARK: Updates
 
     /// Starts an update, which does what the change says as soon as it is inside, or when the scenario lets it.

@@ -8,10 +8,11 @@ public import Foundation
 /// A store promises:
 /// 1. At most one body runs at a time, and it sees the record as it is at that moment.
 /// 2. What a body replaces is durable before `update` returns and before the next body runs.
-/// 3. The version is one more after each replacement, stays with `keep`, and never goes back, not even by a removal.
+/// 3. The version is one more after each replacement and each removal, stays with `keep`, and never goes back.
 /// 4. If the body throws, or its process dies, nothing is written and the next one may go in.
 /// 5. ``load()`` neither waits for a body nor gets half of a record.
 /// 6. Waiting has an end: ``CredentialStoreError/busy``, and the body was not run.
+/// 7. A body that has lost the exclusion writes nothing if the version has changed since: a removal stays a removal.
 public protocol CredentialStore: Sendable {
     /// The record, complete; waits for no lock. `nil` means signed out.
     func load() async throws -> CredentialRecord?
@@ -47,7 +48,7 @@ extension CredentialStore {
 }
 
 /// A store that others of this process may open a second time: the loaders of all openings are to know the same.
-protocol PlacedCredentialStore: CredentialStore {
+package protocol PlacedCredentialStore: CredentialStore {
     /// The same for all stores of one credential.
     var memoryName: String { get }
 
@@ -68,7 +69,7 @@ public struct CredentialRecord: Hashable, Sendable, Codable {
     /// The credential.
     public let credential: Credential
 
-    /// One more with each replacement, and never less than before, not even after a removal.
+    /// One more with each replacement and each removal, and never less than before.
     public let version: Int
 
     /// Creates a record, for stores.

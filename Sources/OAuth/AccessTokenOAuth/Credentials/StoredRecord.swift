@@ -2,7 +2,7 @@ package import Foundation
 
 /// A record as stores write it down: JSON with a number for the format, and the version also when no user is signed in.
 package struct StoredRecord: Hashable, Sendable {
-    /// One more with each replacement.
+    /// One more with each replacement and each removal.
     package let version: Int
     /// `nil` after a removal: the version has to go on.
     package let credential: Credential?
@@ -22,8 +22,15 @@ package struct StoredRecord: Hashable, Sendable {
         switch change {
         case .keep: nil
         case .replace(let credential): StoredRecord(version: (old ?? .first).version + 1, credential: credential)
-        case .remove: old?.credential == nil ? nil : old.map { StoredRecord(version: $0.version, credential: nil) }
+        case .remove: old?.credential == nil ? nil : removing(old)
         }
+    }
+
+    /// What a removal leaves behind.
+    ///
+    /// The version goes up: a body that has lost its exclusion names the version that it has read, and writes nothing then.
+    package static func removing(_ old: StoredRecord?) -> StoredRecord {
+        StoredRecord(version: (old ?? .first).version + 1, credential: nil)
     }
 
     /// Stands for a record that does not exist yet.

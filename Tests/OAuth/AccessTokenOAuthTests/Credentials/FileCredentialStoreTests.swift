@@ -36,7 +36,7 @@ struct FileCredentialStoreTests {
         let store = try await filledStore()
         let version = try #require(try await store.version)
         try await store.reset()
-        #expect(try await store.update { _ in .replace(second) }?.version == version + 1)
+        #expect(try await store.update { _ in .replace(second) }?.version == version + 2)
     }
 
     @Test func `folder and files are the user's alone, also with folders above that do not exist`() async throws {

@@ -30,6 +30,12 @@ struct KeychainCredentialStoreTests {
 
     @Test func `keeps the contract of stores, and nothing is skipped`() async {
         let items = Locked<[String: KeychainStandIn]>([:])
+        // What ends the lock of whoever is inside, as the system does to an app that it suspends.
+        let expiry = Locked<(@Sendable () -> Void)?>(nil)
+        let activity = BackgroundActivity { onExpiry in
+            expiry.withLock { $0 = onExpiry }
+            return {}
+        }
         let subject = StoreSubject(
             "the store in the keychain",
             features: [.openings, .waitLimit],
@@ -43,8 +49,10 @@ struct KeychainCredentialStoreTests {
                 item ?? KeychainStandIn(),
                 place: fixture.name,
                 seal: nil,
-                mutex: mutex(fixture.folder, waitLimit: fixture.waitLimit)
+                mutex: mutex(fixture.folder, waitLimit: fixture.waitLimit, activity: activity)
             )
+        } loseExclusion: { _ in
+            expiry.withLock { $0 }?()
         }
         let report = await StoreContract.verify(subject)
         #expect(report.isKept, "\(report)")
@@ -105,7 +113,7 @@ struct KeychainCredentialStoreTests {
         #expect(try await store().credential == first)
         let version = try #require(try await store().version)
         try await store().reset()
-        #expect(try await store().update { _ in .replace(second) }?.version == version + 1)
+        #expect(try await store().update { _ in .replace(second) }?.version == version + 2)
     }
 
     @Test(arguments: ["", "s3cret", #"{"format":2,"version":3}"#])

@@ -23,7 +23,7 @@ public final class FileCredentialStore: PlacedCredentialStore {
     /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
     public var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }
 
-    var memoryName: String { "folder \(folder.resolvedPlace)" }
+    package var memoryName: String { "folder \(folder.resolvedPlace)" }
 
     private let folder: CredentialFolder
     private let coder: StoredRecordCoder
@@ -80,12 +80,11 @@ public final class FileCredentialStore: PlacedCredentialStore {
     /// A folder in the place of the record, or a file in the place of the folder, is left for a person to remove.
     @concurrent public func reset() async throws { try await reset(evenIfReadable: true) }
 
-    func reset(evenIfReadable: Bool) async throws {
+    package func reset(evenIfReadable: Bool) async throws {
         try await mutex.withLock { lock in
             let old = Result { try read(in: lock.folder) }
             if case .success = old, !evenIfReadable { return }
-            let version = ((try? old.get()) ?? .first).version
-            try write(StoredRecord(version: version, credential: nil), with: lock)
+            try write(.removing((try? old.get()) ?? .first), with: lock)
         }
     }
 

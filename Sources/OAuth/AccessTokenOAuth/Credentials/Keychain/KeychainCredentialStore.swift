@@ -32,7 +32,7 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
     /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
     public var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }
 
-    var memoryName: String { place }
+    package var memoryName: String { place }
 
     private let place: String
     private let item: any KeychainItem
@@ -97,7 +97,7 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
     /// **Failure** Throws `unavailable` while the keychain refuses, and then has removed nothing.
     @concurrent public func reset() async throws { try await reset(evenIfReadable: true) }
 
-    func reset(evenIfReadable: Bool) async throws {
+    package func reset(evenIfReadable: Bool) async throws {
         try await mutex.withLock { lock in
             let old: StoredRecord?
             // What cannot be read at this moment must not be removed.
@@ -105,7 +105,7 @@ public final class KeychainCredentialStore: PlacedCredentialStore {
                 old = try read()
                 if !evenIfReadable { return }
             } catch let error as CredentialStoreError where error.isUnreadable { old = nil }
-            try write(StoredRecord(version: (old ?? .first).version, credential: nil), with: lock)
+            try write(.removing(old), with: lock)
         }
     }
 

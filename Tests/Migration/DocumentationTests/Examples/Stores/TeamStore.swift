@@ -13,7 +13,7 @@ nonisolated struct TeamStore: CredentialStore {
             switch try await body(row.record) {
             case .keep: break
             case .replace(let credential): row = YourDatabase.Row(credential: credential, version: row.version + 1)
-            case .remove: row.credential = nil  // The row stays, and so does the version.
+            case .remove: row = YourDatabase.Row(credential: nil, version: row.version + 1)  // The row stays.
             }
             return row.record
         }
