@@ -1,10 +1,10 @@
 #if Postgres
 import Foundation
 
-/// A credential's row in the table, by statements.
+/// The credentials' rows in the table, by statements of which each is a transaction of its own.
 ///
-/// The row stays when the credential is removed: its version goes on. `written` is by the clock of the database;
-/// the record's dates are seconds since then.
+/// A row stays when the credential is removed: its version goes on. `written` is by the clock of the database;
+/// the record's dates are seconds since then. `holder` is the number of the process whose body is inside.
 struct CredentialTable: Sendable {
     /// A row as it was read.
     struct Row: Sendable {
@@ -13,6 +13,8 @@ struct CredentialTable: Sendable {
         let record: Data?
         /// Seconds since it was written, by the clock of the database.
         let age: TimeInterval
+        /// A process that was inside when its connection ended, and may live.
+        let former: Data?
     }
 
     private static let creation = """
@@ -20,127 +22,125 @@ struct CredentialTable: Sendable {
             name text PRIMARY KEY,
             version bigint NOT NULL,
             record bytea,
-            written timestamptz NOT NULL
+            written timestamptz NOT NULL,
+            holder bigint
         )
         """
+    /// The table of an earlier version, whose processes locked the row itself.
+    private static let addition = "ALTER TABLE access_token_credentials ADD COLUMN IF NOT EXISTS holder bigint"
     /// Two that create a table at once collide, also with IF NOT EXISTS.
     private static let creationLock = "SELECT pg_advisory_xact_lock(hashtext('access_token_credentials'))"
-    /// The first version is the time in seconds: if the row is deleted by hand, its successor's are newer.
-    private static let insertion = """
-        INSERT INTO access_token_credentials (name, version, written)
-        VALUES ($1, extract(epoch FROM clock_timestamp())::bigint, clock_timestamp()) ON CONFLICT DO NOTHING
-        """
     private static let columns = "version::text, record, extract(epoch FROM clock_timestamp() - written)::text"
     private static let reading = "SELECT \(columns) FROM access_token_credentials WHERE name = $1"
-    /// The age is computed outside of the inner query: there it would be that of before the wait.
-    private static let locking = """
-        WITH held AS (
-            SELECT version, record, written FROM access_token_credentials WHERE name = $1 FOR UPDATE
-        )
-        SELECT \(columns) FROM held
+    /// A holder that has died has no lock with its number any more; a process takes its own row again at any time.
+    private static let entering = """
+        WITH former AS (SELECT holder FROM access_token_credentials WHERE name = $1 FOR UPDATE)
+        UPDATE access_token_credentials SET holder = $2::text::bigint FROM former
+        WHERE name = $1 AND CASE WHEN former.holder IS NULL OR former.holder = $2::text::bigint THEN true
+            ELSE pg_try_advisory_xact_lock_shared(former.holder) END
+        RETURNING \(columns), NULLIF(former.holder, $2::text::bigint)::text
+        """
+    /// The first version is the time in seconds: if the row is deleted by hand, its successor's are newer.
+    private static let insertion = """
+        INSERT INTO access_token_credentials (name, version, written, holder)
+        VALUES ($1, extract(epoch FROM clock_timestamp())::bigint, clock_timestamp(), $2::text::bigint)
+        ON CONFLICT DO NOTHING RETURNING \(columns)
+        """
+    private static let leaving = """
+        UPDATE access_token_credentials SET holder = $3::text::bigint WHERE name = $1 AND holder = $2::text::bigint
         """
     private static let writing = """
         UPDATE access_token_credentials
-        SET version = $2::text::bigint, record = $3, written = clock_timestamp()
-        WHERE name = $1 AND version = $4::text::bigint
-        """
-    /// A database may be set to acknowledge commits that can be lost, which a credential must not be.
-    private static let settings = """
-        SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
-            set_config('idle_in_transaction_session_timeout', $3, true),
-            set_config('synchronous_commit', CASE current_setting('synchronous_commit')
-                WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)
+        SET version = $3::text::bigint, record = $4, written = clock_timestamp(),
+            holder = CASE WHEN holder = $2::text::bigint THEN NULL ELSE holder END
+        WHERE name = $1 AND version = $5::text::bigint
         """
 
-    /// SQLSTATE of a table that does not exist.
+    /// SQLSTATEs of a table and of a column that do not exist.
     private static let undefinedTable = "42P01"
-    /// Seconds for a statement, beside the wait for a lock.
-    private static let statementLimit: TimeInterval = 10
+    private static let undefinedColumn = "42703"
 
-    let name: String
-
-    private var key: Data { Data(name.utf8) }
+    /// The number of the process.
+    let holder: Int64
 
     /// The row as it is, without a wait for its holder; `nil` if there is no row, or no table.
-    func read(by connection: isolated PostgresConnection) throws(PostgresFailure) -> Row? {
+    func read(_ name: String, by connection: isolated PostgresConnection) throws(PostgresFailure) -> Row? {
         do {
-            try begin(waitLimit: Self.statementLimit, holdLimit: Self.statementLimit, by: connection)
-            return row(try connection.run(Self.reading, [key]))
+            return row(try connection.run(Self.reading, [Data(name.utf8)]))
         } catch {
             guard error.code == Self.undefinedTable else { throw error }
             return nil
         }
     }
 
-    /// Begins a transaction and locks the row, which is made if there is none, and the table with it.
-    ///
-    /// - Parameters:
-    ///   - waitLimit: seconds after which the server ends the wait.
-    ///   - holdLimit: seconds after which the server ends the transaction: a stuck process does not lock others out for good.
-    func lock(
-        waitLimit: TimeInterval,
-        holdLimit: TimeInterval,
-        by connection: isolated PostgresConnection
-    ) throws(PostgresFailure) -> Row {
+    /// Takes a row, which is made if there is none, and the table with it; `nil` if another process has the row.
+    func enter(_ name: String, by connection: isolated PostgresConnection) throws(PostgresFailure) -> Row? {
+        var failure = PostgresFailure(words: "the table is removed as soon as it is made")
         for _ in 1...3 {
-            var lacksTable = false
-            try begin(waitLimit: waitLimit, holdLimit: holdLimit, by: connection)
             do {
-                if let row = row(try connection.run(Self.locking, [key])) { return row }
+                if let row = row(try connection.run(Self.entering, values(name))) { return row }
+                return row(try connection.run(Self.insertion, values(name)))
             } catch {
-                guard error.code == Self.undefinedTable else { throw error }
-                lacksTable = true
+                // Somebody's transaction has the row: as if another process had it.
+                if error.isLockTimeout { return nil }
+                guard error.code == Self.undefinedTable || error.code == Self.undefinedColumn else { throw error }
+                failure = error
+                try mend(error.code == Self.undefinedTable ? Self.creation : Self.addition, by: connection)
             }
-            try connection.run("ROLLBACK")
-            try begin(waitLimit: waitLimit, holdLimit: holdLimit, by: connection)
-            if lacksTable {
-                try connection.run(Self.creationLock)
-                try connection.run(Self.creation)
-            }
-            try connection.run(Self.insertion, [key])
-            try connection.run("COMMIT")
         }
-        throw PostgresFailure(words: "the row is removed as soon as it is made")
+        throw failure
     }
 
-    /// Writes a row in the place of a locked one; says whether that one was still there.
+    /// Lets the next one in, unless another process is inside; the row is the former holder's again.
+    ///
+    /// One whose connection was cut, and who is seen to live again, keeps the others out again.
+    func leave(
+        _ name: String,
+        to former: Data?,
+        by connection: isolated PostgresConnection
+    ) throws(PostgresFailure) {
+        try connection.run(Self.leaving, values(name) + [former])
+    }
+
+    /// Writes a row in the place of one that was read, and lets the next one in; `false` if another one is there.
+    ///
+    /// It may be called again after a connection broke, when the server had written already.
     func write(
         _ record: Data?,
         version: Int,
+        in name: String,
         replacing old: Int,
         by connection: isolated PostgresConnection
     ) throws(PostgresFailure) -> Bool {
-        let reply = try connection.run(Self.writing, [key, Data("\(version)".utf8), record, Data("\(old)".utf8)])
-        return reply.command == "UPDATE 1"
+        let values = values(name) + [Data("\(version)".utf8), record, Data("\(old)".utf8)]
+        if try connection.run(Self.writing, values).command == "UPDATE 1" { return true }
+        guard let present = try read(name, by: connection) else { return false }
+        return present.version == version && present.record == record
     }
 
-    /// Commits; what was written is durable when this returns.
-    func commit(by connection: isolated PostgresConnection) throws(PostgresFailure) {
-        // A transaction that has failed answers ROLLBACK, without an error.
-        guard try connection.run("COMMIT").command == "COMMIT" else {
-            throw PostgresFailure(words: "the server rolled the transaction back")
+    private func values(_ name: String) -> [Data?] { [Data(name.utf8), Data("\(holder)".utf8)] }
+
+    private func mend(_ statement: String, by connection: isolated PostgresConnection) throws(PostgresFailure) {
+        do {
+            try connection.run("BEGIN")
+            // Until the one that is first has made the table.
+            try connection.run("SET LOCAL lock_timeout = 0")
+            try connection.run(Self.creationLock)
+            try connection.run(statement)
+            try connection.run("COMMIT")
+        } catch {
+            _ = try? connection.run("ROLLBACK")
+            throw error
         }
     }
 
-    private func begin(
-        waitLimit: TimeInterval,
-        holdLimit: TimeInterval,
-        by connection: isolated PostgresConnection
-    ) throws(PostgresFailure) {
-        try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED")
-        let limits = [waitLimit, waitLimit + Self.statementLimit, holdLimit]
-        // Zero would mean no limit.
-        let texts = limits.map { "\(Int(max(1, min($0 * 1_000, 2_000_000_000))))" }
-        try connection.run(Self.settings, texts.map { Data($0.utf8) })
-    }
-
     private func row(_ reply: PostgresReply) -> Row? {
-        guard let columns = reply.rows.first, columns.count == 3,
+        guard let columns = reply.rows.first, columns.count >= 3,
             let version = columns[0].flatMap({ Int(String(decoding: $0, as: UTF8.self)) }),
             let age = columns[2].flatMap({ TimeInterval(String(decoding: $0, as: UTF8.self)) })
         else { return nil }
         // A clock that was set back must not prolong a life.
-        return Row(version: version, record: columns[1], age: max(0, age))
+        return Row(version: version, record: columns[1], age: max(0, age), former: columns.dropFirst(3).first ?? nil)
     }
 }
 #endif

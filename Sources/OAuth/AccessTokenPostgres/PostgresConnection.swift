@@ -7,7 +7,7 @@ package import Foundation
 
 /// A connection to a server, which lasts as long as this object.
 ///
-/// libpq blocks its thread: the actor runs on a queue of its store's, and never on a thread of the pool.
+/// libpq blocks its thread: the actor runs on a queue of its own, and never on a thread of the pool for tasks.
 package actor PostgresConnection {
     /// The pointer that libpq gives; the connection is closed with the last reference.
     @safe private final class Handle {
@@ -21,9 +21,6 @@ package actor PostgresConnection {
     private let executor: DispatchQueueExecutor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// How the wait for a row is cancelled; see ``PostgresWait``.
-    package nonisolated let wait = PostgresWait()
-
     private let server: PostgresServer
     private var handle: Handle?
 
@@ -31,6 +28,25 @@ package actor PostgresConnection {
         self.server = server
         self.executor = executor
     }
+
+    /// What each connection is set to, as far as the server knows it.
+    ///
+    /// A database may be set to acknowledge commits that can be lost, which a credential must not be. A machine that has
+    /// vanished is noticed by the server after a minute.
+    private static let settings = """
+        SELECT set_config(name, value, false) FROM (VALUES
+            ('lock_timeout', '2000'), ('statement_timeout', '10000'), ('idle_session_timeout', '0'),
+            ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'), ('tcp_keepalives_count', '3'),
+            ('tcp_user_timeout', '60000'), ('synchronous_commit', CASE current_setting('synchronous_commit')
+                WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END)
+        ) AS wanted (name, value) JOIN pg_settings USING (name)
+        """
+
+    /// Whether it is connected, as far as is known.
+    var isOpen: Bool { handle != nil }
+
+    /// Disconnects, after which it can be opened again.
+    func close() { handle = nil }
 
     /// Connects.
     package func open() throws(PostgresFailure) {
@@ -40,8 +56,8 @@ package actor PostgresConnection {
         guard unsafe PQstatus(pointer) == CONNECTION_OK else { throw unsafe failure(of: handle, nil) }
         // libpq prints notices to the standard error output otherwise.
         unsafe _ = PQsetNoticeReceiver(pointer, { _, _ in }, nil)
-        unsafe wait.begins(with: PostgresCanceller(of: pointer))
         self.handle = handle
+        try run(Self.settings)
     }
 
     /// Runs one statement; values are parameters, and never part of its text.
@@ -74,7 +90,11 @@ package actor PostgresConnection {
         }
         defer { unsafe PQclear(reply) }
         let status = unsafe PQresultStatus(reply)
-        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else { throw unsafe failure(of: handle, reply) }
+        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
+            let failure = unsafe failure(of: handle, reply)
+            if failure.isConnectionLost { self.handle = nil }
+            throw failure
+        }
         let rows = unsafe (0..<PQntuples(reply)).map { row in
             unsafe (0..<PQnfields(reply)).map { column -> Data? in
                 guard unsafe PQgetisnull(reply, row, column) == 0 else { return nil }

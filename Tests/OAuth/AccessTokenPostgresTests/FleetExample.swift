@@ -8,7 +8,7 @@ import Testing
 /// What the page "On a server" shows.
 enum FleetExample {
     static func tokens(database: String, tokenURL: URL, secret: String) -> AsyncAccessTokenService {
-        let store = PostgresCredentialStore(database, name: "partner-api")
+        let store = PostgresCredentialStores(database).store(for: "partner-api")
         let endpoint = TokenEndpoint(
             tokenURL,
             authentication: .basic(clientID: "billing", secret: secret),
@@ -25,7 +25,7 @@ enum FleetExample {
 
     /// Once, by a person or a deployment: the first refresh token.
     static func begin(database: String, refreshToken: String) async throws {
-        let store = PostgresCredentialStore(database, name: "partner-api")
+        let store = PostgresCredentialStores(database).store(for: "partner-api")
         try await store.update { record in
             record == nil ? .replace(Credential(refreshToken: refreshToken)) : .keep
         }

@@ -25,20 +25,29 @@ struct TestDatabase: Sendable {
         try await run("CREATE SCHEMA \(application)")
     }
 
+    /// Stores as another process would open them.
+    func stores(
+        _ seal: CredentialSeal? = nil,
+        connections: Int = 2,
+        waitLimit: TimeInterval = 60,
+        clock: any AccessTokenClock = SystemClock()
+    ) -> PostgresCredentialStores {
+        PostgresCredentialStores(
+            connectionString,
+            connections: connections,
+            seal: seal,
+            waitLimit: waitLimit,
+            clock: clock
+        )
+    }
+
+    /// The store of the test's own account, as another process would open it.
     func store(
         _ seal: CredentialSeal? = nil,
         waitLimit: TimeInterval = 60,
-        holdLimit: TimeInterval = 60,
         clock: any AccessTokenClock = SystemClock()
-    ) -> PostgresCredentialStore {
-        PostgresCredentialStore(
-            connectionString,
-            name: application,
-            seal: seal,
-            waitLimit: waitLimit,
-            holdLimit: holdLimit,
-            clock: clock
-        )
+    ) -> any CredentialStore {
+        stores(seal, waitLimit: waitLimit, clock: clock).store(for: application)
     }
 
     /// Runs a statement on a connection of its own, which is not one of the test's.
@@ -55,13 +64,19 @@ struct TestDatabase: Sendable {
         return connection
     }
 
-    /// Ends all connections of the test, and returns when they are gone.
-    func terminate() async throws {
+    /// A connection string whose connections can be told from the test's others.
+    func connectionString(as application: String) -> String { "\(connectionString) application_name=\(application)" }
+
+    /// Ends all connections of that name, and returns when they are gone.
+    func terminate(_ application: String) async throws {
         try await run(
             "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = $1",
             [application]
         )
     }
+
+    /// Ends all connections of the test, and returns when they are gone.
+    func terminate() async throws { try await terminate(application) }
 
     /// Restarts the server, and returns when it takes connections again.
     static func restartServer() throws {

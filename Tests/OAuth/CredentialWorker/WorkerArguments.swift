@@ -35,8 +35,7 @@ struct WorkerArguments {
         #if Postgres
         if let row = values["row"] {
             let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTGRES"] ?? ""
-            let limit = try values["hold-limit"].map { _ in try number("hold-limit") } ?? 120
-            return PostgresCredentialStore(connection, name: row, holdLimit: limit)
+            return PostgresCredentialStores(connection, connections: 2).store(for: row)
         }
         #endif
         return FileCredentialStore(folder: URL(filePath: try value("folder")))

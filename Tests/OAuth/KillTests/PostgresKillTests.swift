@@ -23,8 +23,21 @@ struct PostgresKillTests {
     private let row = UUID().uuidString
     private var place: [String: String] { ["row": row] }
 
-    private func store(waitLimit: TimeInterval = 60) -> PostgresCredentialStore {
-        PostgresCredentialStore(connection ?? "", name: row, waitLimit: waitLimit)
+    private func store(waitLimit: TimeInterval = 60) -> any CredentialStore {
+        PostgresCredentialStores(connection ?? "", connections: 2, waitLimit: waitLimit).store(for: row)
+    }
+
+    /// Ends the connections of the workers, and returns when they are gone.
+    private func cut() async throws {
+        let executor = DispatchQueueExecutor(queue: DispatchQueue(label: "cut"))
+        let own = PostgresConnection(to: PostgresServer(connection ?? ""), on: executor)
+        try await own.open()
+        try await own.run(
+            """
+            SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+            WHERE application_name = 'access-token-service' AND pid <> pg_backend_pid()
+            """
+        )
     }
 
     @Test(arguments: [10, 0])
@@ -46,13 +59,26 @@ struct PostgresKillTests {
         #expect(record?.credential.refreshToken == "RT2")
     }
 
-    @Test func `let the next one in when one is stopped for too long, and let that one write no more`() async throws {
+    @Test func `keep the others out while one is stopped inside, and load all the same`() async throws {
         try await store().update { _ in .replace(Credential(refreshToken: "RT1")) }
-        let holder = try Worker("hold", place, ["hold-limit": "0.5"])
+        let holder = try Worker("hold", place)
         _ = try await holder.line("holds")
         holder.send(SIGSTOP)
+        await #expect(throws: CredentialStoreError.busy) { try await store(waitLimit: 3).update { _ in .keep } }
         #expect(try await store().load()?.credential.refreshToken == "RT1")
-        // The server ends the transaction of the one that is stopped.
+        holder.send(SIGCONT)
+        try holder.goOn()
+        _ = try await holder.line("written")
+        #expect(try await store().load()?.credential.refreshToken == "late")
+        try await holder.end()
+    }
+
+    @Test func `let the next one in when one is stopped and cut, and let that one write no more`() async throws {
+        try await store().update { _ in .replace(Credential(refreshToken: "RT1")) }
+        let holder = try Worker("hold", place)
+        _ = try await holder.line("holds")
+        holder.send(SIGSTOP)
+        try await cut()
         let record = try await store().update { _ in .replace(Credential(refreshToken: "RT2")) }
         holder.send(SIGCONT)
         try holder.goOn()
@@ -90,13 +116,7 @@ struct PostgresKillTests {
         let first = try Worker("load", place, options)
         await isAsked.wait()
         let second = try Worker("load", place, options)
-        let cut = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE state = 'idle in transaction'"
-        let connection = PostgresConnection(
-            to: PostgresServer(connection ?? ""),
-            on: .init(queue: DispatchQueue(label: "cut"))
-        )
-        try await connection.open()
-        try await connection.run(cut)
+        try await cut()
         let token = try await first.line("token ")
         #expect(try await second.line("token ") == token)
         #expect(server.tally.tokenRequests == 1)
