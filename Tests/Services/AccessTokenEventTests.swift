@@ -35,7 +35,7 @@ struct AccessTokenEventTests {
         ),
         (
             .ignoredWorthlessAnswer,
-            "ignoredWorthlessAnswer: ignored the late answer of load 3, which brings no valid token"
+            "ignoredWorthlessAnswer: ignored the answer of load 3, which brings no valid token"
         ),
         (.ignoredRepeatedAnswer, "ignoredRepeatedAnswer: ignored a repeated answer of load 3"),
         (.ignoredInvalidation, "ignoredInvalidation: ignored the rejection of a token that is not the current one"),
@@ -77,10 +77,10 @@ struct AccessTokenEventTests {
     }
 
     private func eventOfFailure(_ error: any Error) throws -> AccessTokenEvent {
-        var machine = AccessTokenStateMachine(service: ServiceID(), policy: AccessTokenPolicy(), reportsEvents: true)
         let now = ManualClock().now
-        let start = try #require(machine.retrieve(by: CallerContext(), waiters: 0, at: now).start)
-        _ = machine.loadFinished(start.load, .failure(error), error: LoggedError(.failure(error)), waiters: 1, at: now)
+        var machine = AccessTokenStateMachine(policy: AccessTokenPolicy(), reportsEvents: true, at: now)
+        let load = try machine.retrieve(at: now).loadToStart()
+        _ = machine.loadFinished(load, .failure(error), error: LoggedError(.failure(error)), at: now)
         let events = machine.takeEvents()
         #expect(events.map(\.kind) == [.loadStarted, .loadFailed])
         return try #require(events.last)

@@ -38,42 +38,25 @@ struct ActorTests {
         let screen = Screen(queue: queue)
         let waiter = Task { try await screen.show(service) }
         let load = await loader.started(1)
-        #expect(wasOnQueue.withLock { $0 } == [true, false], "once for the snapshot, once for the load")
+        #expect(
+            wasOnQueue.withLock { $0 } == [false, true, false],
+            "once at its creation, for the snapshot, for the load"
+        )
         load?.answer(.success(validToken))
         #expect(try await waiter.valueInTime == validToken)
     }
 
-    @Test(arguments: Engine.allCases)
-    func `a load has the priority of the caller that led it`(_ engine: Engine) async throws {
-        let service = engine.make(loader, clock: clock)
-        let priority = Locked<TaskPriority?>(nil)
+    @Test(arguments: [TaskPriority.background, .high])
+    func `a load runs at one high priority, whoever asks`(_ priority: TaskPriority) async throws {
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let seen = Locked<TaskPriority?>(nil)
         loader.duringLoad { load in
-            priority.withLock { $0 = Task.currentPriority }
+            seen.withLock { $0 = Task.currentPriority }
             load.answer(.success(validToken))
         }
-        let leader = Task.detached(priority: .high) { try await service.token() }
+        let leader = Task.detached(priority: priority) { try await service.token() }
         _ = try await leader.valueInTime
-        #expect(priority.withLock { $0 } == .high)
-    }
-
-    @Test func `a waiter of higher priority raises the load's`() async throws {
-        let joined = Event()
-        let service = AsyncAccessTokenService(loader: loader, clock: clock) { event in
-            if event == .init(.joined, load: 1, waiters: 2) { joined.happen() }
-        }
-        let raised = Locked<TaskPriority?>(nil)
-        loader.duringLoad { _ in
-            await joined.wait()
-            // The event may be delivered before the joiner has raised the load, which it does without the lock.
-            await yieldUntil { Task.currentPriority == .high }
-            raised.withLock { $0 = Task.currentPriority }
-        }
-        let leader = Task(priority: .low) { try await service.token() }
-        let load = await loader.started(1)
-        let joiner = Task(priority: .high) { try await service.token() }
-        load?.answer(.success(validToken))
-        _ = try await (leader.value, joiner.value)
-        #expect(raised.withLock { $0 } == .high)
+        #expect(seen.withLock { $0 } == .high)
     }
 
     @Test func `a cancelled caller's sign-out still reaches the loader`() async {

@@ -19,9 +19,9 @@ struct CachedTokenTests {
 
     /// What a state machine makes of a token that arrives now.
     private func cachedToken(lasting life: TimeInterval?, policy: AccessTokenPolicy) throws -> CachedToken {
-        var machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: false)
         let token = AccessToken(value: "token", expiration: life.map(now.addingTimeInterval))
-        _ = machine.signIn(token, waiters: 0, at: now)
+        var machine = AccessTokenStateMachine(policy: policy, reportsEvents: false, at: now)
+        _ = machine.signIn(token, at: now)
         return try #require(machine.publishedToken)
     }
 
@@ -58,10 +58,10 @@ struct CachedTokenTests {
 
     @Test("expired is handed out within ten seconds of its arrival, also where the clock was read before it")
     func expiredFromLoad() throws {
-        var machine = AccessTokenStateMachine(service: ServiceID(), policy: AccessTokenPolicy(), reportsEvents: false)
-        let start = try #require(machine.retrieve(by: CallerContext(), waiters: 0, at: now).start)
+        var machine = AccessTokenStateMachine(policy: AccessTokenPolicy(), reportsEvents: false, at: now)
+        let load = try machine.retrieve(at: now).loadToStart()
         let token = AccessToken(value: "token", expiration: now - 3_600)
-        _ = machine.loadFinished(start.load, .success(token), error: nil, waiters: 1, at: now)
+        _ = machine.loadFinished(load, .success(token), error: nil, at: now)
         let cached = try #require(machine.publishedToken)
         #expect([-11, -10, 9, 10].map { cached.isUsable(at: now + $0) } == [false, true, true, false])
     }
@@ -69,45 +69,44 @@ struct CachedTokenTests {
     @Test("late, and expires before the next load ahead fails, does not replace the valid token (C8)")
     func shortLivedLateToken() throws {
         let policy = AccessTokenPolicy(leeway: 0, refreshAhead: 1_800)
-        var machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: false)
         let valid = AccessToken(value: "valid", expiration: now + 3_600)
-        _ = machine.signIn(valid, waiters: 0, at: now)
-        func load(at instant: Date) throws -> LoadID {
-            try #require(machine.retrieve(by: CallerContext(), waiters: 0, at: instant).start).load
+        var machine = AccessTokenStateMachine(token: valid, policy: policy, reportsEvents: false, at: now)
+        func load(at instant: Date) throws -> Load {
+            let load = try machine.retrieve(at: instant).loadToStart()
+            _ = machine.loadBegins(load)
+            return load
         }
         let silent = try load(at: now + 2_000)
-        _ = machine.deadlinePassed(silent, waiters: 0, at: now + 2_060)
+        _ = machine.deadlinePassed(silent, at: now + 2_060)
         let next = try load(at: now + 2_100)
         let late = AccessToken(value: "late", expiration: now + 2_120)
-        _ = machine.loadFinished(silent, .success(late), error: nil, waiters: 0, at: now + 2_110)
-        _ = machine.loadFinished(next, .failure(CancellationError()), error: nil, waiters: 0, at: now + 2_130)
+        _ = machine.loadFinished(silent, .success(late), error: nil, at: now + 2_110)
+        _ = machine.loadFinished(next, .failure(CancellationError()), error: nil, at: now + 2_130)
         #expect(machine.publishedToken?.token == valid)
     }
 
     @Test("by a loader that starts each next load does not make the list of enclosing loads grow")
     func enclosingLoads() throws {
         func machine() -> AccessTokenStateMachine {
-            AccessTokenStateMachine(service: ServiceID(), policy: AccessTokenPolicy(), reportsEvents: false)
+            AccessTokenStateMachine(policy: AccessTokenPolicy(), reportsEvents: false, at: now)
         }
         var (machine, other) = (machine(), machine())
-        let elsewhere = try #require(other.retrieve(by: CallerContext(), waiters: 0, at: now).start).load
+        let elsewhere = try other.retrieve(at: now).loadToStart().id
         var enclosing = [elsewhere]
         for round in 1...5 {
-            let caller = CallerContext(loads: enclosing)
-            let start = try #require(machine.retrieve(by: caller, waiters: 0, at: now).start)
-            #expect(start.enclosing.count == min(round + 1, 3))
-            #expect(start.enclosing.first == elsewhere)
-            #expect(start.enclosing.last == start.load)
-            // The number of the load of the other service is the same as that of the first load here.
-            var running = RunningLoads()
-            running.begin(start.load, Cancellation())
-            #expect(running.contains(oneOf: start.enclosing))
-            #expect(!running.contains(oneOf: enclosing))
-            enclosing = start.enclosing
+            let load = try machine.retrieve(inside: enclosing, at: now).loadToStart()
+            _ = machine.loadBegins(load)
+            #expect(load.enclosing.count == min(round + 1, 3))
+            #expect(load.enclosing.first == elsewhere)
+            #expect(load.enclosing.last == load.id)
+            enclosing = load.enclosing
             // Those who wait on after a sign-in wait inside of the same loads.
-            let next = try #require(machine.signIn(nil, waiters: 1, at: now).start)
-            #expect(next.enclosing == start.enclosing.dropLast() + [next.load])
-            _ = machine.loadFinished(next.load, .failure(CancellationError()), error: nil, waiters: 0, at: now)
+            _ = machine.signIn(nil, at: now)
+            let failure = LoadResult.failure(CancellationError())
+            let next = try machine.loadFinished(load, failure, error: nil, at: now).loadToStart()
+            _ = machine.loadBegins(next)
+            #expect(next.enclosing == load.enclosing.dropLast() + [next.id])
+            _ = machine.loadFinished(next, failure, error: nil, at: now)
         }
     }
 }

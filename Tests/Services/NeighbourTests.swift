@@ -75,60 +75,6 @@ struct NeighbourTests {
         #expect(events.withLock { $0.count { $0.kind == .policyCorrected } } == 3)
     }
 
-    // MARK: Handlers that are released late
-
-    /// Runs blocks at once, as another thread can before the decision that enqueues them has ended.
-    private final class ImmediateQueue: SerialQueue {
-        func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) { block() }
-    }
-
-    /// Calls the service when the last handler that holds the view is released.
-    private final class View: Sendable {
-        let leave: @Sendable () -> Void
-        init(leave: @escaping @Sendable () -> Void) { self.leave = leave }
-        deinit { leave() }
-    }
-
-    @Test func `may call the queue service when the handler of a sign-out is released`() async {
-        let queue = ImmediateQueue()
-        let service = AccessTokenService(
-            loader: loader,
-            policy: AccessTokenPolicy(),
-            clock: clock,
-            loaderOn: queue,
-            handlersOn: queue,
-            onEvent: nil
-        )
-        let isReleased = Event()
-        func signOutDuringALoad() {
-            let view = View { [weak service] in
-                service?.invalidate(validToken)
-                isReleased.happen()
-            }
-            service.retrieveToken { _ in }
-            service.signOut { withExtendedLifetime(view) {} }
-        }
-        signOutDuringALoad()
-        await loader.started(1)?.answer(.success(validToken))
-        await isReleased.wait()
-    }
-
-    @Test func `may look at the actor's token when a handler of its adapter is released`() async {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let adapter = CallbackServiceAdapter(of: service, handlersOn: ImmediateQueue())
-        let isReleased = Event()
-        func call() {
-            let view = View { [weak service] in
-                _ = service?.currentToken
-                isReleased.happen()
-            }
-            adapter.retrieveToken { _ in withExtendedLifetime(view) {} }
-        }
-        call()
-        await loader.started(1)?.answer(.success(validToken))
-        await isReleased.wait()
-    }
-
     @Test(arguments: Engine.allCases)
     func `a task that a loader starts and never ends keeps no service`(_ engine: Engine) async throws {
         let mayEnd = Event()
@@ -232,8 +178,8 @@ struct NeighbourTests {
         await AsyncServiceAdapter(of: view).signOut()
     }
 
-    /// Dispatch has some 250 threads for queues of this kind, so that it is a process of its own that has them all blocked.
-    @Test func `three hundred loaders that block hold up no deadline, and no service with a global loader queue`()
+    /// The threads that are blocked are shared with other tests, so that it is a process of its own that has them.
+    @Test func `three hundred loaders that block hold up no deadline, and no service with a loader queue of its own`()
         async throws
     {
         await #expect(processExitsWith: .success) {
@@ -241,19 +187,52 @@ struct NeighbourTests {
             let blocking = BlockingLoader()
             let services = (1...300).map { _ in AccessTokenService(loader: blocking, clock: clock) }
             for service in services { service.callFromLegacyCode(then: answers.take) }
-            await yieldUntil { blocking.begun.withLock { $0 } >= 200 }
+            await yieldUntil { blocking.begun.withLock { $0 } >= 2 }
             let isFired = Event()
             _ = SystemClock().schedule(after: 0) { isFired.happen() }
             await isFired.wait()
             clock.advance(by: 60)
             await answers.count(300)
-            let healthy = AccessTokenService(loader: loader, clock: clock, loaderQueue: .global())
+            let own = DispatchQueue(label: "loader")
+            let healthy = AccessTokenService(loader: loader, clock: clock, loaderQueue: own)
             let caller = Task { try await healthy.token() }
             await loader.started(1)?.answer(.success(validToken))
             let token = try await caller.valueInTime
             let areTimedOut = answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) }
             exit(areTimedOut && token == validToken ? EXIT_SUCCESS : EXIT_FAILURE)
         }
+    }
+
+    /// A queue without a target would have a thread for each service.
+    @Test func `a thousand services that load at once take a thread for each core, and not for each service`()
+        async throws
+    {
+        await #expect(processExitsWith: .success) {
+            let threads = ThreadSet()
+            let (loader, answers) = (ThreadNotingLoader(threads: threads), Answers())
+            let services = (1...1000).map { _ in AccessTokenService(loader: loader, clock: ManualClock()) }
+            for service in services { service.callFromLegacyCode(then: answers.take) }
+            await answers.count(1000)
+            exit(threads.count <= 64 ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
+    private struct ThreadNotingLoader: AccessTokenLoader {
+        let threads: ThreadSet
+
+        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+            threads.add()
+            handler(.success(validToken))
+        }
+    }
+
+    private final class ThreadSet: Sendable {
+        private let threads = Locked<Set<ObjectIdentifier>>([])
+
+        var count: Int { threads.withLock { $0.count } }
+
+        /// Adds the thread that calls.
+        func add() { threads.withLock { _ = $0.insert(ObjectIdentifier(Thread.current)) } }
     }
 
     private final class BlockingLoader: AccessTokenLoader {

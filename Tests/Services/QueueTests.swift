@@ -4,13 +4,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A queue whose blocks have run, and are gone, when `enqueue` returns.
-private final class InlineQueue: SerialQueue {
-    let dispatchQueue = DispatchQueue(label: "inline")
-
-    func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) { dispatchQueue.sync(execute: block) }
-}
-
 /// A queue before whose blocks another thread tries something.
 private final class ProbingQueue: SerialQueue {
     private let dispatchQueue = DispatchQueue(label: "probing")
@@ -55,7 +48,7 @@ struct QueueTests {
             clock: clock,
             loaderOn: loaderQueue,
             handlersOn: handlerQueue,
-            onEvent: nil
+            events: nil
         )
     }
 
@@ -160,27 +153,46 @@ struct QueueTests {
         queue.probe(nil)
     }
 
-    /// The queue has let go of the handler by then: the service has the last reference.
-    @Test(arguments: Engine.allCases, ["answered", "cancelled"])
-    func `a handler is released outside of decisions: its release may call the service`(
+    @Test(arguments: Engine.allCases, ["answered", "cancelled", "signed out"])
+    func `what a handler captures is released on the handlers' queue, and may call the service`(
         _ engine: Engine,
         _ end: String
     ) async {
+        let queue = DispatchQueue(label: "handlers")
+        let key = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: key, value: true)
+        let (service, _) = provider(engine, handlersOn: queue)
         let isReleased = Event()
-        let (service, _) = provider(engine, handlersOn: InlineQueue())
-        let retrieval = callOfScreen(on: service, isReleased)
+        let released = Locked<[Bool]>([])
+        let screen: @Sendable () -> Screen = {
+            Screen {
+                // Inside of a decision this would be the end.
+                service.invalidate(validToken)
+                released.withLock { $0.append(DispatchQueue.getSpecific(key: key) ?? false) }
+                isReleased.happen()
+            }
+        }
+        let retrieval = call(service, holding: screen())
         let load = await loader.started(1)
-        if end == "cancelled" { retrieval.cancel() } else { load?.answer(.failure(ContractLoadError(number: 1))) }
+        switch end {
+        case "answered": load?.answer(.success(validToken))
+        case "cancelled": retrieval.cancel()
+        default: signOut(of: service, holding: screen())
+        }
         await isReleased.wait()
+        load?.answer(.success(validToken))
+        let count = end == "signed out" ? 2 : 1
+        await yieldUntil { released.withLock { $0.count } == count }
+        #expect(released.withLock { $0 } == Array(repeating: true, count: count))
     }
 
-    private func callOfScreen(on service: any AccessTokenProviding, _ isReleased: Event) -> AccessTokenRetrieval {
-        let screen = Screen {
-            // Inside of a decision this would be the end.
-            service.invalidate(validToken)
-            isReleased.happen()
-        }
-        return service.callFromLegacyCode { _ in withExtendedLifetime(screen) {} }
+    // In functions of their own, which have let go of the handler when they return.
+    private func call(_ service: any AccessTokenProviding, holding screen: Screen) -> AccessTokenRetrieval {
+        service.callFromLegacyCode { _ in withExtendedLifetime(screen) {} }
+    }
+
+    private func signOut(of service: any AccessTokenProviding, holding screen: Screen) {
+        service.signOutFromLegacyCode { withExtendedLifetime(screen) {} }
     }
 
     /// An executor may do anything when it is given a job.

@@ -1,4 +1,5 @@
 public import AccessTokenAsync
+import AccessTokenCore
 public import AccessTokenGCD
 
 extension AccessTokenService: AsyncAccessTokenProviding {
@@ -13,8 +14,17 @@ extension AccessTokenService: AsyncAccessTokenProviding {
 
     @usableFromInline
     nonisolated(nonsending) func waitForToken() async throws -> AccessToken {
-        // A caller that is cancelled already has its answer before it could be cancelled.
-        try await tokenByCallback { handler in retrieveToken(.direct(handler), isCancelled: Task.isCancelled) }
+        let cancelled = Latch()
+        return try await withTaskCancellationHandler {
+            try await unsafe withUnsafeThrowingContinuation { continuation in
+                let suspension = unsafe Waiter.Suspension(continuation)
+                // A caller that is cancelled already has its answer before it could be cancelled.
+                let retrieval = retrieveToken(.task(suspension), isCancelled: Task.isCancelled)
+                cancelled.whenFired { retrieval.cancel() }
+            }
+        } onCancel: {
+            cancelled.fire()
+        }
     }
 
     /// Ends the session (O1 and O3), and returns when the loader has forgotten it, also to a cancelled caller; see

@@ -46,7 +46,7 @@ public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
             }
             loaderQueue.enqueue { [base, onEvent] in
                 // Asked last: a load that was given up must not use the refresh token that the next load uses.
-                guard context?.isWanted() ?? true else { return _ = answer(.failure(cancellation)) }
+                guard context?.isWanted() ?? true else { return _ = answer(.failure(cancellationError)) }
                 LoadContext.$current.withValue(context) {
                     base.load(replacing: old) { result in
                         if !answer(result) { onEvent?(.init(.ignoredRepeatedAnswer, load: load)) }

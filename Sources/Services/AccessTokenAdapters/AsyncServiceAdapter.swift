@@ -71,20 +71,20 @@ extension AccessTokenProviding {
 nonisolated(nonsending) func tokenByCallback(
     _ retrieve: (@escaping AccessTokenHandler) -> AccessTokenRetrieval
 ) async throws -> AccessToken {
-    let call = Cancellation()
+    let cancelled = Latch()
     return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
             let answer = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
                 continuation.resume(with: result)
             }
             let retrieval = retrieve { answer($0) }
-            call.onCancel { [weak answer] in
+            cancelled.whenFired { [weak answer] in
                 // In this order, or an error of the service's own for a cancelled call would come first.
-                answer?(.failure(cancellation))
+                answer?(.failure(cancellationError))
                 retrieval.cancel()
             }
         }
     } onCancel: {
-        call.cancel()
+        cancelled.fire()
     }
 }

@@ -28,15 +28,15 @@ public final class CallbackLoaderAdapter: AccessTokenLoader {
     /// Obtains a new token; see ``AccessTokenLoader/load(replacing:then:)``.
     public func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
         let context = LoadContext.running
-        let task = startTask(priority: context.map { TaskPriority(rawValue: $0.priority) }) { [base] in
+        let task = startTask { [base] in
             // Asked last: a load that was given up must not use the refresh token that the next load uses.
-            guard context?.isWanted() ?? true else { return handler(.failure(cancellation)) }
+            guard context?.isWanted() ?? true else { return handler(.failure(cancellationError)) }
             let answer: LoadResult = await LoadContext.$current.withValue(context) {
                 do { return .success(try await base.load(replacing: old)) } catch { return .failure(error) }
             }
             LoadContext.$current.withValue(context) { handler(answer) }
         }
-        context?.cancellation.onCancel { task.cancel() }
+        context?.cancelled.whenFired { task.cancel() }
     }
 
     /// Forgets the session that ended; see ``AccessTokenLoader/signOut(then:)``.

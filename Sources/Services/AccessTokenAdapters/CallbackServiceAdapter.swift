@@ -64,34 +64,31 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
             handlerQueue.enqueue { handler(.success(token)) }
             return .answered
         }
-        let answer = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { [handlerQueue] result in
-            handlerQueue.enqueue { handler(result) }
-        }
-        let call = Cancellation()
+        let answer = OneShot<LoadResult>(
+            abandoned: .failure(AccessTokenError.loadAbandoned),
+            handlerQueue.callback(handler)
+        )
+        let cancelled = Latch()
         switch calls {
         case .ofCallbacks(let service):
             let retrieval = service.retrieveToken { answer($0) }
-            call.onCancel { retrieval.cancel() }
+            cancelled.whenFired { retrieval.cancel() }
         case .ofActor(let service, let calls):
             let caller = CallerContext()
             calls.add {
-                // The service answers under a lock. The handler is not released there: its deinit may call the service.
-                let enqueue: @Sendable (LoadResult) -> Void = { result in
-                    withExtendedLifetime(handler) { _ = answer(result) }
-                }
-                guard let waiter = await service.retrieveToken(by: caller, then: enqueue) else { return }
-                call.onCancel { [weak service] in calls.add { await service?.cancel(waiter) } }
+                guard let waiter = await service.retrieveToken(by: caller, then: { answer($0) }) else { return }
+                cancelled.whenFired { [weak service] in calls.add { await service?.cancel(waiter) } }
             }
         case .ofOthers:
             let task = startInOrder { [base] in
                 do { answer(.success(try await base.token())) } catch { answer(.failure(error)) }
             }
-            call.onCancel { task.cancel() }
+            cancelled.whenFired { task.cancel() }
         }
         return AccessTokenRetrieval { [weak answer] in
             // In this order, or an error of the service's own for a cancelled call would come first.
-            answer?(.failure(cancellation))
-            call.cancel()
+            answer?(.failure(cancellationError))
+            cancelled.fire()
         }
     }
 
@@ -117,7 +114,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     /// Ends the session, and calls `done` on the handlers' queue; see ``AccessTokenProviding/signOut(then:)``.
     public func signOut(then done: @escaping @Sendable () -> Void) {
         // A service of others that drops its handler has nothing more to forget.
-        let finish = OneShot(abandoned: ()) { [handlerQueue] in handlerQueue.enqueue(done) }
+        let finish = OneShot(abandoned: (), handlerQueue.callback(done))
         switch calls {
         case .ofCallbacks(let service):
             service.signOut { finish(()) }

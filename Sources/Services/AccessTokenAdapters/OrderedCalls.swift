@@ -24,7 +24,7 @@ final class OrderedCalls: Sendable {
             defer { state.areUnderWay = true }
             return !state.areUnderWay
         }
-        if isFirst { startTask(priority: .high) { [self] in await makeCalls() } }
+        if isFirst { startTask { [self] in await makeCalls() } }
     }
 
     /// Returns when the calls that were added before have returned.

@@ -12,24 +12,19 @@ public import AccessTokenCore
 /// **Concurrency** With a valid token, ``token()`` stays on the caller's executor and does not suspend at all. Without one, or
 /// with an event handler, it enters the actor. Waiters are resumed in the order in which they came (D2); callback code that
 /// waits beside them, by an adapter, is answered first. Loads run in tasks of the service's own, without any caller's
-/// task-local values, at the highest priority of their waiters if the platform can raise it (macOS 26, iOS 26, Linux).
+/// task-local values, at one high priority.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
-/// | every decision; `waiters` | the actor: a thread of the pool, or the caller's preferred executor, which can block the actor |
+/// | every decision, on a state machine that has the waiters | the actor: a thread of the pool, or the caller's preferred executor, which can block the actor |
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
 /// | the event handler | a thread that all services share |
-/// | the deadline | a thread that all timers share, and then the actor |
+/// | the deadline | a thread that all timers share, and then the actor, on a thread of the pool |
 public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private var machine: AccessTokenStateMachine
-    private var waiters = WaiterList<Waiter>()
-    private var runningLoads = RunningLoads()
-    /// The last forgetting of a session, for which sign-outs wait.
-    private var lastForgetting = PendingWork()
-    private var loadTask: Task<Void, Never>?
 
     /// The valid token, for callers that need not wait.
     @usableFromInline nonisolated let snapshot: TokenSnapshot
@@ -37,33 +32,45 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     private let loader: any AsyncAccessTokenLoader
     private let policy: AccessTokenPolicy
-    private let events: EventDelivery?
-    /// Starts the tasks of the service: on the executor given, or in the global pool.
+    /// Starts the tasks that call the loader: on the executor given, or in the global pool.
+    private let startLoaderTask: TaskStarter
+    /// Starts the service's other tasks, which no loader can hold up.
     package nonisolated let startTask: TaskStarter
-    /// The sign-outs whose session the loader has not forgotten yet.
-    package nonisolated let signOuts = PendingWork()
+    private let events: EventDelivery?
 
-    /// Creates a service that is signed in and has no token: the first call loads, unless `signIn(_:)` comes first.
+    /// Creates a service that is signed in.
     ///
     /// - Parameters:
+    ///   - token: what the app stored when it last ran. Without a token, or with one that has expired, the first call loads,
+    ///     and the loader is told what the load replaces (C11).
     ///   - loader: obtains new tokens.
     ///   - policy: when a token counts as expired, and how long a load may take.
     ///   - clock: wall clock and timers.
     ///   - onEvent: told what happens, in order, on a thread that all services share.
     public init(
+        token: AccessToken? = nil,
         loader: any AsyncAccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
         clock: any AccessTokenClock = SystemClock(),
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) {
-        self.init(loader: loader, policy: policy, clock: clock, startTask: TaskStarter(), onEvent: onEvent)
+        self.init(
+            token: token,
+            loader: loader,
+            policy: policy,
+            clock: clock,
+            startTask: TaskStarter(),
+            events: onEvent.map { EventDelivery(to: $0) }
+        )
     }
 
-    /// Creates a service whose loads, cancellations and deadlines run on an executor; a caller enters the actor on its own.
+    /// Creates a service whose loader is called on an executor.
     ///
-    /// The executor must not run a job before `enqueue` has returned: a deadline would hold up the timers of all services.
+    /// A caller enters the actor on its own executor. Deadlines and cancellations need a free thread of the pool, and nothing
+    /// of the executor: a loader may block it.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public init(
+        token: AccessToken? = nil,
         loader: any AsyncAccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
         clock: any AccessTokenClock = SystemClock(),
@@ -71,31 +78,36 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) {
         self.init(
+            token: token,
             loader: loader,
             policy: policy,
             clock: clock,
-            startTask: TaskStarter(executor: executor),
-            onEvent: onEvent
+            startTask: TaskStarter(),
+            startLoaderTask: TaskStarter(executor: executor),
+            events: onEvent.map { EventDelivery(to: $0) }
         )
     }
 
-    /// Takes its event queue, for tests that decide when events are delivered.
+    /// Takes what starts its tasks, for tests that decide what comes before what.
     package init(
+        token: AccessToken? = nil,
         loader: any AsyncAccessTokenLoader,
         policy: AccessTokenPolicy,
         clock: any AccessTokenClock,
         startTask: TaskStarter,
-        eventsOn eventQueue: @escaping EventQueue = EventThread.queue,
-        onEvent: (@Sendable (AccessTokenEvent) -> Void)?
+        startLoaderTask: TaskStarter? = nil,
+        events: EventDelivery?
     ) {
         self.loader = loader
         self.startTask = startTask
+        self.startLoaderTask = startLoaderTask ?? startTask
         self.clock = ServiceClock(clock)
         self.policy = policy.corrected
-        machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: onEvent != nil)
-        snapshot = TokenSnapshot(reportsHits: onEvent != nil)
-        events = onEvent.map { EventDelivery(on: eventQueue, to: $0) }
-        // A corrected policy is an event already.
+        self.events = events
+        machine = AccessTokenStateMachine(token: token, policy: policy, reportsEvents: events != nil, at: clock.now)
+        snapshot = TokenSnapshot(reportsHits: events != nil)
+        // The first token is to be published, and a corrected policy is an event.
+        snapshot.publish(&machine) {}
         events?.deliver(machine.takeEvents())
     }
 
@@ -119,20 +131,24 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Says that a server rejected this token (clauses I1 to I3).
     public func invalidate(_ rejected: AccessToken) {
-        machine.invalidate(rejected)
-        answerAll(nil)
+        perform(machine.invalidate(rejected))
     }
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
     ///
-    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
+    /// It is for a login. What an app has stored belongs into the initializer, before anybody can ask.
+    ///
+    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired. The new
+    /// session's first load starts when the present session's load has ended or is past its deadline: both may be of one user,
+    /// and two loads would send the same refresh token (O9). Sign out first, and no load of the new session waits.
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
 
     /// Begins a session whose first token the loader has to load: it has the session's credential already.
     ///
-    /// Callers that wait for a load of the present session wait on, for a load of the new one (clause O2).
+    /// Callers that wait for a load of the present session wait on, for a load of the new one, which starts as with
+    /// `signIn(_:)` (clauses O2 and O9).
     public func signIn() {
         beginSession(with: nil)
     }
@@ -161,11 +177,14 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     @usableFromInline
     func waitForToken() async throws -> AccessToken {
         let caller = CallerContext(isCancelled: Task.isCancelled)
-        if let answer = retrieve(by: caller) { return try answer.get() }
         // The actor is not left until the waiter is in the list: a cancellation finds it there.
-        let waiter = waiters.nextID
+        let waiter = machine.nameWaiter()
         return try await withTaskCancellationHandler {
-            try await unsafe withUnsafeThrowingContinuation { _ = unsafe waiters.append(.task($0)) }
+            try await unsafe withUnsafeThrowingContinuation { continuation in
+                let suspension = unsafe Waiter.Suspension(continuation)
+                // Single flight: the first caller starts a load (S1), and all others join it (S2).
+                perform(machine.retrieve(.task(suspension), as: waiter, by: caller, at: clock.now))
+            }
         } onCancel: {
             startTask { [self] in await cancel(waiter) }
         }
@@ -177,143 +196,110 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     package func retrieveToken(
         by caller: CallerContext,
         then handler: @escaping @Sendable (LoadResult) -> Void
-    ) -> WaiterID? {
-        guard let answer = retrieve(by: caller) else { return waiters.append(.handler(handler)) }
-        handler(answer)
-        return nil
+    ) -> Waiter.ID? {
+        let action = perform(machine.retrieve(.handler(handler), by: caller, at: clock.now))
+        guard case .wait(let waiter) = action.callers else { return nil }
+        return waiter
     }
 
-    /// Decides about a caller, and loads if it is the first: the answer, or `nil` if the caller has to be a waiter.
-    private func retrieve(by caller: CallerContext) -> LoadResult? {
-        // Single flight: the first caller starts a load (S1), and all others join it (S2).
-        let action = machine.retrieve(by: caller, waiters: waiters.count, at: clock.now)
-        events?.deliver(machine.takeEvents())
-        if let start = action.start { startLoad(start) }
-        if case .waitAndRaise(let priority) = action { raiseLoad(to: priority) }
-        return action.answer
-    }
-
-    package func cancel(_ waiter: WaiterID) {
-        guard let waiter = waiters.take(waiter) else { return }
-        machine.waiterCancelled()
-        events?.deliver(machine.takeEvents())
-        // The adapter that passed a handler in has answered it already.
-        waiter.resumeTask(.failure(cancellation))
+    package func cancel(_ waiter: Waiter.ID) {
+        perform(machine.cancel(waiter))
     }
 
     // MARK: Loads
 
-    private func startLoad(_ start: LoadStart) {
-        snapshot.publish(machine)
+    private func start(_ load: Load) {
         let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
-            startTask { await self.deadlinePassed(start.load) }
+            startTask { await self.deadlinePassed(load) }
         }
-        let call = Cancellation()
-        let task = startTask(priority: TaskPriority(rawValue: start.priority)) { [self] in
-            await runLoad(start, deadline, call)
-        }
-        call.onCancel { task.cancel() }
-        loadTask = task
+        let task = startLoaderTask { [self] in await run(load, deadline) }
+        load.cancelled.whenFired { task.cancel() }
     }
 
-    private func raiseLoad(to priority: UInt8) {
-        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-        // Outside of the actor, since an escalation may run the loader's code.
-        if let loadTask { startTask { loadTask.escalatePriority(to: TaskPriority(rawValue: priority)) } }
-    }
-
-    /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
-    private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer, _ call: Cancellation) async {
-        if machine.isCurrent(start.load) { runningLoads.begin(start.load, call) }
-        let reply = await askLoader(start)
+    /// - Parameter deadline: goes on when the session ends during the load, since others wait no longer than that.
+    private func run(_ load: Load, _ deadline: AccessTokenTimer) async {
+        // A load that was overtaken is not begun: the loader would be called after the load's successor.
+        guard machine.loadBegins(load) else { return deadline.cancel() }
+        let (result, error) = await askLoader(for: load)
         deadline.cancel()
-        for signOut in runningLoads.end(start.load) { signOut() }
-        guard let (result, error) = reply else { return }
-        // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
-        let answer = machine.loadFinished(start.load, result, error: error, waiters: waiters.count, at: clock.now)
-        answerAll(answer)
+        perform(machine.loadFinished(load, result, error: error, at: clock.now))
     }
 
     /// Leaves the actor, which a loader that does not suspend would hold up, and so would the code of an error.
     ///
-    /// - Returns: `nil` if the load was overtaken: asking now would call the loader after its successor.
+    /// - Returns: no result if the load was overtaken on its way from the actor.
     @concurrent
-    private nonisolated func askLoader(_ start: LoadStart) async -> (LoadResult, LoggedError?)? {
+    private nonisolated func askLoader(for load: Load) async -> (LoadResult?, LoggedError?) {
         // Weak: a task that the loader starts has the context for as long as it runs.
-        let isWanted: @Sendable () -> Bool = { [weak self] in self?.snapshot.isCurrent(start.load) ?? false }
-        guard isWanted() else { return nil }
-        let context = LoadContext(loads: start.enclosing, priority: start.priority, isWanted: isWanted)
+        let context = LoadContext(of: load) { [weak self] in self?.snapshot.isCurrent(load.id) ?? false }
+        guard context.isWanted() else { return (nil, nil) }
         let result: LoadResult = await LoadContext.$current.withValue(context) {
-            do { return .success(try await loader.load(replacing: start.replacing)) } catch { return .failure(error) }
+            do { return .success(try await loader.load(replacing: load.replacing)) } catch { return .failure(error) }
         }
-        context.end(())
-        return (result, LoggedError(result))
+        context.ended.fire()
+        return (result, events == nil ? nil : LoggedError(result))
     }
 
-    private func deadlinePassed(_ load: LoadID) {
-        for signOut in runningLoads.end(load) { signOut() }
-        answerAll(machine.deadlinePassed(load, waiters: waiters.count, at: clock.now))
+    private func deadlinePassed(_ load: Load) {
+        perform(machine.deadlinePassed(load, at: clock.now))
     }
 
     // MARK: Sessions
 
     private func beginSession(with token: AccessToken?) {
-        let action = machine.signIn(token, waiters: waiters.count, at: clock.now)
-        answerAll(action.answer)
-        if let start = action.start { startLoad(start) }
+        perform(machine.signIn(token, at: clock.now))
     }
 
     /// ``signOut()``, with `done` called on whichever thread finishes.
     ///
     /// - Parameter enclosing: the loads inside which the caller is.
     package func endSession(inside enclosing: [LoadID], then done: @escaping @Sendable () -> Void) {
-        // The loader's own sign-out would have the session forgotten, and so sign out, for ever: it joins.
-        let joins = machine.isSignedOut && lastForgetting.isUnderWay
-        answerAll(machine.signOut(waiters: waiters.count))
-        // Outside of the actor, since a cancellation runs the loader's code.
-        for call in runningLoads.calls { startTask { call.cancel() } }
-        if !joins {
-            let forgetting = PendingWork()
-            lastForgetting = forgetting
-            for work in [forgetting, signOuts] { work.begin() }
-            runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
-                startTask { await self.forgetSession(forgetting) }
-            }
-        }
-        if runningLoads.contains(oneOf: enclosing) { done() } else { lastForgetting.whenOver(done) }
+        perform(machine.signOut(inside: enclosing, then: done))
+    }
+
+    /// Calls `done` when the loader has forgotten every session that has ended.
+    package func whenForgotten(_ done: @escaping @Sendable () -> Void) {
+        perform(machine.whenForgotten(done))
     }
 
     @concurrent
-    private nonisolated func forgetSession(_ forgetting: PendingWork) async {
-        let finish = OneShot(abandoned: ()) { [signOuts] in
-            for work in [signOuts, forgetting] { work.end() }
-        }
+    private nonisolated func forget(_ forgetting: Forgetting) async {
         let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
-            guard finish(()) else { return }
-            startTask { await self.signOutTimedOut() }
+            startTask { await self.signOutTimedOut(forgetting) }
         }
         await loader.signOut()
         deadline.cancel()
-        finish(())
+        await sessionForgotten(forgetting)
     }
 
-    private func signOutTimedOut() {
-        machine.signOutTimedOut()
-        events?.deliver(machine.takeEvents())
+    private func sessionForgotten(_ forgetting: Forgetting) {
+        perform(machine.sessionForgotten(forgetting))
+    }
+
+    private func signOutTimedOut(_ forgetting: Forgetting) {
+        perform(machine.signOutTimedOut(forgetting))
     }
 
     // MARK: Decisions
 
-    /// Take all, then call: publishes the token and answers the handlers as one step, then resumes the tasks.
+    /// Carries out what was decided, on the actor.
     ///
-    /// - Parameter result: the answer to all waiters; `nil` if they go on to wait.
-    private func answerAll(_ result: LoadResult?) {
-        let answered = result.map { (waiters: waiters.takeAll(), result: $0) }
-        snapshot.publish(machine) {
-            if let answered { answered.waiters.forEach { $0.callHandler(answered.result) } }
+    /// What calls the code of others is started in tasks: the actor runs none of it.
+    @discardableResult
+    private func perform(_ action: AccessTokenStateMachine.Action) -> AccessTokenStateMachine.Action {
+        snapshot.publish(&machine) {
+            if case .answer(let answer) = action.callers { answer.callHandlers() }
         }
-        if let answered { answered.waiters.forEach { $0.resumeTask(answered.result) } }
-        if result != nil { loadTask = nil }
         events?.deliver(machine.takeEvents())
+        if case .answer(let answer) = action.callers { answer.resumeTasks() }
+        for call in action.loader {
+            switch call {
+            case .load(let load): start(load)
+            case .cancel(let load): startTask { load.cancelled.fire() }
+            case .forget(let forgetting): startLoaderTask { [self] in await forget(forgetting) }
+            }
+        }
+        for done in action.signOutsDone { done() }
+        return action
     }
 }

@@ -14,28 +14,28 @@ extension AsyncAccessTokenProviding {
     /// follows, however many callers were rejected (I3). Everything else is handed on: other responses and errors, and the
     /// outcome of the second run, even if that is a rejection too, since it is not about the token's age.
     ///
-    /// **Concurrency** `request` and `isRejected` run where the caller does.
+    /// **Concurrency** `send` and `isRejected` run where the caller does.
     ///
     /// **Cancellation** A caller that is cancelled while it waits for a token gets `CancellationError` at once (X1).
     /// While the request runs, its own way to react to cancellation counts.
     ///
-    /// **Failure** What ``token()`` throws, and what `request` throws.
+    /// **Failure** What ``token()`` throws, and what `send` throws.
     ///
     /// - Parameters:
     ///   - isRejected: recognises a response that rejects the token; by default none does.
-    ///   - request: sends the request with the token.
+    ///   - send: sends the request with the token.
     public nonisolated(nonsending) func withToken<Response>(
         isRejected: (Response) -> Bool = { _ in false },
-        _ request: nonisolated(nonsending) (AccessToken) async throws -> Response
+        send: nonisolated(nonsending) (AccessToken) async throws -> Response
     ) async throws -> Response {
         let token = try await token()
         do {
-            let response = try await request(token)
+            let response = try await send(token)
             guard isRejected(response) else { return response }
         } catch AccessTokenError.tokenRejected {
             // Goes on below, as with a response that rejects the token.
         }
         await invalidate(token)
-        return try await request(self.token())
+        return try await send(self.token())
     }
 }

@@ -51,13 +51,15 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     ///
     /// Who is answered sees the new token, and who sees the new token comes after those who waited for it. `answer` only
     /// enqueues: it runs under the lock.
-    package borrowing func publish(_ machine: borrowing AccessTokenStateMachine, _ answer: () -> Void = {}) {
+    package borrowing func publish(_ machine: inout AccessTokenStateMachine, _ answer: () -> Void) {
+        // Most callers that wait change nothing.
+        guard machine.takeChange() else { return answer() }
         let cached = machine.publishedToken
         let new = Published(
             token: cached?.token,
             freshUntil: cached?.freshUntil ?? .distantPast,
             cached: cached,
-            load: machine.session?.load?.id
+            load: machine.currentLoad
         )
         published.withLock { published in
             published = new

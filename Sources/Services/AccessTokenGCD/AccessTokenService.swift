@@ -19,19 +19,15 @@ public import Dispatch
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
-/// | every decision; `pendingHandlers` | `queue`, serial and private; a valid token is read without it |
-/// | the loader | `loaderQueue`, serial; a loader that blocks it holds up loads and sign-outs |
+/// | every decision, on a state machine that has the pending handlers | `queue`, serial and private; a valid token is read without it |
+/// | the loader | `loaderQueue`, serial; a loader that blocks it holds up the service's loads and sign-outs |
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
 /// | the deadline | a thread that all timers share: no queue can hold it up |
-public final class AccessTokenService: AccessTokenProviding, HandlerQueueProviding, @unchecked Sendable {
+public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable {
     // Sendable: what is `var` is only touched on `queue`.
     private let queue = DispatchQueue(label: "AccessTokenService")
     private var machine: AccessTokenStateMachine
-    private var pendingHandlers = WaiterList<PendingHandler>()
-    private var runningLoads = RunningLoads()
-    /// The last forgetting of a session, for which sign-outs wait.
-    private var lastForgetting = PendingWork()
 
     /// The valid token, for callers that need not wait.
     @usableFromInline let snapshot: TokenSnapshot
@@ -42,19 +38,20 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     private let loaderQueue: any SerialQueue
     package let handlerQueue: any SerialQueue
     private let events: EventDelivery?
-    /// The sign-outs whose session the loader has not forgotten yet.
-    package let signOuts = PendingWork()
 
-    /// Creates a service that is signed in and has no token: the first call loads, unless ``signIn(_:)`` comes first.
+    /// Creates a service that is signed in.
     ///
     /// - Parameters:
+    ///   - token: what the app stored when it last ran. Without a token, or with one that has expired, the first call loads,
+    ///     and the loader is told what the load replaces (C11).
     ///   - loader: obtains new tokens.
     ///   - policy: when a token counts as expired, and how long a load may take.
     ///   - clock: wall clock and timers.
-    ///   - loaderQueue: where the loader is called, one call at a time; `nil` is a queue of the service's own.
+    ///   - loaderQueue: where the loader is called, one call at a time; `nil` is a global queue.
     ///   - handlerQueue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
     ///   - onEvent: told what happens, in order, on a thread that all services share.
     public convenience init(
+        token: AccessToken? = nil,
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy = AccessTokenPolicy(),
         clock: any AccessTokenClock = SystemClock(),
@@ -62,36 +59,39 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
         handlerQueue: DispatchQueue = .global(),
         onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil
     ) {
+        // A queue without a target would have a thread of its own for each service that loads.
+        let target = loaderQueue ?? .global(qos: .userInitiated)
         self.init(
+            token: token,
             loader: loader,
             policy: policy,
             clock: clock,
-            loaderOn: DispatchQueue(label: "AccessTokenService.loader", target: loaderQueue),
+            loaderOn: DispatchQueue(label: "AccessTokenService.loader", target: target),
             handlersOn: DispatchQueue(label: "AccessTokenService.handlers", target: handlerQueue),
-            onEvent: onEvent
+            events: onEvent.map { EventDelivery(to: $0) }
         )
     }
 
     /// Takes its queues, for tests that decide what comes before what.
     package init(
+        token: AccessToken? = nil,
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy,
         clock: any AccessTokenClock,
         loaderOn loaderQueue: any SerialQueue,
         handlersOn handlerQueue: any SerialQueue,
-        eventsOn eventQueue: @escaping EventQueue = EventThread.queue,
-        onEvent: (@Sendable (AccessTokenEvent) -> Void)?
+        events: EventDelivery?
     ) {
         self.loader = loader
         self.loaderQueue = loaderQueue
         self.handlerQueue = handlerQueue
         self.clock = ServiceClock(clock)
         self.policy = policy.corrected
-        machine = AccessTokenStateMachine(service: ServiceID(), policy: policy, reportsEvents: onEvent != nil)
-        snapshot = TokenSnapshot(reportsHits: onEvent != nil)
-        events = onEvent.map { EventDelivery(on: eventQueue, to: $0) }
-        // A corrected policy is an event already.
-        events?.deliver(machine.takeEvents())
+        self.events = events
+        machine = AccessTokenStateMachine(token: token, policy: policy, reportsEvents: events != nil, at: clock.now)
+        snapshot = TokenSnapshot(reportsHits: events != nil)
+        // The first token is to be published, and a corrected policy is an event.
+        perform { AccessTokenStateMachine.Action() }
     }
 
     // MARK: Callers
@@ -109,27 +109,29 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
             handlerQueue.enqueue { handler(.success(token)) }
             return .answered
         }
-        return retrieveToken(.queued(handler))
+        return retrieveToken(.handler(handler))
     }
 
     /// Says that a server rejected this token (clauses I1 to I3).
     public func invalidate(_ rejected: AccessToken) {
-        decide {
-            machine.invalidate(rejected)
-            snapshot.publish(machine)
-        }
+        perform { machine.invalidate(rejected) }
     }
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
     ///
-    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
+    /// It is for a login. What an app has stored belongs into the initializer, before anybody can ask.
+    ///
+    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired. The new
+    /// session's first load starts when the present session's load has ended or is past its deadline: both may be of one user,
+    /// and two loads would send the same refresh token (O9). Sign out first, and no load of the new session waits.
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
 
     /// Begins a session whose first token the loader has to load: it has the session's credential already.
     ///
-    /// Callers that wait for a load of the present session wait on, for a load of the new one (clause O2).
+    /// Callers that wait for a load of the present session wait on, for a load of the new one, which starts as with
+    /// ``signIn(_:)`` (clauses O2 and O9).
     public func signIn() {
         beginSession(with: nil)
     }
@@ -146,7 +148,8 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// load: store the next session's credential later than that.
     @available(*, renamed: "signOut()")
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        endSession { [handlerQueue] in handlerQueue.enqueue(done) }
+        let done = handlerQueue.callback(done)
+        endSession { done(()) }
     }
 
     // MARK: Waiters
@@ -154,163 +157,119 @@ public final class AccessTokenService: AccessTokenProviding, HandlerQueueProvidi
     /// The token, if a valid one is there and its successor need not be loaded yet.
     @inlinable package var freshToken: AccessToken? { snapshot.freshToken(at: clock.now) }
 
-    /// Answers a caller, or makes it a waiter: append, and load if it is the first.
-    package func retrieveToken(_ handler: PendingHandler, isCancelled: Bool = false) -> AccessTokenRetrieval {
-        let now = clock.now
-        let caller = CallerContext(isCancelled: isCancelled)
-        let (action, waiter) = decide { () -> (AccessTokenStateMachine.CallerAction, WaiterID?) in
-            // Single flight: the first caller starts a load (S1), and all others join it (S2).
-            let action = machine.retrieve(by: caller, waiters: pendingHandlers.count, at: now)
-            if action.start != nil { snapshot.publish(machine) }
-            guard let answer = action.answer else { return (action, pendingHandlers.append(handler)) }
-            handler.enqueue(answer, on: handlerQueue)
-            return (action, nil)
-        }
-        if let answer = action.answer { handler.callDirect(answer) }
-        if let start = action.start { startLoad(start) }
-        guard let waiter else { return .answered }
+    /// Answers a caller, or makes it a waiter.
+    package func retrieveToken(_ waiter: Waiter, isCancelled: Bool = false) -> AccessTokenRetrieval {
+        let (caller, now) = (CallerContext(isCancelled: isCancelled), clock.now)
+        // Single flight: the first caller starts a load (S1), and all others join it (S2).
+        let action = perform { machine.retrieve(waiter, by: caller, at: now) }
+        guard case .wait(let waiter) = action.callers else { return .answered }
         return AccessTokenRetrieval { [weak self] in self?.cancel(waiter) }
     }
 
-    private func cancel(_ waiter: WaiterID) {
-        let handler = decide { () -> PendingHandler? in
-            guard let handler = pendingHandlers.take(waiter) else { return nil }
-            machine.waiterCancelled()
-            handler.enqueue(.failure(cancellation), on: handlerQueue)
-            return handler
-        }
-        handler?.callDirect(.failure(cancellation))
+    private func cancel(_ waiter: Waiter.ID) {
+        perform { machine.cancel(waiter) }
     }
 
     // MARK: Loads
 
-    private func startLoad(_ start: LoadStart) {
-        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in deadlinePassed(start.load) }
-        loaderQueue.enqueue { [self] in runLoad(start, deadline) }
+    private func start(_ load: Load) {
+        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in deadlinePassed(load) }
+        loaderQueue.enqueue { [self] in run(load, deadline) }
     }
 
-    /// - Parameter deadline: goes on when the session ends during the load, since a sign-out waits no longer than that.
-    private func runLoad(_ start: LoadStart, _ deadline: AccessTokenTimer) {
-        let load = start.load
-        let call = Cancellation()
-        let isCurrent = decide {
-            if machine.isCurrent(load) { runningLoads.begin(load, call) }
-            return machine.isCurrent(load)
-        }
-        guard isCurrent else { return deadline.cancel() }
+    /// - Parameter deadline: goes on when the session ends during the load, since others wait no longer than that.
+    private func run(_ load: Load, _ deadline: AccessTokenTimer) {
+        // A load that was overtaken is not begun: the loader would be called after the load's successor.
+        guard queue.sync(execute: { machine.loadBegins(load) }) else { return deadline.cancel() }
         // Weak: a task that the loader starts has the context for as long as it runs.
-        let context = LoadContext(loads: start.enclosing, priority: start.priority, cancellation: call) {
-            [weak self] in self?.snapshot.isCurrent(load) ?? false
-        }
+        let context = LoadContext(of: load) { [weak self] in self?.snapshot.isCurrent(load.id) ?? false }
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
             deadline.cancel()
-            context.end(())
+            context.ended.fire()
             loadFinished(load, result)
         }
         LoadContext.$current.withValue(context) {
-            loader.load(replacing: start.replacing) { [weak self] result in
-                if !answer(result) { self?.decide { self?.machine.loadAnsweredAgain(load) } }
+            loader.load(replacing: load.replacing) { [weak self] result in
+                if !answer(result) { self?.loadAnsweredAgain(load) }
             }
         }
     }
 
-    private func loadFinished(_ load: LoadID, _ result: LoadResult) {
-        let now = clock.now
-        let error = events == nil ? nil : LoggedError(result)
-        let (answered, waiting) = decide {
-            let waiting = runningLoads.end(load)
-            // The late answer of an ended session is dropped: it caches nothing and answers nobody (O1).
-            let answer = machine.loadFinished(load, result, error: error, waiters: pendingHandlers.count, at: now)
-            return (answerAll(answer), waiting)
-        }
-        answered?.callDirect()
-        for signOut in waiting { signOut() }
+    private func loadAnsweredAgain(_ load: Load) {
+        perform { machine.loadAnsweredAgain(load) }
     }
 
-    private func deadlinePassed(_ load: LoadID) {
+    private func loadFinished(_ load: Load, _ result: LoadResult) {
         let now = clock.now
-        let (answered, waiting) = decide {
-            let waiting = runningLoads.end(load)
-            return (answerAll(machine.deadlinePassed(load, waiters: pendingHandlers.count, at: now)), waiting)
-        }
-        answered?.callDirect()
-        for signOut in waiting { signOut() }
+        // The code of an error may do anything, and so it is not run on the queue.
+        let error = events == nil ? nil : LoggedError(result)
+        perform { machine.loadFinished(load, result, error: error, at: now) }
+    }
+
+    private func deadlinePassed(_ load: Load) {
+        let now = clock.now
+        perform { machine.deadlinePassed(load, at: now) }
     }
 
     // MARK: Sessions
 
     private func beginSession(with token: AccessToken?) {
         let now = clock.now
-        let (answered, start) = decide {
-            let action = machine.signIn(token, waiters: pendingHandlers.count, at: now)
-            return (answerAll(action.answer), action.start)
-        }
-        answered?.callDirect()
-        if let start { startLoad(start) }
+        perform { machine.signIn(token, at: now) }
     }
 
     /// ``signOut(then:)``, with `done` called on whichever thread finishes.
     package func endSession(then done: @escaping @Sendable () -> Void) {
         let enclosing = LoadContext.currentLoads
-        let (answered, isInsideLoad, calls, forgetting) = decide {
-            // The loader's own sign-out would have the session forgotten, and so sign out, for ever: it joins.
-            let joins = machine.isSignedOut && lastForgetting.isUnderWay
-            let answered = answerAll(machine.signOut(waiters: pendingHandlers.count))
-            if !joins {
-                let forgetting = PendingWork()
-                lastForgetting = forgetting
-                for work in [forgetting, signOuts] { work.begin() }
-                runningLoads.whenOver(before: machine.sessionEpoch) { [self] in
-                    loaderQueue.enqueue { self.forgetSession(forgetting) }
-                }
-            }
-            return (answered, runningLoads.contains(oneOf: enclosing), runningLoads.calls, lastForgetting)
-        }
-        answered?.callDirect()
-        for call in calls { call.cancel() }
-        if isInsideLoad { done() } else { forgetting.whenOver(done) }
+        perform { machine.signOut(inside: enclosing, then: done) }
     }
 
-    private func forgetSession(_ forgetting: PendingWork) {
-        let finish = OneShot(abandoned: ()) { [signOuts] in
-            for work in [signOuts, forgetting] { work.end() }
+    /// Calls `done` when the loader has forgotten every session that has ended.
+    package func whenForgotten(_ done: @escaping @Sendable () -> Void) {
+        perform { machine.whenForgotten(done) }
+    }
+
+    private func forget(_ forgetting: Forgetting) {
+        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
+            perform { machine.signOutTimedOut(forgetting) }
         }
-        let deadline = clock.schedule(after: policy.loadDeadline) { [self, weak finish] in
-            if finish?(()) == true { decide { machine.signOutTimedOut() } }
-        }
-        loader.signOut {
+        let finish = OneShot(abandoned: ()) { [self] in
             deadline.cancel()
-            finish(())
+            perform { machine.sessionForgotten(forgetting) }
         }
+        loader.signOut { finish(()) }
     }
 
     // MARK: Decisions
 
-    /// Runs a decision on the queue.
+    /// Decides on the queue, and carries out what was decided.
     ///
-    /// Nothing of others is called or released in it: a handler's deinit may call the service. What has to keep the order of
-    /// the decisions is enqueued in it, handlers above all.
+    /// Nothing of others is called or released on the queue: a handler's deinit may call the service. Only what has to keep
+    /// the order of the decisions is enqueued there.
     @discardableResult
-    private func decide<Action>(_ decision: () -> Action) -> Action {
+    private func perform(_ decision: () -> AccessTokenStateMachine.Action) -> AccessTokenStateMachine.Action {
+        var action = AccessTokenStateMachine.Action()
         // The generic form of `sync`, which would return the action, doubles the cost of a waiter.
-        unsafe withUnsafeTemporaryAllocation(of: Action.self, capacity: 1) { action in
-            queue.sync {
-                unsafe action.initializeElement(at: 0, to: decision())
-                events?.deliver(machine.takeEvents())
+        queue.sync {
+            action = decision()
+            snapshot.publish(&machine) {
+                guard case .answer(let answer) = action.callers, answer.hasHandlers else { return }
+                handlerQueue.enqueue { answer.callHandlers() }
             }
-            return unsafe action.moveElement(from: 0)
+            for case .forget(let forgetting) in action.loader {
+                loaderQueue.enqueue { [self] in forget(forgetting) }
+            }
+            events?.deliver(machine.takeEvents())
         }
-    }
-
-    /// Take all, then call: publishes the token and enqueues the answers as one step, inside of a decision.
-    ///
-    /// - Parameter result: the answer to all waiters; `nil` if they go on to wait.
-    private func answerAll(_ result: LoadResult?) -> Answered? {
-        let answered = result.map { Answered(handlers: pendingHandlers.takeAll(), result: $0) }
-        snapshot.publish(machine) {
-            guard let answered, answered.handlers.count > 0 else { return }
-            handlerQueue.enqueue { answered.callQueued() }
+        if case .answer(let answer) = action.callers { answer.resumeTasks() }
+        for call in action.loader {
+            switch call {
+            case .load(let load): start(load)
+            case .cancel(let load): load.cancelled.fire()
+            case .forget: break
+            }
         }
-        return answered
+        for done in action.signOutsDone { done() }
+        return action
     }
 }

@@ -8,7 +8,7 @@ extension AccessTokenProviding {
     /// load follows, however many callers were rejected (I3). Everything else is handed on: other responses and errors, and
     /// the outcome of the second run, even if that is a rejection too, since it is not about the token's age.
     ///
-    /// **Concurrency** `request` and `handler` are called on the queue on which the service calls handlers. A service of your
+    /// **Concurrency** `send` and `handler` are called on the queue on which the service calls handlers. A service of your
     /// own has no such queue that is known here: then `handler` is called wherever the request calls back.
     ///
     /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers at once with `CancellationError` (X1). A request
@@ -19,42 +19,40 @@ extension AccessTokenProviding {
     ///
     /// - Parameters:
     ///   - isRejected: recognises a response that rejects the token; by default none does.
-    ///   - request: sends the request with the token, and calls back with the outcome.
+    ///   - send: sends the request with the token, and calls back with the outcome.
     ///   - handler: called once, with the outcome.
     @discardableResult
     public func withToken<Response: Sendable>(
         isRejected: @escaping @Sendable (Response) -> Bool = { _ in false },
-        _ request:
+        send:
             @escaping @Sendable (AccessToken, @escaping @Sendable (Result<Response, any Error>) -> Void) -> Void,
         then handler: @escaping @Sendable (Result<Response, any Error>) -> Void
     ) -> AccessTokenRetrieval {
         typealias Outcome = Result<Response, any Error>
-        let queue = (self as? any HandlerQueueProviding)?.handlerQueue
-        let answer = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned)) { outcome in
-            if let queue { queue.enqueue { handler(outcome) } } else { handler(outcome) }
-        }
-        let call = Cancellation()
+        let callback = (self as? any HandlerQueueProviding)?.handlerQueue.callback(handler) ?? handler
+        let answer = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned), callback)
+        let cancelled = Latch()
 
         @Sendable func retrieve(isSecond: Bool) {
             // A service of others may call its handler twice, or never.
             let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
                 switch result {
-                case .success(let token): send(token, isSecond: isSecond)
+                case .success(let token): request(with: token, isSecond: isSecond)
                 case .failure(let error): answer(.failure(error))
                 }
             }
             let retrieval = self.retrieveToken { retrieved($0) }
-            call.onCancel { retrieval.cancel() }
+            cancelled.whenFired { retrieval.cancel() }
         }
 
-        @Sendable func send(_ token: AccessToken, isSecond: Bool) {
+        @Sendable func request(with token: AccessToken, isSecond: Bool) {
             guard answer.isPending else { return }
             let reply = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned)) { outcome in
                 guard !isSecond, answer.isPending, isRejection(outcome) else { return _ = answer(outcome) }
                 self.invalidate(token)
                 retrieve(isSecond: true)
             }
-            request(token) { reply($0) }
+            send(token) { reply($0) }
         }
 
         @Sendable func isRejection(_ outcome: Outcome) -> Bool {
@@ -66,13 +64,8 @@ extension AccessTokenProviding {
 
         retrieve(isSecond: false)
         return AccessTokenRetrieval { [weak answer] in
-            answer?(.failure(cancellation))
-            call.cancel()
+            answer?(.failure(cancellationError))
+            cancelled.fire()
         }
     }
-}
-
-/// A provider that says where it calls handlers.
-package protocol HandlerQueueProviding {
-    var handlerQueue: any SerialQueue { get }
 }

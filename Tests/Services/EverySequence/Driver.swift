@@ -1,22 +1,29 @@
 import AccessTokenCore
 import Foundation
 
-/// Gives inputs to a state machine as a shell does, and keeps book of what it does, believing nothing.
+/// Gives inputs to a state machine as a service does, and keeps book of what it does, believing nothing.
 struct Driver {
     private var machine: AccessTokenStateMachine
-    private var waiters = WaiterList<Int>()
-    private let service = ServiceID()
-    private var loadIDs: [LoadID] = []
-    private var ids: [WaiterID?] = []
+    private var loads: [Load] = []
+    private var ids: [Waiter.ID?] = []
+    /// The loads that a sign-in or sign-out, or their deadline, has not let go of.
+    private var running: Set<Int> = []
+    private var cancelled: Set<Int> = []
+    private var overdue: Set<Int> = []
+    private var signOutsUnderWay = 0
+    /// What handlers are told; of all copies, which are used one at a time.
+    private let log = DriverLog()
 
     /// How each caller was answered; `nil` while it waits.
     private(set) var outcomes: [Outcome?] = []
-    /// The current load, by what the actions say.
-    private(set) var owner: Int?
     /// The loads that have not answered yet, and the last one that has.
     private(set) var silentLoads: [Int] = []
     private(set) var lastAnswered: Int?
-    var loads: Int { loadIDs.count }
+    var loadCount: Int { loads.count }
+    /// The current load, by what the machine says.
+    var currentLoad: Int? { machine.currentLoad?.number }
+    /// The load that will end by itself or by its deadline: those who wait may wait for it (S1, O9).
+    var awaited: Set<Int> { running.subtracting(overdue).subtracting(cancelled) }
 
     /// The last of those who waited once and do no more: a cancellation that comes too late is theirs.
     var lastAnsweredWaiter: Int? {
@@ -24,110 +31,104 @@ struct Driver {
     }
 
     init(reportsEvents: Bool) {
-        machine = AccessTokenStateMachine(service: service, policy: Times.policy, reportsEvents: reportsEvents)
+        let start = Date(timeIntervalSinceReferenceDate: 0)
+        machine = AccessTokenStateMachine(policy: Times.policy, reportsEvents: reportsEvents, at: start)
     }
 
     /// - Parameter held: the value of the token that the service held last.
     mutating func perform(_ input: Input, at time: Double, held: String?, session: Int) throws -> Observation {
         let now = Date(timeIntervalSinceReferenceDate: time)
-        let caller = outcomes.count + 1
         var seen = Observation()
         switch input {
-        case .retrieve, .retrieveCancelled, .askByLoader:
-            outcomes.append(nil)
-            var loads: [LoadID] = []
-            if case .askByLoader(let load) = input { loads = [loadIDs[load - 1]] }
-            let context = CallerContext(
-                isCancelled: input == .retrieveCancelled,
-                priority: priority(ofCaller: caller),
-                loads: loads
-            )
-            try observe(machine.retrieve(by: context, waiters: waiters.count, at: now), of: caller, &seen)
+        case .retrieve: try retrieve(CallerContext(loads: []), at: now, &seen)
+        case .retrieveCancelled: try retrieve(CallerContext(isCancelled: true, loads: []), at: now, &seen)
+        case .askByLoader(let load): try retrieve(CallerContext(loads: [loads[load - 1].id]), at: now, &seen)
         case .cancel(let caller):
-            if let cancelled = ids[caller - 1].flatMap({ waiters.take($0) }) {
-                machine.waiterCancelled()
-                seen.answers.append(.init(caller: cancelled, outcome: .cancelled))
-            }
+            if let id = ids[caller - 1] { try carryOut(machine.cancel(id), &seen) }
         case .finish(let load, let answer):
             silentLoads.removeAll { $0 == load }
             lastAnswered = load
+            running.remove(load)
             let result = answer.result(of: load, held: held, at: now)
             let error = LoggedError(result)
-            let end = machine.loadFinished(loadIDs[load - 1], result, error: error, waiters: waiters.count, at: now)
-            try observe(end, of: load, &seen)
-        case .answerAgain(let load): machine.loadAnsweredAgain(loadIDs[load - 1])
+            try carryOut(machine.loadFinished(loads[load - 1], result, error: error, at: now), &seen)
+        case .answerAgain(let load): try carryOut(machine.loadAnsweredAgain(loads[load - 1]), &seen)
         case .deadline(let load):
-            let end = machine.deadlinePassed(loadIDs[load - 1], waiters: waiters.count, at: now)
-            try observe(end, of: load, &seen)
-        case .invalidate(let value): machine.invalidate(AccessToken(value: value))
+            overdue.insert(load)
+            try carryOut(machine.deadlinePassed(loads[load - 1], at: now), &seen)
+        case .invalidate(let value): try carryOut(machine.invalidate(AccessToken(value: value)), &seen)
         case .signIn:
-            try signIn(with: AccessToken(value: "S\(session)", expiration: now + Times.life), at: now, &seen)
-        case .signInExpired: try signIn(with: AccessToken(value: "X\(session)", expiration: now - 1), at: now, &seen)
-        case .signInWithoutToken: try signIn(with: nil, at: now, &seen)
-        case .signOut: try observe(machine.signOut(waiters: waiters.count), of: owner, &seen)
+            let token = AccessToken(value: "S\(session)", expiration: now + Times.life)
+            try carryOut(machine.signIn(token, at: now), &seen)
+        case .signInExpired:
+            try carryOut(machine.signIn(AccessToken(value: "X\(session)", expiration: now - 1), at: now), &seen)
+        case .signInWithoutToken: try carryOut(machine.signIn(nil, at: now), &seen)
+        case .signOut:
+            signOutsUnderWay += 1
+            cancelled = running
+            let log = log
+            let action = machine.signOut(inside: []) { log.signOutIsDone() }
+            guard action.cancelled == running else { throw Violation("\(action.cancelled) cancelled, not \(running)") }
+            try carryOut(action, &seen)
         case .clock: break
         }
         try observe(&seen)
         return seen
     }
 
-    private mutating func signIn(with token: AccessToken?, at now: Date, _ seen: inout Observation) throws {
-        let action = machine.signIn(token, waiters: waiters.count, at: now)
-        try observe(action.answer, of: owner, &seen)
-        seen.ended = seen.ended || owner != nil
-        owner = nil
-        if let start = action.start { try observe(start, &seen) }
+    private mutating func retrieve(_ context: CallerContext, at now: Date, _ seen: inout Observation) throws {
+        outcomes.append(nil)
+        let (caller, log) = (outcomes.count, log)
+        let action = machine.retrieve(.handler { log.answer(caller, $0) }, by: context, at: now)
+        if case .wait(let id) = action.callers { ids.append(id) } else { ids.append(nil) }
+        seen.waits = ids[caller - 1] != nil
+        try carryOut(action, &seen)
     }
 
-    private mutating func observe(
-        _ action: AccessTokenStateMachine.CallerAction,
-        of caller: Int,
-        _ seen: inout Observation
-    ) throws {
-        switch action {
-        case .answer(let answer): seen.answers.append(.init(caller: caller, outcome: Outcome(answer)))
-        case .answerAndLoad(let token, let start):
-            seen.answers.append(.init(caller: caller, outcome: .token(token.value)))
-            try observe(start, &seen)
-        case .wait: seen.waits = true
-        case .waitAndLoad(let start):
-            seen.waits = true
-            try observe(start, &seen)
-        case .waitAndRaise(let priority):
-            seen.waits = true
-            guard owner != nil else { throw Violation("a load raised for nobody") }
-            seen.raise = priority
+    private mutating func carryOut(_ action: AccessTokenStateMachine.Action, _ seen: inout Observation) throws {
+        if case .answer(let answer) = action.callers { answer.callHandlers() }
+        for call in action.loader {
+            switch call {
+            case .load(let load): try start(load, &seen)
+            case .cancel: break
+            case .forget(let forgetting):
+                let isEarly = loads.contains {
+                    $0.id.sessionEpoch < forgetting.sessionEpoch && running.subtracting(overdue).contains($0.id.number)
+                }
+                guard !isEarly else { throw Violation("the loader forgets while a load can store a credential") }
+                try carryOut(machine.sessionForgotten(forgetting), &seen)
+            }
         }
-        ids.append(seen.waits ? waiters.append(caller) : nil)
+        for done in action.signOutsDone { done() }
     }
 
-    /// - Parameter load: the load that is over if there is a result.
-    private mutating func observe(_ result: LoadResult?, of load: Int?, _ seen: inout Observation) throws {
-        guard let result else { return }
-        guard let load, load == owner else { throw Violation("a load ended that is not the current one") }
-        seen.ended = true
-        owner = nil
-        waiters.takeAll().forEach { seen.answers.append(.init(caller: $0, outcome: Outcome(result))) }
-    }
-
-    private mutating func observe(_ start: LoadStart, _ seen: inout Observation) throws {
-        guard owner == nil else { throw Violation("two loads are current") }
-        guard start.load.number == loadIDs.count + 1 else { throw Violation("a load's number skipped or used twice") }
-        guard start.enclosing.last == start.load else { throw Violation("a load that does not know itself") }
-        loadIDs.append(start.load)
-        silentLoads.append(start.load.number)
-        owner = start.load.number
-        seen.start = .init(load: start.load.number, replacing: start.replacing?.value, priority: start.priority)
+    private mutating func start(_ load: Load, _ seen: inout Observation) throws {
+        guard awaited.isEmpty else { throw Violation("a load starts beside \(awaited)") }
+        guard load.id.number == loads.count + 1 else { throw Violation("a load's number skipped or used twice") }
+        guard load.enclosing.last == load.id else { throw Violation("a load that does not know itself") }
+        guard machine.loadBegins(load) else { throw Violation("a load that starts is not the current one") }
+        loads.append(load)
+        silentLoads.append(load.id.number)
+        running.insert(load.id.number)
+        seen.start = .init(load: load.id.number, replacing: load.replacing?.value)
     }
 
     private mutating func observe(_ seen: inout Observation) throws {
-        for answer in seen.answers {
+        let (answers, signOutsDone) = log.takeAll()
+        for answer in answers {
             guard outcomes[answer.caller - 1] == nil else { throw Violation("caller \(answer.caller) answered twice") }
             outcomes[answer.caller - 1] = answer.outcome
         }
-        guard waiters.count == outcomes.count(where: { $0 == nil }) else {
-            throw Violation("\(waiters.count) in the list of waiters, not those that wait")
+        signOutsUnderWay -= signOutsDone
+        let mayGoOn = !running.subtracting(overdue).isEmpty
+        guard signOutsUnderWay == 0 || mayGoOn && signOutsUnderWay > 0 else {
+            throw Violation("\(signOutsUnderWay) sign-outs wait for nothing")
         }
+        guard machine.waiters == outcomes.count(where: { $0 == nil }) else {
+            throw Violation("\(machine.waiters) in the list of waiters, not those that wait")
+        }
+        seen.answers = answers
+        seen.current = currentLoad
         seen.events = machine.takeEvents()
         seen.published = machine.publishedToken.map { cached in
             .init(
@@ -137,6 +138,31 @@ struct Driver {
                 grace: cached.grace.map { .init(from: $0.from.seconds, until: $0.until.seconds) }
             )
         }
+    }
+}
+
+/// What handlers were told, and how many sign-outs were done, since it was last asked.
+private final class DriverLog: Sendable {
+    private let entries = Locked<(answers: [Observation.Answer], signOutsDone: Int)>(([], 0))
+
+    func answer(_ caller: Int, _ result: LoadResult) {
+        entries.withLock { $0.answers.append(.init(caller: caller, outcome: Outcome(result))) }
+    }
+
+    func signOutIsDone() { entries.withLock { $0.signOutsDone += 1 } }
+
+    func takeAll() -> (answers: [Observation.Answer], signOutsDone: Int) {
+        entries.withLock { entries in
+            defer { entries = ([], 0) }
+            return entries
+        }
+    }
+}
+
+extension AccessTokenStateMachine.Action {
+    /// The numbers of the loads that have to be cancelled.
+    fileprivate var cancelled: Set<Int> {
+        Set(loader.compactMap { if case .cancel(let load) = $0 { load.id.number } else { nil } })
     }
 }
 

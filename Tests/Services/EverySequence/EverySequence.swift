@@ -6,7 +6,8 @@ import AccessTokenCore
 /// - of the waiters only the oldest and the newest are cancelled, of the answered callers only the last that waited;
 /// - the clock moves forward only while a token can still expire by it, and only to the instants that matter;
 /// - only the last answer is repeated, and deadlines pass only for the last two loads;
-/// - of the tokens that are not the current one, only the one before it is rejected.
+/// - of the tokens that are not the current one, only the one before it is rejected, the one that the load brings, and the
+///   one that is kept aside.
 ///
 /// An input is rare if by the contract it changes nothing, or if it sets the clock back. There are so many of them that
 /// longer sequences are checked without: that something changed after all shows in the shorter ones.
@@ -82,9 +83,9 @@ struct EverySequence {
     private func checkInvariants(_ node: Node, _ seen: Observation) throws {
         let driver = node.driver
         let waiting = driver.outcomes.indices.filter { driver.outcomes[$0] == nil }
-        guard waiting.isEmpty || driver.owner != nil else { throw Violation("callers \(waiting) wait for nothing") }
-        guard driver.loads <= node.reasonsToLoad else {
-            throw Violation("\(driver.loads) loads, but only \(node.reasonsToLoad) reasons")
+        guard waiting.isEmpty || !driver.awaited.isEmpty else { throw Violation("callers \(waiting) wait for nothing") }
+        guard driver.loadCount <= node.reasonsToLoad else {
+            throw Violation("\(driver.loadCount) loads, but only \(node.reasonsToLoad) reasons")
         }
         let session = node.specification.facts.session
         var given = seen.answers.compactMap { if case .token(let value) = $0.outcome { value } else { nil } }
@@ -124,6 +125,8 @@ struct EverySequence {
         inputs += facts.loads.suffix(2).map { .deadline(load: $0.number) }
         if let current = specification.current { inputs.append(.invalidate(current.value)) }
         inputs.append(.invalidate(facts.held.dropLast().last?.value ?? "of nobody"))
+        if let running = specification.running { inputs.append(.invalidate("T\(running.number)")) }
+        if let late = facts.aside.last { inputs.append(.invalidate(late.value)) }
         if !specification.edges.isEmpty { inputs += [.clock(.nextEdge), .clock(.pastAll)] }
         if specification.running != nil || specification.current != nil { inputs.append(.clock(.back)) }
         return inputs

@@ -149,7 +149,7 @@ final class ScriptRun {
     }
 
     private func context(_ loads: [LoadID]) -> LoadContext {
-        LoadContext(loads: loads, priority: 0) { true }
+        LoadContext(loads: loads) { true }
     }
 
     private func signOut() {

@@ -53,8 +53,7 @@ enum Stack: String, CaseIterable, Sendable {
                 policy: policy,
                 clock: clock,
                 startTask: executor.map { TaskStarter(executor: $0) } ?? TaskStarter(),
-                eventsOn: EventThread.queue,
-                onEvent: onEvent
+                events: onEvent.map { EventDelivery(to: $0) }
             )
         }
         switch self {

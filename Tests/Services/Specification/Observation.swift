@@ -11,7 +11,6 @@ struct Observation: Equatable {
     struct Start: Equatable {
         var load: Int
         var replacing: String?
-        var priority: UInt8
     }
 
     struct Published: Equatable {
@@ -32,9 +31,8 @@ struct Observation: Equatable {
     var answers: [Answer] = []
     var waits = false
     var start: Start?
-    var raise: UInt8?
-    /// The load that was the current one is so no more.
-    var ended = false
+    /// The load whose answer counts.
+    var current: Int?
     var events: [AccessTokenEvent] = []
     var published: Published?
 }
@@ -92,11 +90,6 @@ extension Outcome {
             case .failure(let error): .unexpected("\(error)")
             }
     }
-}
-
-/// A caller's priority: the second is more urgent than the first, the third in between, and so on.
-func priority(ofCaller number: Int) -> UInt8 {
-    [15, 10, 20][number % 3]
 }
 
 /// Something did what it must not do.

@@ -10,9 +10,14 @@ struct Specification {
         let session: Int
         let replacing: String?
         let startedAt: Double
-        var priority: UInt8
-        /// Answered in time, silent past its deadline, or of a session that ended.
-        var isOver = false
+        /// Why its answer counts no more, or only if nothing newer is there.
+        var end: End?
+        /// The loader is not running it any more.
+        var hasAnswered = false
+        /// The values that were rejected since it was started, but for those that its loader was told of.
+        var rejected: Set<String> = []
+
+        enum End { case answer, deadline, signIn, signOut }
     }
 
     struct Token: Equatable {
@@ -24,6 +29,8 @@ struct Specification {
         var grace: Observation.Grace?
         /// Rejected, or expired and being replaced: not the current one any more.
         var isGone = false
+        /// Rejected while it was kept aside.
+        var isRejected = false
     }
 
     /// What decides about the future; an input that leaves it as it is, is a rare one.
@@ -57,9 +64,11 @@ struct Specification {
     }
 
     var running: Load? {
-        guard let last = facts.loads.last, !last.isOver else { return nil }
-        return last
+        facts.loads.last { $0.end == nil }
     }
+
+    /// A load of a session that a sign-in has replaced is running: the present session must not load (O9).
+    var isHeld: Bool { facts.loads.contains { $0.end == .signIn && !$0.hasAnswered } }
 
     var usable: Token? {
         guard let current, facts.now < current.usableUntil || isInGrace(current) else { return nil }
@@ -97,23 +106,21 @@ struct Specification {
                 grace: token.grace
             )
         }
+        expected.current = running?.number
         if !reportsEvents { expected.events = [] }
         return expected
     }
 
     // MARK: What they have in common
 
-    /// Ends the current load and answers all who wait, in the order in which they came (D1, D2).
-    mutating func end(_ load: Load?, answering outcome: Outcome, _ expected: inout Observation) {
-        guard let load else { return }
-        facts.loads[load.number - 1].isOver = true
-        expected.ended = true
+    /// Answers all who wait, in the order in which they came (D1, D2).
+    mutating func answerAll(_ outcome: Outcome, _ expected: inout Observation) {
         expected.answers = facts.waiting.map { .init(caller: $0, outcome: outcome) }
         facts.waiting = []
     }
 
     /// A load failed: the best token that is left becomes the current one, and waiters are given it if it is valid.
-    mutating func fallBack(from load: Load, failing outcome: Outcome, _ expected: inout Observation) {
+    mutating func fallBack(failing outcome: Outcome, _ expected: inout Observation) {
         if current != nil {
             // The next load ahead of the expiration waits a little.
             let index = facts.held.count - 1
@@ -122,12 +129,19 @@ struct Specification {
         }
         let late = facts.aside.last
         facts.aside = []
-        // One that has expired since does not replace a valid token.
-        if let late, facts.now < late.usableUntil || usable == nil {
+        if let late, late.isRejected {
+            // I9
+            expected.events.append(.init(.ignoredWorthlessAnswer, load: late.load))
+            if usable == nil {
+                facts.held.append(late)
+                giveUpCurrent()
+            }
+        } else if let late, facts.now < late.usableUntil || usable == nil {
+            // One that has expired since does not replace a valid token.
             facts.held.append(late)
             expected.events.append(.init(.adoptedLateAnswer, load: late.load))
         }
-        end(load, answering: usable.map { .token($0.value) } ?? outcome, &expected)
+        answerAll(usable.map { .token($0.value) } ?? outcome, &expected)
     }
 
     mutating func giveUpCurrent() {

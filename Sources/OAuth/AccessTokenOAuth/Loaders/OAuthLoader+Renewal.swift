@@ -98,7 +98,7 @@ extension OAuthLoader {
             }
         }
         let waiting = memory.replies.begin()
-        waiting.onCancel {
+        waiting.whenFired {
             isGivenUp.withLock { $0 = true }
             outstanding.giveUp()
         }

@@ -114,7 +114,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///
     /// **Failure** What the store throws; the service goes on as it was then.
     public func signIn(_ credential: Credential, to service: AsyncAccessTokenService) async throws {
-        try await signIn(credential, after: service.signOuts)
+        await sessionsAreForgotten { done in Task { await service.whenForgotten(done) } }
+        try await signIn(credential)
         // After the store: a load of the service finds the new credential there.
         if let accessToken = credential.accessToken {
             await service.signIn(accessToken)
@@ -125,16 +126,15 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
 
     /// Begins a session in the store and in a queue service, as in an async one; callback code calls it in a `Task`.
     public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
-        try await signIn(credential, after: service.signOuts)
+        await sessionsAreForgotten { done in service.whenForgotten(done) }
+        try await signIn(credential)
         if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
     }
 
-    private func signIn(_ credential: Credential, after signOuts: PendingWork) async throws {
-        // Not inside of a load, for which a sign-out waits.
-        if LoadContext.running == nil {
-            await withCheckedContinuation { continuation in signOuts.whenOver { continuation.resume() } }
-        }
-        try await signIn(credential)
+    /// Waits for the sign-outs of a service that are under way, but not inside of a load, for which a sign-out waits.
+    private func sessionsAreForgotten(_ whenForgotten: (@escaping @Sendable () -> Void) -> Void) async {
+        guard LoadContext.running == nil else { return }
+        await withCheckedContinuation { continuation in whenForgotten { continuation.resume() } }
     }
 
     /// Lets the next load send the refresh token, although the last reply to it could not be read or used.

@@ -68,7 +68,7 @@ public final class AsyncBearerSession: Sendable {
         defer { running.end(cancellation) }
         // A task of its own, which the session can cancel as well as the caller.
         let task = Task { try await reply(to: request) }
-        cancellation.onCancel { task.cancel() }
+        cancellation.whenFired { task.cancel() }
         do {
             return try await withTaskCancellationHandler {
                 try await task.value
@@ -88,7 +88,7 @@ public final class AsyncBearerSession: Sendable {
     private func reply(to request: URLRequest) async throws -> (Data, URLResponse) {
         let outcome = try await tokens.withToken {
             transport.isRejection($0, of: request)
-        } _: { token in
+        } send: { token in
             let outcome = await exchange(request, with: token)
             if transport.isFinalRejection(outcome, of: request) { await tokens.invalidate(token) }
             return outcome
@@ -97,13 +97,13 @@ public final class AsyncBearerSession: Sendable {
     }
 
     private func exchange(_ request: URLRequest, with token: AccessToken) async -> HTTPExchange.Outcome {
-        let cancellation = Cancellation()
+        let cancellation = Latch()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 transport.send(request, with: token, until: cancellation) { continuation.resume(returning: $0) }
             }
         } onCancel: {
-            cancellation.cancel()
+            cancellation.fire()
         }
     }
 }

@@ -64,10 +64,10 @@ public final class BearerSession: Sendable {
             answer(.failure(refusal))
             return .answered
         }
-        cancellation.onCancel { answer(.failure(URLError(.cancelled))) }
+        cancellation.whenFired { answer(.failure(URLError(.cancelled))) }
         let retrieval = tokens.withToken { [transport] outcome in
             transport.isRejection(outcome, of: request)
-        } _: { [transport, tokens] token, reply in
+        } send: { [transport, tokens] token, reply in
             transport.send(request, with: token, until: cancellation) { outcome in
                 if transport.isFinalRejection(outcome, of: request) { tokens.invalidate(token) }
                 reply(.success(outcome))
@@ -75,8 +75,8 @@ public final class BearerSession: Sendable {
         } then: { [transport] result in
             answer(result.flatMap { transport.answer(for: $0) })
         }
-        cancellation.onCancel { retrieval.cancel() }
-        return AccessTokenRetrieval { cancellation.cancel() }
+        cancellation.whenFired { retrieval.cancel() }
+        return AccessTokenRetrieval { cancellation.fire() }
     }
 
     /// Cancels the session's requests that are under way; other sessions and their loads go on.

@@ -42,7 +42,7 @@ struct BearerTransport: Sendable {
     func send(
         _ request: URLRequest,
         with token: AccessToken,
-        until cancellation: Cancellation,
+        until cancellation: Latch,
         redirects: Int = 0,
         then handler: @escaping @Sendable (HTTPExchange.Outcome) -> Void
     ) {
@@ -60,7 +60,7 @@ struct BearerTransport: Sendable {
             send(next, with: token, until: cancellation, redirects: redirects + 1, then: handler)
         }
         exchange.start(over: connections)
-        cancellation.onCancel { exchange.abandon() }
+        cancellation.whenFired { exchange.abandon() }
     }
 
     /// The request that follows a redirect (RFC 9110, section 15.4); `nil` if the outcome is none, or leads elsewhere.

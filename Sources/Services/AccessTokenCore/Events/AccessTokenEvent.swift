@@ -71,9 +71,10 @@ public struct AccessTokenEvent: Hashable, Sendable {
         public static var ignoredAnswerOfOlderLoad: Kind {
             Kind("ignored the late answer of load {load}: a newer load or token is there")
         }
-        /// A load answered late, without a valid token.
+        /// A load answered late without a valid token; or it brought one that had been rejected meanwhile (clause I9), or that had
+        /// expired while the present one is still valid (clause C8).
         public static var ignoredWorthlessAnswer: Kind {
-            Kind("ignored the late answer of load {load}, which brings no valid token")
+            Kind("ignored the answer of load {load}, which brings no valid token")
         }
         /// A load answered once more than once (clause D7).
         public static var ignoredRepeatedAnswer: Kind { Kind("ignored a repeated answer of load {load}") }

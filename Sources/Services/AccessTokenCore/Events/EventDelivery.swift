@@ -31,7 +31,10 @@ package final class EventDelivery: Sendable {
     private let handler: @Sendable (AccessTokenEvent) -> Void
 
     /// - Parameter queue: where the handler is called.
-    package init(on queue: @escaping EventQueue, to handler: @escaping @Sendable (AccessTokenEvent) -> Void) {
+    package init(
+        on queue: @escaping EventQueue = EventThread.queue,
+        to handler: @escaping @Sendable (AccessTokenEvent) -> Void
+    ) {
         self.queue = queue
         self.handler = handler
     }

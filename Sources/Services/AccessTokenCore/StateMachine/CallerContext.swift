@@ -3,20 +3,12 @@ package struct CallerContext: Sendable {
     /// The caller was cancelled already: it may have a token that is there, and start nothing (X3).
     package let isCancelled: Bool
 
-    /// A load runs with the highest priority of its waiters.
-    package let priority: UInt8
-
     /// The loads inside which the caller asks; a load that it starts is inside them too.
     package let loads: [LoadID]
 
     /// By default the present code is the caller; it may be a task or not.
-    package init(
-        isCancelled: Bool = false,
-        priority: UInt8 = Task.currentPriority.rawValue,
-        loads: [LoadID] = LoadContext.currentLoads
-    ) {
+    package init(isCancelled: Bool = false, loads: [LoadID] = LoadContext.currentLoads) {
         self.isCancelled = isCancelled
-        self.priority = priority
         self.loads = loads
     }
 }

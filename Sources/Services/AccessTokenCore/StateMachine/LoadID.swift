@@ -1,19 +1,4 @@
-/// Names a service for as long as the process lives; an address would be used again.
-@usableFromInline
-package struct ServiceID: Hashable, Sendable {
-    private static let last = Locked<UInt64>(0)
-
-    private let number = last.withLock { last in
-        last += 1
-        return last
-    }
-
-    /// A name that no service had before.
-    package init() {}
-}
-
 /// One load of one service: whose an answer or a deadline is, and which load a caller is inside of.
-@usableFromInline
 package struct LoadID: Hashable, Sendable {
     package let service: ServiceID
 

@@ -1,39 +1,25 @@
-/// Names one waiter of one service, for its cancellation; never used for another waiter.
-@usableFromInline
-package typealias WaiterID = Int
-
-/// The waiters of a service, in the order in which they came (clause D2).
+/// The waiters of one kind, in the order in which they came (clause D2).
 ///
 /// A waiter leaves the list once, and is answered by the code that takes it out: never twice, and never not (D1). Memory
 /// follows the waiters that are there: taking one out leaves a gap, and the gaps are closed when they are more than half of
 /// the list.
-@frozen @usableFromInline
-package struct WaiterList<Waiter> {
+package struct WaiterList<Element: Sendable>: Sendable {
     /// Sorted by ID; a waiter that has left is `nil`.
-    @usableFromInline var entries: [(id: WaiterID, waiter: Waiter?)] = []
-    @usableFromInline var lastID = 0
+    private(set) var entries: [(id: Waiter.ID, waiter: Element?)] = []
 
     /// How many wait.
-    @usableFromInline package internal(set) var count = 0
+    package private(set) var count = 0
 
-    @inlinable
     package init() {}
 
-    /// Names the next waiter, before it is there.
-    @inlinable
-    package var nextID: WaiterID { lastID + 1 }
-
-    @inlinable
-    package mutating func append(_ waiter: Waiter) -> WaiterID {
-        lastID += 1
-        entries.append((lastID, waiter))
+    /// Adds a waiter whose ID is greater than those of the waiters before it.
+    package mutating func append(_ waiter: Element, as id: Waiter.ID) {
+        entries.append((id, waiter))
         count += 1
-        return lastID
     }
 
     /// Takes one out, unless it has left already.
-    @inlinable
-    package mutating func take(_ id: WaiterID) -> Waiter? {
+    package mutating func take(_ id: Waiter.ID) -> Element? {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
@@ -49,18 +35,13 @@ package struct WaiterList<Waiter> {
     }
 
     /// Takes all of them out.
-    @inlinable
     package mutating func takeAll() -> WaiterList {
         let taken = self
-        entries = []
-        count = 0
+        self = WaiterList()
         return taken
     }
 
-    @inlinable
-    package consuming func forEach(_ body: (Waiter) -> Void) {
+    package func forEach(_ body: (Element) -> Void) {
         for case let waiter? in entries.lazy.map(\.waiter) { body(waiter) }
     }
 }
-
-extension WaiterList: Sendable where Waiter: Sendable {}

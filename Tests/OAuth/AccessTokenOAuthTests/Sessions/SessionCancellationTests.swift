@@ -80,13 +80,13 @@ struct SessionCancellationTests {
         let running = RunningRequests()
         let calls = Locked(0)
         let (ended, running2) = (running.begin(), running.begin())
-        for cancellation in [ended, running2] { cancellation.onCancel { calls.withLock { $0 += 1 } } }
+        for cancellation in [ended, running2] { cancellation.whenFired { calls.withLock { $0 += 1 } } }
         running.end(ended)
         running.cancelAll()
         running.cancelAll()
         #expect(calls.withLock { $0 } == 1)
         // What comes after the cancellation is cancelled as well.
-        running2.onCancel { calls.withLock { $0 += 10 } }
+        running2.whenFired { calls.withLock { $0 += 10 } }
         #expect(calls.withLock { $0 } == 11)
         running.end(running2)
         #expect(running.count == 0)

@@ -53,14 +53,14 @@ private struct CallbackSession: TestedSession {
     let base: BearerSession
 
     func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        let cancellation = Cancellation()
+        let cancellation = Latch()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let retrieval = base.data(for: request) { continuation.resume(with: $0) }
-                cancellation.onCancel { retrieval.cancel() }
+                cancellation.whenFired { retrieval.cancel() }
             }
         } onCancel: {
-            cancellation.cancel()
+            cancellation.fire()
         }
     }
 

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenCore
 import Dispatch
 import InterleavingExplorer
 
@@ -60,8 +61,7 @@ extension Subject {
             clock: surroundings.clock,
             loaderOn: queues?.loader ?? queue,
             handlersOn: queues?.handlers ?? queue,
-            eventsOn: { queue.enqueue($0) },
-            onEvent: onEvent
+            events: onEvent.map { EventDelivery(on: { queue.enqueue($0) }, to: $0) }
         )
     }
 }

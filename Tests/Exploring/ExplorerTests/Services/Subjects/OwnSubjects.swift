@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenCore
 import InterleavingExplorer
 
 extension Subject {
@@ -57,8 +58,7 @@ extension Subject {
             policy: surroundings.policy,
             clock: surroundings.clock,
             startTask: TaskStarter(executor: surroundings.run.executor),
-            eventsOn: { deliver in Task.detached { deliver() } },
-            onEvent: onEvent
+            events: onEvent.map { EventDelivery(on: { deliver in Task.detached { deliver() } }, to: $0) }
         )
     }
 }

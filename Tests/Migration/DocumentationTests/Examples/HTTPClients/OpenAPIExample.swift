@@ -15,7 +15,7 @@ nonisolated enum OpenAPIExample {
             let canRepeat = body?.iterationBehavior != .single
             return try await tokens.withToken { (reply: (HTTPResponse, HTTPBody?)) in
                 reply.0.status == .unauthorized && canRepeat
-            } _: { token in
+            } send: { token in
                 var request = request
                 request.headerFields[.authorization] = "Bearer \(token.value)"
                 let reply = try await next(request, body, baseURL)

@@ -16,7 +16,7 @@ nonisolated enum URLSessionExample {
             let url = url.appendingPathComponent(name)
             let (file, response) = try await tokens.withToken { (reply: (URL, URLResponse)) in
                 status(of: reply.1) == 401
-            } _: { token in
+            } send: { token in
                 var request = URLRequest(url: url)
                 request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
                 let reply = try await session.download(for: request)

@@ -1,0 +1,114 @@
+import AccessTokenContract
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("An app that starts", .eightAtATime, .timeLimit(.minutes(10)))
+struct LaunchTests {
+    let loader = ControlledLoader()
+    let clock = ManualClock()
+
+    /// A service of either kind.
+    struct Service: Sendable {
+        let tokens: any AsyncAccessTokenProviding
+        let currentToken: @Sendable () -> AccessToken?
+        let signIn: @Sendable (AccessToken?) async -> Void
+    }
+
+    private func service(_ engine: Engine, token: AccessToken? = nil) -> Service {
+        switch engine {
+        case .queue:
+            let service = AccessTokenService(token: token, loader: loader, clock: clock)
+            return Service(tokens: service, currentToken: { service.currentToken }) {
+                if let token = $0 { service.signIn(token) } else { service.signIn() }
+            }
+        case .actor:
+            let service = AsyncAccessTokenService(token: token, loader: loader, clock: clock)
+            return Service(tokens: service, currentToken: { service.currentToken }) {
+                if let token = $0 { await service.signIn(token) } else { await service.signIn() }
+            }
+        }
+    }
+
+    private func token(_ value: String, lasting seconds: Double = 3_600) -> AccessToken {
+        AccessToken(value: value, expiration: clock.now + seconds)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `with a valid token that was stored loads nothing`(_ engine: Engine) async throws {
+        let stored = token("stored")
+        let service = service(engine, token: stored)
+        #expect(service.currentToken() == stored)
+        #expect(try await service.tokens.token() == stored)
+        #expect(loader.loads.isEmpty)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `with an expired token that was stored loads once, told what the load replaces (C11)`(_ engine: Engine)
+        async throws
+    {
+        let (stored, new) = (token("stored", lasting: -1), token("new"))
+        let service = service(engine, token: stored)
+        #expect(service.currentToken() == nil)
+        let callers = (1...10).map { _ in Task { try await service.tokens.token() } }
+        let load = await loader.started(1)
+        #expect(load?.replacing == stored)
+        load?.answer(.success(new))
+        for caller in callers { #expect(try await caller.valueInTime == new) }
+        #expect(loader.loads.count == 1)
+    }
+
+    /// Two loads at once would send the same refresh token, and the server would end the session.
+    @Test(arguments: Engine.allCases, ["with an expired token", "without a token"])
+    func `and signs in during its first load does not load beside it (O9)`(_ engine: Engine, _ kind: String)
+        async throws
+    {
+        let service = service(engine)
+        let first = Task { try await service.tokens.token() }
+        let load = await loader.started(1)
+        let expired = kind == "without a token" ? nil : token("expired", lasting: -1)
+        await service.signIn(expired)
+        let cancelled = Task { try await service.tokens.token() }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.valueInTime }
+        #expect(loader.loads.count == 1)
+        load?.answer(.success(token("of the former session")))
+        let next = await loader.started(2)
+        #expect(next?.replacing == expired)
+        let new = token("new")
+        next?.answer(.success(new))
+        #expect(try await first.valueInTime == new)
+        #expect(service.currentToken() == new)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `and signs in during a load that hangs waits no longer than that load's deadline (O9)`(_ engine: Engine)
+        async throws
+    {
+        let service = service(engine)
+        let first = Task { try await service.tokens.token() }
+        let stuck = await loader.started(1)
+        clock.advance(by: 30)
+        await service.signIn(nil)
+        #expect(loader.loads.count == 1)
+        clock.advance(by: 30)
+        let next = await loader.started(2)
+        let new = token("new")
+        next?.answer(.success(new))
+        #expect(try await first.valueInTime == new)
+        stuck?.answer(.success(token("of the former session")))
+        #expect(service.currentToken() == new)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `and logs in with a valid token during a load that hangs waits for nothing`(_ engine: Engine) async throws {
+        let service = service(engine)
+        let first = Task { try await service.tokens.token() }
+        _ = await loader.started(1)
+        let new = token("new")
+        await service.signIn(new)
+        #expect(try await first.valueInTime == new)
+        #expect(try await service.tokens.token() == new)
+        #expect(loader.loads.count == 1)
+    }
+}
