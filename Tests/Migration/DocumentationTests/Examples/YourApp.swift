@@ -47,27 +47,30 @@ nonisolated final class YourEndpoint: Sendable {
     }
 }
 
-/// Stands for the place where an app keeps its refresh token.
+/// Stands for the place where an app keeps its tokens.
 nonisolated final class YourKeychain: Sendable {
-    private let stored: Locked<String?>
+    private let stored: Locked<(refreshToken: String?, accessToken: AccessToken?)>
 
-    init(refreshToken: String?) {
-        stored = Locked(refreshToken)
+    init(refreshToken: String?, accessToken: AccessToken? = nil) {
+        stored = Locked((refreshToken, accessToken))
     }
 
-    var refreshToken: String? { stored.withLock { $0 } }
+    var refreshToken: String? { stored.withLock { $0.refreshToken } }
+
+    /// The access token of the last login; it may have expired.
+    var accessToken: AccessToken? { stored.withLock { $0.accessToken } }
 
     /// Stores `new` if `old` is still there; with `nil`, removes `old` if it is still there.
     func replace(_ old: String, with new: String?) {
-        stored.withLock { if $0 == old { $0 = new } }
+        stored.withLock { if $0.refreshToken == old { $0 = (new, nil) } }
     }
 
-    func store(_ refreshToken: String) {
-        stored.withLock { $0 = refreshToken }
+    func store(_ refreshToken: String, _ accessToken: AccessToken? = nil) {
+        stored.withLock { $0 = (refreshToken, accessToken) }
     }
 
-    func removeRefreshToken() {
-        stored.withLock { $0 = nil }
+    func removeTokens() {
+        stored.withLock { $0 = (nil, nil) }
     }
 }
 

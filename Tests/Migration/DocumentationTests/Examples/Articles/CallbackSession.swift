@@ -16,7 +16,11 @@ final class CallbackSession {
 
     init(endpoint: YourEndpoint, keychain: YourKeychain) {
         self.keychain = keychain
-        tokens = AccessTokenService(loader: TokenLoader(endpoint: endpoint, keychain: keychain), handlerQueue: .main)
+        tokens = AccessTokenService(
+            token: keychain.accessToken,
+            loader: TokenLoader(endpoint: endpoint, keychain: keychain),
+            handlerQueue: .main
+        )
         screen = keychain.refreshToken == nil ? .signIn : .content
     }
 
@@ -26,8 +30,9 @@ final class CallbackSession {
     func signIn(with reply: YourEndpoint.Token) {
         signOuts.notify(queue: .main) {  // A sign-out that is under way would remove what is stored before its end.
             MainActor.assumeIsolated {
-                self.keychain.store(reply.refreshToken)
-                self.tokens.signIn(AccessToken(value: reply.value, expiration: reply.expiresAt))
+                let token = AccessToken(value: reply.value, expiration: reply.expiresAt)
+                self.keychain.store(reply.refreshToken, token)
+                self.tokens.signIn(token)
                 self.screen = .content
             }
         }
@@ -35,7 +40,7 @@ final class CallbackSession {
 
     func signOut() {
         (screen, friends, message) = (.signIn, [], nil)
-        keychain.removeRefreshToken()  // `isSignedIn` is false at once, also after a crash.
+        keychain.removeTokens()  // `isSignedIn` is false at once, also after a crash.
         signOuts.enter()
         tokens.signOut { [signOuts] in signOuts.leave() }
     }

@@ -22,7 +22,7 @@ struct TokenLoader: AccessTokenLoader {
     }
 
     func signOut(then done: @escaping @Sendable () -> Void) {
-        keychain.removeRefreshToken()
+        keychain.removeTokens()
         done()
     }
 }
