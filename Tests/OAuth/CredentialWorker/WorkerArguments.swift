@@ -1,6 +1,5 @@
 import AccessTokenOAuth
 import Foundation
-import Synchronization
 
 #if Postgres
 import AccessTokenPostgres
@@ -51,7 +50,7 @@ struct WorkerArguments {
 /// What a worker has done: lines in a file, which outlive the worker that is killed.
 final class Journal: Sendable {
     private let file: FileHandle
-    private let lock = Mutex(())
+    private let lock = Locked(())
 
     init(_ path: String) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil),

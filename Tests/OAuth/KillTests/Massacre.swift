@@ -2,7 +2,6 @@
 import AccessTokenOAuth
 import Foundation
 import LoopbackAuthorizationServer
-import Synchronization
 import Testing
 
 /// Processes that share a credential, and of which one after the other is killed, while others are stopped and go on, at a
@@ -46,7 +45,7 @@ struct Massacre {
     }
 
     private func run() async throws -> Outcome {
-        let reused = Mutex<[TokenName]>([])
+        let reused = Locked<[TokenName]>([])
         let server = try RotatingAuthorizationServer(grace: grace, latency: 0.01) { event in
             if case .reuseDetected(let name) = event { reused.withLock { $0.append(name) } }
         }

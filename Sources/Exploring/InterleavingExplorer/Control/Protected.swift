@@ -35,6 +35,8 @@ package final class Protected<State: Sendable>: Sendable {
         mutex = Mutex(state)
     }
 
+    // Not inlined: after an `await`, a `Mutex` inlined into an async function may take the thread for the former one.
+    @inline(never)
     package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
         -> Result
     {

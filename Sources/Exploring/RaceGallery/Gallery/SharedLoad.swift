@@ -1,5 +1,4 @@
 import InterleavingExplorer
-import Synchronization
 
 /// What a version awaits, such as a token, a picture or data.
 ///
@@ -56,7 +55,7 @@ final class LoadCounter: Sendable {
         var most = 0
     }
 
-    private let current = Mutex(Counts())
+    private let current = Protected(Counts())
     private let answer: @Sendable (_ number: Int) async throws -> Void
 
     init(answer: @escaping @Sendable (_ number: Int) async throws -> Void) {

@@ -8,6 +8,8 @@ nonisolated struct Locked<Value>: ~Copyable, Sendable {
         mutex = Mutex(value)
     }
 
+    // Inlined into an async function, a `Mutex` on Linux may take the thread after an `await` for the one before it.
+    @inline(never)
     borrowing func withLock<Result>(
         _ body: (inout sending Value) throws -> sending Result
     ) rethrows -> sending Result {

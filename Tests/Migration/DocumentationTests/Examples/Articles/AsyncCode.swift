@@ -1,4 +1,5 @@
 import AccessTokenAsync
+import Synchronization
 
 enum AsyncCode {
     actor RotatingLoader: AsyncAccessTokenLoader {
@@ -35,6 +36,22 @@ enum AsyncCode {
             defer { isRefreshing = false }
             let reply = try await endpoint.requestToken()
             return AccessToken(value: reply.value, expiration: reply.expiresAt)
+        }
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    final class RunningRequests: Sendable {
+        private let count = Mutex(0)
+
+        @inline(never)
+        private func change(by number: Int) {
+            count.withLock { $0 += number }
+        }
+
+        func send<Reply: Sendable>(_ request: @Sendable () async throws -> Reply) async throws -> Reply {
+            change(by: 1)
+            defer { change(by: -1) }
+            return try await request()
         }
     }
 }
