@@ -59,12 +59,12 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
 
 // The lock is apart from the value: the thread sanitizer takes a change of the value for one of the whole object.
 #if canImport(Darwin)
-// Safe: what it holds is made for many threads.
-@usableFromInline
+// Safe: what it holds is made for many threads, and nobody else has the pointer.
+@safe @usableFromInline
 final class PlainLock: @unchecked Sendable {
     // Allocated, since the lock must not move.
     private let unfairLock: os_unfair_lock_t = {
-        let lock = unsafe os_unfair_lock_t.allocate(capacity: 1)
+        let lock = os_unfair_lock_t.allocate(capacity: 1)
         unsafe lock.initialize(to: os_unfair_lock())
         return unsafe lock
     }()

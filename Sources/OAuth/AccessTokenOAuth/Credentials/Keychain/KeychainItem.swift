@@ -58,7 +58,7 @@ struct SystemKeychainItem: KeychainItem {
     }
 
     func add(_ data: Data) -> Int32 {
-        unsafe SecItemAdd(query.merging(attributes(data)) { $1 } as CFDictionary, nil)
+        SecItemAdd(query.merging(attributes(data)) { $1 } as CFDictionary, nil)
     }
 
     func update(_ data: Data) -> Int32 {
@@ -66,7 +66,7 @@ struct SystemKeychainItem: KeychainItem {
     }
 
     func words(for status: Int32) -> String {
-        unsafe SecCopyErrorMessageString(status, nil) as String? ?? "status \(status)"
+        SecCopyErrorMessageString(status, nil) as String? ?? "status \(status)"
     }
 }
 #endif
