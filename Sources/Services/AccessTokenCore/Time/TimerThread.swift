@@ -4,22 +4,14 @@ package import Dispatch
 ///
 /// It needs no thread of Dispatch and none of the pool that runs tasks: code that blocks all of those holds up no block here.
 package final class TimerThread: Sendable {
-    private struct Timer: Sendable {
-        let number: UInt64
-        let deadline: DispatchTime
-        let action: @Sendable () -> Void
-    }
-
     private struct State: Sendable {
-        /// Those of one deadline in the order in which they were scheduled.
-        var timers: [Timer] = []
-        var lastNumber: UInt64 = 0
-        /// Whether the thread is told already that the earliest timer is another one.
+        var actions = TimerHeap<@Sendable () -> Void>()
+        /// Whether the thread is told already that the earliest deadline is another one.
         var isWoken = false
     }
 
     private let state = Locked(State())
-    /// Left when the earliest timer is another one.
+    /// Left when the earliest deadline is another one.
     ///
     /// A semaphore would wait by the wall clock on Linux: setting that back would prolong the deadlines.
     private let earliestChanged = DispatchGroup()
@@ -31,26 +23,16 @@ package final class TimerThread: Sendable {
 
     @discardableResult
     package func schedule(at deadline: DispatchTime, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            let timer = Timer(number: state.lastNumber, deadline: deadline, action: action)
-            // Nearly all have the same delay, so that a new timer is the last one.
-            let index = state.timers.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
-            state.timers.insert(timer, at: index)
-            if index == 0 && !state.isWoken {
+        let id = state.withLock { state in
+            let isEarliest = state.actions.earliest.map { deadline < $0 } ?? true
+            if isEarliest && !state.isWoken {
                 state.isWoken = true
                 earliestChanged.leave()
             }
-            return timer.number
+            return state.actions.add(action, at: deadline)
         }
-        return AccessTokenTimer { [self] in cancel(number) }
-    }
-
-    private func cancel(_ number: UInt64) {
-        // Released outside of the lock, since the last reference to a service may go with it.
-        _ = state.withLock { state in
-            state.timers.firstIndex { $0.number == number }.map { state.timers.remove(at: $0) }
-        }
+        // Released outside of the lock, since the last reference to a service may go with the action.
+        return AccessTokenTimer { [self] in _ = state.withLock { $0.actions.remove(id) } }
     }
 
     func run() -> Never {
@@ -61,13 +43,9 @@ package final class TimerThread: Sendable {
         let earliest = state.withLock { state in
             if state.isWoken { earliestChanged.enter() }
             state.isWoken = false
-            return state.timers.first?.deadline ?? .distantFuture
+            return state.actions.earliest ?? .distantFuture
         }
         guard earliestChanged.wait(timeout: earliest) == .timedOut else { return }
-        let due = state.withLock { state -> Timer? in
-            guard let first = state.timers.first, first.deadline <= .now() else { return nil }
-            return state.timers.removeFirst()
-        }
-        due?.action()
+        state.withLock { $0.actions.removeFirst(dueAt: .now()) }?()
     }
 }
