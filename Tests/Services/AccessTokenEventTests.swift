@@ -86,6 +86,23 @@ struct AccessTokenEventTests {
         return try #require(events.last)
     }
 
+    @Test("that is written behind a closed pipe does not end the process, and leaves its signals as they were")
+    func isWrittenBehindAClosedPipe() async {
+        await #expect(processExitsWith: .success) {
+            var ends: [Int32] = [0, 0]
+            guard unsafe pipe(&ends) == 0, dup2(ends[1], STDERR_FILENO) >= 0 else { exit(EXIT_FAILURE) }
+            close(ends[0])
+            let log = AccessTokenEventLog.standardError()
+            for _ in 0..<3 { log(.init(.signedIn, waiters: 0)) }
+            var mask = sigset_t()
+            var pending = sigset_t()
+            unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+            unsafe sigpending(&pending)
+            let isBlocked = unsafe sigismember(&mask, SIGPIPE) == 1
+            exit(unsafe !isBlocked && sigismember(&pending, SIGPIPE) == 0 ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
     @Test("that comes while a thousand wait is lost, and the next delivery says how many were")
     func isLost() {
         let queue = HeldQueue()

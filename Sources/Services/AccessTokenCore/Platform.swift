@@ -37,9 +37,3 @@ func startThread(of timers: TimerThread) {
     Thread.detachNewThread { timers.run() }
     #endif
 }
-
-/// Writes a text to standard error, and ignores that it cannot.
-func writeToStandardError(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-}
