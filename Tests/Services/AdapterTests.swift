@@ -82,7 +82,15 @@ struct AdapterTests {
         #expect(answers.tokens.count == (isDropped ? 0 : 2))
     }
 
-    @Test func `calls reach a service of others in their order, whatever their priorities`() async {
+    @Test(arguments: [false, true])
+    func `calls reach a service of others in their order, whatever their priorities`(isWrapped: Bool) async {
+        /// Leaves the executor of its caller before it reaches the actor.
+        struct Wrapper: AsyncAccessTokenProviding {
+            let base: any AsyncAccessTokenProviding
+            @concurrent func token() async throws -> AccessToken { try await base.token() }
+            @concurrent func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
+            @concurrent func signOut() async { await base.signOut() }
+        }
         actor WrittenDown: AsyncAccessTokenProviding {
             nonisolated let calls = Locked<[String]>([])
             func token() async throws -> AccessToken {
@@ -94,7 +102,7 @@ struct AdapterTests {
         }
         for _ in 0..<50 {
             let foreign = WrittenDown()
-            let adapter = CallbackServiceAdapter(of: foreign)
+            let adapter = CallbackServiceAdapter(of: isWrapped ? Wrapper(base: foreign) : foreign)
             let isDone = Event()
             await Task.detached(priority: .background) { _ = adapter.callFromLegacyCode { _ in } }.value
             await Task.detached(priority: .low) { adapter.invalidate(validToken) }.value
@@ -102,6 +110,92 @@ struct AdapterTests {
             await isDone.wait()
             #expect(foreign.calls.withLock { $0 } == ["token", "invalidate", "signOut"])
         }
+    }
+
+    @Test(arguments: 1...20)
+    func `a rejected token is not sent again behind a service that takes its time with it`(_: Int) async throws {
+        struct Unhurried: AsyncAccessTokenProviding {
+            let base: AsyncAccessTokenService
+            func token() async throws -> AccessToken { try await base.token() }
+            func invalidate(_ rejected: AccessToken) async {
+                for _ in 0..<100 { await Task.yield() }
+                await base.invalidate(rejected)
+            }
+            func signOut() async {}
+        }
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        await service.signIn(validToken)
+        let adapter = CallbackServiceAdapter(of: Unhurried(base: service))
+        let sent = Locked<[AccessToken]>([])
+        let isAnswered = Event()
+        adapter.withToken(
+            send: { (token, reply: @escaping @Sendable (Result<Void, any Error>) -> Void) in
+                sent.withLock { $0.append(token) }
+                reply(token == validToken ? .failure(AccessTokenError.tokenRejected) : .success(()))
+            },
+            then: { _ in isAnswered.happen() }
+        )
+        let new = AccessToken(value: "new")
+        await loader.started(1)?.answer(.success(new))
+        await isAnswered.wait()
+        #expect(sent.withLock { $0 } == [validToken, new])
+    }
+
+    @Test func `a service of others that blocks does not stall the actor behind it`() async throws {
+        final class Blocking: AsyncAccessTokenProviding {
+            let base: AsyncAccessTokenService
+            let calls = Locked(0)
+            let isSecondMade = DispatchSemaphore(value: 0)
+            let isSecondBlocked = Event()
+            let isOver = DispatchSemaphore(value: 0)
+
+            init(base: AsyncAccessTokenService) { self.base = base }
+
+            private func block() {
+                let call = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                if call == 1 { isSecondMade.wait() }
+                guard call == 2 else { return }
+                isSecondBlocked.happen()
+                isOver.wait()
+            }
+            func token() async throws -> AccessToken {
+                block()
+                return try await base.token()
+            }
+            func invalidate(_ rejected: AccessToken) async {}
+            func signOut() async {}
+        }
+        let service = AsyncAccessTokenService(loader: loader, clock: clock)
+        let foreign = Blocking(base: service)
+        let adapter = CallbackServiceAdapter(of: foreign)
+        let answers = Answers()
+        for _ in 1...2 { adapter.callFromLegacyCode(then: answers.take) }
+        foreign.isSecondMade.signal()
+        await foreign.isSecondBlocked.wait()
+        let direct = Task<Void, any Error> { await service.signIn(validToken) }
+        await #expect(throws: Never.self) { try await direct.valueInTime }
+        foreign.isOver.signal()
+        await answers.count(2)
+    }
+
+    @Test(arguments: [true, false])
+    func `a cancelled caller does not wait for calls that were made before (X1)`(isAdapted: Bool) async throws {
+        let adapter = CallbackServiceAdapter(of: AsyncAccessTokenService(loader: loader, clock: clock))
+        let hasBegun = Event()
+        let mayEnd = Event()
+        adapter.inOrder {
+            hasBegun.happen()
+            await mayEnd.wait()
+        }
+        await hasBegun.wait()
+        let caller = Task { try await isAdapted ? AsyncServiceAdapter(of: adapter).token() : adapter.token() }
+        for _ in 0..<10 { await Task.yield() }
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.valueInTime }
+        mayEnd.happen()
     }
 
     @Test func `sign-out ends also where the handler is dropped`() async {

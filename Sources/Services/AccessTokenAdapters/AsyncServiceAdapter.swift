@@ -33,7 +33,7 @@ public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
 
     /// A valid token; see ``AsyncAccessTokenProviding/token()``.
     public nonisolated(nonsending) func token() async throws -> AccessToken {
-        await adapter?.callsHaveReachedTheService()
+        try await adapter?.callsHaveReachedTheServiceOrCancellation()
         if let service { return try await service.token() }
         try Task.checkCancellation()
         return try await tokenByCallback { handler in base.retrieveToken(then: handler) }
@@ -41,14 +41,14 @@ public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
 
     /// Says that a server rejected this token; see ``AsyncAccessTokenProviding/invalidate(_:)``.
     public func invalidate(_ rejected: AccessToken) async {
-        await adapter?.callsHaveReachedTheService()
+        await adapter?.service.callsHaveReachedIt(isCancellable: false)
         if let service { return await service.invalidate(rejected) }
         base.invalidate(rejected)
     }
 
     /// Ends the session; see ``AsyncAccessTokenProviding/signOut()``.
     public func signOut() async {
-        await adapter?.callsHaveReachedTheService()
+        await adapter?.service.callsHaveReachedIt(isCancellable: false)
         if let service { return await service.signOut() }
         await withCheckedContinuation { continuation in
             let finish = OneShot(abandoned: ()) { continuation.resume() }

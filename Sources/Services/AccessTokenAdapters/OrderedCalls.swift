@@ -27,13 +27,22 @@ final class OrderedCalls: Sendable {
         if isFirst { startTask { [self] in await makeCalls() } }
     }
 
-    /// Returns when the calls that were added before have returned.
-    nonisolated(nonsending) func finished() async {
+    /// Returns when the calls that were added before have returned, or when the task is cancelled, if that counts.
+    nonisolated(nonsending) func finished(isCancellable: Bool) async {
         let (areUnderWay, number) = state.withLock { ($0.areUnderWay, $0.number) }
         // A call that waited for its own end would wait for ever.
         let isInside = Self.enclosing.map { $0 == (ObjectIdentifier(self), number) } ?? false
         guard areUnderWay, !isInside else { return }
-        await withCheckedContinuation { continuation in add { continuation.resume() } }
+        let cancelled = Latch()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let finish = OneShot(abandoned: ()) { continuation.resume() }
+                add { finish(()) }
+                if isCancellable { cancelled.whenFired { finish(()) } }
+            }
+        } onCancel: {
+            cancelled.fire()
+        }
     }
 
     private func makeCalls() async {

@@ -1,0 +1,42 @@
+import AccessTokenAsync
+import AccessTokenCore
+
+/// The package's actor: tells when a call has reached it, and is asked without a task for each caller.
+struct AdaptedActor: AdaptedService {
+    private let service: AsyncAccessTokenService
+    private let calls: OrderedCalls
+
+    init(_ service: AsyncAccessTokenService) {
+        self.service = service
+        calls = OrderedCalls(startTask: service.startTask)
+    }
+
+    var freshToken: AccessToken? { calls.areUnderWay ? nil : service.freshToken }
+
+    func retrieveToken(_ answer: OneShot<LoadResult>, until cancelled: Latch) {
+        let caller = CallerContext()
+        calls.add { [service, calls] in
+            guard let waiter = await service.retrieveToken(by: caller, then: { answer($0) }) else { return }
+            cancelled.whenFired { [weak service] in calls.add { await service?.cancel(waiter) } }
+        }
+    }
+
+    func invalidate(_ rejected: AccessToken) {
+        call(inOrder: { [service] in await service.invalidate(rejected) })
+    }
+
+    func signOut(then finish: OneShot<Void>) {
+        let enclosing = LoadContext.currentLoads
+        calls.add { [service] in await service.endSession(inside: enclosing) { finish(()) } }
+    }
+
+    func call(inOrder call: @escaping @Sendable () async -> Void) {
+        // As a task would be, the call is inside the loads that the caller is inside (R1).
+        let context = LoadContext.current
+        calls.add { await LoadContext.$current.withValue(context) { await call() } }
+    }
+
+    nonisolated(nonsending) func callsHaveReachedIt(isCancellable: Bool) async {
+        await calls.finished(isCancellable: isCancellable)
+    }
+}

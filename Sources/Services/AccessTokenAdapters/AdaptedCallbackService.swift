@@ -1,0 +1,33 @@
+import AccessTokenCore
+import AccessTokenGCD
+
+/// A callback service: it is called directly, in the order of the calls.
+struct AdaptedCallbackService: AdaptedService {
+    private let service: any AccessTokenProviding
+    private let order = OrderedStart()
+
+    init(_ service: any AccessTokenProviding) {
+        self.service = service
+    }
+
+    var freshToken: AccessToken? { nil }
+
+    func retrieveToken(_ answer: OneShot<LoadResult>, until cancelled: Latch) {
+        let retrieval = service.retrieveToken { answer($0) }
+        cancelled.whenFired { retrieval.cancel() }
+    }
+
+    func invalidate(_ rejected: AccessToken) {
+        service.invalidate(rejected)
+    }
+
+    func signOut(then finish: OneShot<Void>) {
+        service.signOut { finish(()) }
+    }
+
+    func call(inOrder call: @escaping @Sendable () async -> Void) {
+        order.startTask(isWaitedFor: true, call)
+    }
+
+    nonisolated(nonsending) func callsHaveReachedIt(isCancellable: Bool) async {}
+}

@@ -1,0 +1,24 @@
+import AccessTokenCore
+
+/// A service behind a ``CallbackServiceAdapter``: one type for each way to call a service.
+protocol AdaptedService: Sendable {
+    /// The current token, unless it might overtake a call that the service has not seen yet.
+    var freshToken: AccessToken? { get }
+
+    /// Asks for a token.
+    ///
+    /// The caller has an answer already when `cancelled` fires.
+    func retrieveToken(_ answer: OneShot<LoadResult>, until cancelled: Latch)
+
+    func invalidate(_ rejected: AccessToken)
+
+    func signOut(then finish: OneShot<Void>)
+
+    /// Makes a call that no later call overtakes: those begin when it has returned.
+    func call(inOrder call: @escaping @Sendable () async -> Void)
+
+    /// Returns when the calls that were made before have reached the service, if it can tell.
+    ///
+    /// - Parameter isCancellable: whether the cancellation of the task ends the wait.
+    nonisolated(nonsending) func callsHaveReachedIt(isCancellable: Bool) async
+}
