@@ -24,7 +24,7 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
         }
     }
 
-    /// What happened, to what, and what to do next.
+    /// For programmers and logs: what happened, to what, and what to do next.
     public var description: String { "No token: \(sentence)" }
 
     private var sentence: String {
@@ -112,8 +112,13 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
         }
     }
 
-    /// The same as `description`, for code that shows `localizedDescription`.
-    public var errorDescription: String? { description }
+    /// For the people who use the app, as `localizedDescription`: what happened and what they can do, in English.
+    public var errorDescription: String? {
+        if requiresSignIn { return "Your session is over. Sign in to go on." }
+        if sessionMayBeSpent { return "The sign-in server gave an answer that cannot be used. Sign in again to go on." }
+        if isTransient { return "The sign-in server cannot be reached, or is busy. Try again in a moment." }
+        return "The sign-in server did not let the app in. Try again later, or sign in again."
+    }
 
     /// A mirror without the server's free text: `dump` prints no secret.
     public var customMirror: Mirror {

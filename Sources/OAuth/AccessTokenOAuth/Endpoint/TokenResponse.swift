@@ -44,11 +44,13 @@ public struct TokenResponse: Hashable, Sendable {
     /// - Parameters:
     ///   - members: those of ``TokenEndpointReply/members`` or ``TokenEndpointReply/members(of:)``, changed as needed.
     ///   - received: when the reply came: a lifetime counts from here.
-    public init?(members: [String: String], received: Date) {
+    ///   - expiration: when the access token expires, for a server that says so in another member than `expires_in`.
+    public init?(members: [String: String], received: Date, expiration: Date? = nil) {
         guard let value = members["access_token"], !value.isEmpty else { return nil }
         let lifetime = TokenReplyMembers.lifetime(members["expires_in"].map { .text($0) })
+        let expiration = expiration ?? lifetime.map { received.addingTimeInterval($0) }
         self.init(
-            accessToken: AccessToken(value: value, expiration: lifetime.map { received.addingTimeInterval($0) }),
+            accessToken: AccessToken(value: value, expiration: expiration),
             refreshToken: members["refresh_token"].flatMap { $0.isEmpty ? nil : $0 },
             scope: members["scope"].flatMap { $0.isEmpty ? nil : $0 },
             otherMembers: members.filter { !TokenReplyMembers.known.contains($0.key) }

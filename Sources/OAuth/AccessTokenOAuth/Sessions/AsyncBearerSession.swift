@@ -1,5 +1,5 @@
 public import AccessTokenAsync
-import AccessTokenCore
+public import AccessTokenCore
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -45,19 +45,28 @@ public final class AsyncBearerSession: Sendable {
     ///     count for each attempt by itself, and not while the request waits for a token.
     ///   - bodyLimit: bytes of a reply that are read; more of them are ``BearerSessionError/bodyTooLong(limit:)``.
     ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`; on this machine it always may.
+    ///   - isRejected: recognises a reply that rejects the token: any 401, unless you say otherwise. A reply of another status
+    ///     whose ``BearerReply/error`` is `insufficient_scope` is none, whatever you say.
+    ///   - onRenewalPause: told when two renewals in a row changed nothing. For a minute, callers of that origin get a
+    ///     rejection as it is, and no token is renewed for it.
+    ///   - clock: wall clock.
     public init(
         tokens: any AsyncAccessTokenProviding,
         origins: [URL],
         configuration: URLSessionConfiguration = .keepingNothing,
         bodyLimit: Int = AsyncBearerSession.usualBodyLimit,
-        allowsInsecureHTTP: Bool = false
+        allowsInsecureHTTP: Bool = false,
+        isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
+        onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,
+        clock: any AccessTokenClock = SystemClock()
     ) {
         self.tokens = tokens
         transport = BearerTransport(
             origins: origins,
             allowsInsecureHTTP: allowsInsecureHTTP,
             configuration: configuration,
-            bodyLimit: bodyLimit
+            bodyLimit: bodyLimit,
+            rejections: RejectionSettings(isRejected: isRejected, onPause: onRenewalPause, clock: clock)
         )
     }
 
@@ -86,17 +95,17 @@ public final class AsyncBearerSession: Sendable {
     }
 
     private func reply(to request: URLRequest) async throws -> (Data, URLResponse) {
-        let outcome = try await tokens.withToken {
-            transport.isRejection($0, of: request)
+        let attempt = try await tokens.withToken { (attempt: BearerTransport.Attempt) in
+            attempt.next == .sendAgain
         } send: { token in
-            let outcome = await exchange(request, with: token)
-            if transport.isFinalRejection(outcome, of: request) { await tokens.invalidate(token) }
-            return outcome
+            let attempt = await send(request, with: token)
+            if attempt.next == .invalidate { await tokens.invalidate(token) }
+            return attempt
         }
-        return try transport.answer(for: outcome).get()
+        return try transport.answer(for: attempt.outcome).get()
     }
 
-    private func exchange(_ request: URLRequest, with token: AccessToken) async -> HTTPExchange.Outcome {
+    private func send(_ request: URLRequest, with token: AccessToken) async -> BearerTransport.Attempt {
         let cancellation = Latch()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,4 +1,4 @@
-import AccessTokenCore
+public import AccessTokenCore
 public import AccessTokenGCD
 public import Dispatch
 public import Foundation
@@ -35,7 +35,10 @@ public final class BearerSession: Sendable {
         configuration: URLSessionConfiguration = .keepingNothing,
         bodyLimit: Int = AsyncBearerSession.usualBodyLimit,
         handlerQueue: DispatchQueue = .global(),
-        allowsInsecureHTTP: Bool = false
+        allowsInsecureHTTP: Bool = false,
+        isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
+        onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,
+        clock: any AccessTokenClock = SystemClock()
     ) {
         self.tokens = tokens
         self.handlerQueue = DispatchQueue(label: "BearerSession.handlers", target: handlerQueue)
@@ -43,7 +46,8 @@ public final class BearerSession: Sendable {
             origins: origins,
             allowsInsecureHTTP: allowsInsecureHTTP,
             configuration: configuration,
-            bodyLimit: bodyLimit
+            bodyLimit: bodyLimit,
+            rejections: RejectionSettings(isRejected: isRejected, onPause: onRenewalPause, clock: clock)
         )
     }
 
@@ -65,15 +69,15 @@ public final class BearerSession: Sendable {
             return .answered
         }
         cancellation.whenFired { answer(.failure(URLError(.cancelled))) }
-        let retrieval = tokens.withToken { [transport] outcome in
-            transport.isRejection(outcome, of: request)
+        let retrieval = tokens.withToken { (attempt: BearerTransport.Attempt) in
+            attempt.next == .sendAgain
         } send: { [transport, tokens] token, reply in
-            transport.send(request, with: token, until: cancellation) { outcome in
-                if transport.isFinalRejection(outcome, of: request) { tokens.invalidate(token) }
-                reply(.success(outcome))
+            transport.send(request, with: token, until: cancellation) { attempt in
+                if attempt.next == .invalidate { tokens.invalidate(token) }
+                reply(.success(attempt))
             }
         } then: { [transport] result in
-            answer(result.flatMap { transport.answer(for: $0) })
+            answer(result.flatMap { transport.answer(for: $0.outcome) })
         }
         cancellation.whenFired { retrieval.cancel() }
         return AccessTokenRetrieval { cancellation.fire() }

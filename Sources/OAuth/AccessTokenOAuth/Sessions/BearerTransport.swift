@@ -5,8 +5,23 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends requests with a token to a session's origins; both kinds of session share it.
-struct BearerTransport: Sendable {
+/// Sends requests with a token to a session's origins, and says what follows from a reply; both kinds of session share it.
+final class BearerTransport: Sendable {
+    /// What came of one sending of a request.
+    struct Attempt: Sendable {
+        enum Step: Sendable {
+            /// The caller gets the outcome.
+            case answer
+            /// The token was rejected, and the request can be sent again with the next one.
+            case sendAgain
+            /// The token was rejected, and the body, a stream, is used up.
+            case invalidate
+        }
+
+        let outcome: HTTPExchange.Outcome
+        let next: Step
+    }
+
     private static let mostRedirects = 20
 
     private let origins: Set<WebOrigin>
@@ -15,8 +30,16 @@ struct BearerTransport: Sendable {
     private let hasOwnAuthorization: Bool
     private let connections: HTTPConnections
     private let bodyLimit: Int
+    private let rejections: RejectionSettings
+    private let history = Locked(RejectionHistory())
 
-    init(origins: [URL], allowsInsecureHTTP: Bool, configuration: URLSessionConfiguration, bodyLimit: Int) {
+    init(
+        origins: [URL],
+        allowsInsecureHTTP: Bool,
+        configuration: URLSessionConfiguration,
+        bodyLimit: Int,
+        rejections: RejectionSettings = RejectionSettings()
+    ) {
         self.origins = Set(origins.compactMap { WebOrigin(of: $0, ignoringUser: true) })
         self.allowsInsecureHTTP = allowsInsecureHTTP
         hasOwnAuthorization = (configuration.httpAdditionalHeaders ?? [:]).keys.contains { name in
@@ -24,6 +47,7 @@ struct BearerTransport: Sendable {
         }
         connections = HTTPConnections(configuration)
         self.bodyLimit = max(0, bodyLimit)
+        self.rejections = rejections
     }
 
     /// Why a request must not be sent with a token; `nil` if it may.
@@ -43,7 +67,18 @@ struct BearerTransport: Sendable {
         _ request: URLRequest,
         with token: AccessToken,
         until cancellation: Latch,
-        redirects: Int = 0,
+        then handler: @escaping @Sendable (Attempt) -> Void
+    ) {
+        exchange(request, with: token, until: cancellation, redirects: 0) { outcome in
+            handler(Attempt(outcome: outcome, next: self.step(after: outcome, to: request, with: token)))
+        }
+    }
+
+    private func exchange(
+        _ request: URLRequest,
+        with token: AccessToken,
+        until cancellation: Latch,
+        redirects: Int,
         then handler: @escaping @Sendable (HTTPExchange.Outcome) -> Void
     ) {
         // Visible ASCII. URLRequest ignores any other value without a word, and sends the one that was there before.
@@ -57,7 +92,7 @@ struct BearerTransport: Sendable {
             guard redirects < Self.mostRedirects, let next = Self.redirect(of: request, by: outcome) else {
                 return handler(outcome)
             }
-            send(next, with: token, until: cancellation, redirects: redirects + 1, then: handler)
+            self.exchange(next, with: token, until: cancellation, redirects: redirects + 1, then: handler)
         }
         exchange.start(over: connections)
         cancellation.whenFired { exchange.abandon() }
@@ -76,14 +111,30 @@ struct BearerTransport: Sendable {
         return next
     }
 
-    /// Whether the server rejects the token, and the request can be sent again.
-    func isRejection(_ outcome: HTTPExchange.Outcome, of request: URLRequest) -> Bool {
-        outcome.response?.statusCode == 401 && request.httpBodyStream == nil
-    }
-
-    /// Whether the server rejects the token, and the request cannot be sent again: a stream is used up by being sent.
-    func isFinalRejection(_ outcome: HTTPExchange.Outcome, of request: URLRequest) -> Bool {
-        outcome.response?.statusCode == 401 && request.httpBodyStream != nil
+    private func step(
+        after outcome: HTTPExchange.Outcome,
+        to request: URLRequest,
+        with token: AccessToken
+    ) -> Attempt.Step {
+        guard let reply = outcome.reply, let url = request.url, let origin = WebOrigin(of: url) else { return .answer }
+        let place = RejectionHistory.Place(
+            origin: origin,
+            methodAndPath: "\(request.httpMethod ?? "GET") \(url.path)"
+        )
+        guard !reply.wantsOtherScope, rejections.isRejected(reply) else {
+            // A server that is busy or fails has not looked at the token.
+            if reply.status < 500, reply.status != 429 { history.withLock { $0.accepted(at: place) } }
+            return .answer
+        }
+        switch history.withLock({ $0.rejected(token.value, at: place, rejections.clock.now) }) {
+        case .renew: return request.httpBodyStream == nil ? .sendAgain : .invalidate
+        case .answer: return .answer
+        case .pause:
+            rejections.onPause?(
+                RenewalPause(origin: "\(origin)", status: reply.status, seconds: RejectionHistory.pause)
+            )
+            return .answer
+        }
     }
 
     /// What the caller gets.
@@ -100,10 +151,13 @@ struct BearerTransport: Sendable {
 }
 
 extension HTTPExchange.Outcome {
-    fileprivate var response: HTTPURLResponse? {
+    fileprivate var response: HTTPURLResponse? { reply?.response }
+
+    /// A reply whose body is too long has at least a head.
+    fileprivate var reply: BearerReply? {
         switch self {
-        case .success(let reply): reply.response
-        case .failure(let failure): failure.response
+        case .success(let reply): BearerReply(reply.response, body: reply.body)
+        case .failure(let failure): failure.response.map { BearerReply($0) }
         }
     }
 }

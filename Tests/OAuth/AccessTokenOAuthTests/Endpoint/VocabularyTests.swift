@@ -175,7 +175,10 @@ struct VocabularyTests {
         ]
         for (error, text) in errors {
             #expect("\(error)".contains(text))
-            #expect(error.localizedDescription == error.description)
+            // Without a word that only programmers know.
+            #expect(error.localizedDescription.wholeMatch(of: /[A-Z][a-z ,.A-Z-]+\./) != nil)
+            let asksForLogin = error.requiresSignIn || error.sessionMayBeSpent
+            #expect(!asksForLogin || error.localizedDescription.contains("Sign in"))
             #expect(error.logCode.wholeMatch(of: /[a-z0-9_]+/) != nil)
             #expect([error.requiresSignIn, error.isTransient, error.isConfigurationMistake].count { $0 } <= 1)
         }

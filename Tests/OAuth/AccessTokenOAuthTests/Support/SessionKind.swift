@@ -21,7 +21,10 @@ enum SessionKind: String, CaseIterable, Sendable {
         origins: [URL],
         configuration: URLSessionConfiguration = .keepingNothing,
         bodyLimit: Int = AsyncBearerSession.usualBodyLimit,
-        allowsInsecureHTTP: Bool = false
+        allowsInsecureHTTP: Bool = false,
+        isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
+        onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,
+        clock: any AccessTokenClock = SystemClock()
     ) -> any TestedSession {
         switch self {
         case .async:
@@ -30,7 +33,10 @@ enum SessionKind: String, CaseIterable, Sendable {
                 origins: origins,
                 configuration: configuration,
                 bodyLimit: bodyLimit,
-                allowsInsecureHTTP: allowsInsecureHTTP
+                allowsInsecureHTTP: allowsInsecureHTTP,
+                isRejected: isRejected,
+                onRenewalPause: onRenewalPause,
+                clock: clock
             )
         case .callback:
             CallbackSession(
@@ -39,7 +45,10 @@ enum SessionKind: String, CaseIterable, Sendable {
                     origins: origins,
                     configuration: configuration,
                     bodyLimit: bodyLimit,
-                    allowsInsecureHTTP: allowsInsecureHTTP
+                    allowsInsecureHTTP: allowsInsecureHTTP,
+                    isRejected: isRejected,
+                    onRenewalPause: onRenewalPause,
+                    clock: clock
                 )
             )
         }

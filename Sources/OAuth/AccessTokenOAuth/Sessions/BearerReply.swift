@@ -1,0 +1,78 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// A reply to a request that was sent with a token, for the `isRejected` of a session.
+///
+/// It prints no body and no header field.
+public struct BearerReply: Sendable {
+    /// The response, whatever its status.
+    public let response: HTTPURLResponse
+
+    /// The body; empty if it is longer than the session's limit.
+    public let body: Data
+
+    /// The status of the response.
+    public var status: Int { response.statusCode }
+
+    /// The `error` of the `Bearer` challenge (RFC 6750, section 3), such as `invalid_token`; without a challenge, that
+    /// of the body's JSON object.
+    public var error: String? {
+        let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate").flatMap(BearerChallenge.error)
+        return challenge ?? JSONMembers(of: body)?["error"]?.shown
+    }
+
+    /// Creates a reply, to test a closure with.
+    public init(_ response: HTTPURLResponse, body: Data = Data()) {
+        self.response = response
+        self.body = body
+    }
+
+    /// Whether the token is good and not good enough (RFC 6750, section 3.1): the next token is no better.
+    var wantsOtherScope: Bool { status != 401 && error == "insufficient_scope" }
+}
+
+extension BearerReply: CustomStringConvertible, CustomReflectable {
+    /// The status, and how long the body is.
+    public var description: String { "BearerReply(\(status), \(body.count) bytes)" }
+
+    /// A mirror without the head and the body: `dump` prints no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["status": status], displayStyle: .struct) }
+}
+
+/// Reads the challenges of a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
+enum BearerChallenge {
+    /// The `error` of the first `Bearer` challenge that has one.
+    static func error(in field: String) -> String? {
+        var scheme = ""
+        for part in parts(of: field) {
+            // A part is a scheme, a scheme with its first parameter, or one more parameter.
+            let head = part.prefix { $0 != "=" && $0 != "\"" }.split(whereSeparator: \.isWhitespace)
+            if head.count > 1 || !part.contains("=") { scheme = head.first.map { $0.lowercased() } ?? "" }
+            guard scheme == "bearer", head.last?.lowercased() == "error", let sign = part.firstIndex(of: "=") else {
+                continue
+            }
+            let value = part[part.index(after: sign)...].trimmingCharacters(in: .whitespaces)
+            return value.hasPrefix("\"") ? String(value.dropFirst().prefix { $0 != "\"" }) : value
+        }
+        return nil
+    }
+
+    /// What stands between the commas that are in no quotation.
+    private static func parts(of field: String) -> [String] {
+        var parts = [""]
+        var (isQuoted, isEscaped) = (false, false)
+        for character in field {
+            if character == ",", !isQuoted {
+                parts.append("")
+                continue
+            }
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && character == "\\" && !isEscaped
+            parts[parts.count - 1].append(character)
+        }
+        return parts.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+}

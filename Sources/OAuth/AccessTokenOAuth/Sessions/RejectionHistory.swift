@@ -1,0 +1,61 @@
+import AccessTokenCore
+import Foundation
+
+/// Decides whether the renewal of a rejected token can help, by what came of the renewals before; pure, with no time of its own.
+///
+/// A server that refuses every token would otherwise cost a renewal for each request. The history is that of one session. Of
+/// each origin it has the tokens that were rejected one after the other, up to the request that shows that a renewal helps.
+struct RejectionHistory: Sendable {
+    /// Renewals that changed nothing, after which there are none for a while.
+    static let mostUseless = 2
+    /// Seconds without a renewal.
+    static let pause: TimeInterval = 60
+    /// Tokens that are told apart; a late rejection of one of them is no further renewal.
+    private static let mostTokens = 8
+
+    enum Verdict: Hashable, Sendable {
+        case renew
+        case answer
+        /// From now on there are no renewals for a while.
+        case pause
+    }
+
+    /// Where a request went: another path of the same server may take a token that this one refuses.
+    struct Place: Hashable, Sendable {
+        let origin: WebOrigin
+        let methodAndPath: String
+    }
+
+    private struct Trail {
+        var tokens: [String]
+        var last: String
+        var pauseBegan: Date?
+    }
+
+    private var trails: [WebOrigin: Trail] = [:]
+
+    /// The server has rejected a token.
+    mutating func rejected(_ token: String, at place: Place, _ now: Date) -> Verdict {
+        var trail = trails[place.origin] ?? Trail(tokens: [], last: "")
+        defer { trails[place.origin] = trail }
+        trail.last = place.methodAndPath
+        let isAnother = !trail.tokens.contains(token)
+        if isAnother { trail.tokens = trail.tokens.suffix(Self.mostTokens - 1) + [token] }
+        if let began = trail.pauseBegan {
+            // A wall clock that was set back must not prolong it.
+            if (0..<Self.pause).contains(now.timeIntervalSince(began)) { return .answer }
+            // One renewal shows whether it helps by now; the next token that is rejected begins the pause anew.
+            trail.pauseBegan = nil
+            trail.tokens = trail.tokens.suffix(Self.mostUseless)
+            return .renew
+        }
+        guard isAnother, trail.tokens.count > Self.mostUseless else { return .renew }
+        trail.pauseBegan = now
+        return .pause
+    }
+
+    /// The server has not rejected a token: if it is the same request, a renewal has helped, or the server has changed.
+    mutating func accepted(at place: Place) {
+        if trails[place.origin]?.last == place.methodAndPath { trails[place.origin] = nil }
+    }
+}

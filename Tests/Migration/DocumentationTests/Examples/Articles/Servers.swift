@@ -1,0 +1,127 @@
+import AccessTokenOAuth
+import Foundation
+
+nonisolated enum Servers {
+    /// A vendor of two kinds of token that are both sent as `Bearer`.
+    static func types(of tokenURL: URL) -> TokenEndpoint {
+        var endpoint = TokenEndpoint(tokenURL, authentication: .none(clientID: "app"))
+        endpoint.tokenTypes = ["Bearer", "bot", "user"]
+        return endpoint
+    }
+
+    static func tokensUnderBody(_ endpoint: inout TokenEndpoint) {
+        // {"status":0,"body":{"access_token":"…","refresh_token":"…","expires_in":10800}}
+        endpoint.replyMapping = { reply in
+            TokenResponse(members: reply.members(of: "body"), received: reply.received)
+        }
+    }
+
+    static func otherNames(_ endpoint: inout TokenEndpoint) {
+        // {"token":"…","renewal":"…"}
+        endpoint.replyMapping = { reply in
+            var members = reply.members
+            members["access_token"] = members.removeValue(forKey: "token")
+            members["refresh_token"] = members.removeValue(forKey: "renewal")
+            return TokenResponse(members: members, received: reply.received)
+        }
+    }
+
+    static func zeroIsForEver(_ endpoint: inout TokenEndpoint) {
+        endpoint.replyMapping = { reply in
+            var members = reply.members
+            if members["expires_in"] == "0" { members["expires_in"] = nil }
+            return TokenResponse(members: members, received: reply.received)
+        }
+    }
+
+    static func expiresOn(_ endpoint: inout TokenEndpoint) {
+        endpoint.replyMapping = { reply in
+            let time = reply.members["expires_on"].flatMap { Double($0) }
+            return TokenResponse(
+                members: reply.members,
+                received: reply.received,
+                expiration: time.map { Date(timeIntervalSince1970: $0) }
+            )
+        }
+    }
+
+    static func limitOf403(_ endpoint: inout TokenEndpoint) {
+        endpoint.failureMapping = { reply in
+            guard reply.status == 403, let seconds = reply.retryAfter else { return nil }
+            return .unavailable(status: 403, retryAfter: seconds)
+        }
+    }
+
+    static func resource(_ endpoint: TokenEndpoint, _ store: any CredentialStore) -> OAuthLoader {
+        OAuthLoader(endpoint: endpoint, store: store, parameters: ["resource": "https://api.example.com/mcp"])
+    }
+
+    static func assertion(
+        _ endpoint: TokenEndpoint,
+        _ signed: @escaping @Sendable () async throws -> String
+    ) -> OAuthLoader {
+        let exchange = TokenExchange(endpoint) {
+            .extensionGrant(
+                "urn:ietf:params:oauth:grant-type:jwt-bearer",
+                parameters: ["assertion": try await signed()]
+            )
+        }
+        return OAuthLoader(exchange, store: MemoryCredentialStore())
+    }
+
+    static func backEnd(_ client: any BackEnd, _ store: any CredentialStore) -> OAuthLoader {
+        let exchange = TokenExchange { credential in
+            let session = try await client.renew(credential.refreshToken)
+            return TokenResponse(
+                accessToken: AccessToken(value: session.token, expiration: session.expires),
+                refreshToken: session.next
+            )
+        }
+        return OAuthLoader(exchange, store: store)
+    }
+
+    /// A client of the app's own back end.
+    protocol BackEnd: Sendable {
+        func renew(_ refreshToken: String?) async throws -> (token: String, expires: Date, next: String)
+    }
+}
+
+/// Servers that say in words of their own that a refresh token is no good any more.
+nonisolated enum KnownServer: CaseIterable {
+    case atlassian, firebase, fitbit, hubSpot, strava, twitch, withings, zoho
+
+    /// Use it as `endpoint.failureMapping = KnownServer.fitbit.failure`.
+    func failure(_ reply: TokenEndpointReply) -> OAuthError? {
+        isRefusal(reply) ? .refused("invalid_grant") : nil
+    }
+
+    private func isRefusal(_ reply: TokenEndpointReply) -> Bool {
+        let members = reply.members
+        switch self {
+        case .atlassian:
+            return members["error"] == "unauthorized_client"
+                && members["error_description"] == "refresh_token is invalid"
+        case .firebase:
+            let words = ["TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN", "USER_DISABLED", "USER_NOT_FOUND"]
+            return words.contains(reply.members(of: "error")["message"] ?? "")
+        case .fitbit: return members["errors"]?.contains("\"invalid_grant\"") == true
+        case .hubSpot: return members["status"] == "BAD_REFRESH_TOKEN"
+        case .strava: return members["errors"]?.contains("\"RefreshToken\"") == true
+        case .twitch: return members["message"] == "Invalid refresh token"
+        case .withings: return members["error"]?.contains("invalid refresh_token") == true
+        case .zoho: return members["error"] == "invalid_code"
+        }
+    }
+}
+
+nonisolated enum Rejections {
+    static func session(_ url: URL, _ tokens: any AsyncAccessTokenProviding, _ logger: YourLogger) -> AsyncBearerSession
+    {
+        AsyncBearerSession(
+            tokens: tokens,
+            origins: [url],
+            isRejected: { $0.status == 401 || $0.status == 403 },
+            onRenewalPause: { logger.info("\($0)") }
+        )
+    }
+}

@@ -1,0 +1,207 @@
+import AccessTokenAdapters
+import AccessTokenContract
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("A rejected token", .eightAtATime, .timeLimit(.minutes(10)))
+struct RejectionTests {
+    /// A token endpoint that rotates, and resources that reject a token if `isRejected` says so of its number and their path.
+    private func withRotation(
+        refusingWith status: Int = 401,
+        fields: [String: String] = [:],
+        body: String = "",
+        _ isRejected: @escaping @Sendable (_ token: Int, _ path: String) -> Bool,
+        _ run: (ScriptedServer, StrictSession, AsyncAccessTokenService) async throws -> Void
+    ) async throws {
+        let session = StrictSession()
+        try await withServer { connection, request in
+            if request.line.contains("/token") {
+                let number = session.rotate(request.body)
+                return connection.reply(200, tokens("A\(number ?? 0)", "RT\(number ?? 0)"))
+            }
+            let token = Int((request.fields["authorization"] ?? "").dropFirst("Bearer A".count)) ?? 0
+            let path = String(request.line.split(separator: " ")[1])
+            let isBad = isRejected(token, path)
+            connection.reply(isBad ? status : 200, isBad ? body : "", fields: isBad ? fields : [:])
+        } _: { server in
+            let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: MemoryCredentialStore(start))
+            try await run(server, session, AsyncAccessTokenService(loader: loader))
+        }
+    }
+
+    private func request(_ server: ScriptedServer, _ path: String = "resource", _ method: String = "GET") throws
+        -> URLRequest
+    {
+        var request = URLRequest(url: try server.url.deletingLastPathComponent().appendingPathComponent(path))
+        request.httpMethod = method
+        return request
+    }
+
+    // MARK: 403
+
+    @Test(arguments: SessionKind.allCases)
+    func `a 403 is none unless the app says so, and one for another scope is none even then`(kind: SessionKind)
+        async throws
+    {
+        let scope = #"Bearer realm="a, b", error="insufficient_scope", scope="x""#
+        let cases: [(isTaken: Bool, fields: [String: String], body: String, rotations: Int)] = [
+            (false, [:], "", 0), (true, [:], "", 1), (true, ["WWW-Authenticate": scope], "", 0),
+            (true, [:], #"{"error":"insufficient_scope"}"#, 0),
+            (true, ["WWW-Authenticate": #"Bearer error="invalid_token""#], #"{"error":"insufficient_scope"}"#, 1),
+        ]
+        for (isTaken, fields, body, rotations) in cases {
+            try await withRotation(refusingWith: 403, fields: fields, body: body) { token, _ in
+                token == 0
+            } _: { server, session, service in
+                let bearer = kind.session(
+                    service,
+                    origins: [try server.url],
+                    isRejected: { $0.status == 401 || (isTaken && $0.status == 403) }
+                )
+                let status = try await bearer.data(for: request(server)).1.status
+                #expect(status == (rotations == 1 ? 200 : 403) && session.sent.count == rotations)
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("Bearer error=\"invalid_token\"", "invalid_token"),
+            ("bEaReR error=insufficient_scope", "insufficient_scope"),
+            ("Bearer", nil), ("", nil), ("Bearer realm=\"error=x\"", nil), ("Basic error=\"x\"", nil),
+            ("Basic realm=\"a\\\", Bearer error=b\", Bearer error=\"c\"", "c"),
+            ("Bearer scope=\"a b\" , ERROR = \"d\"", "d"),
+            ("Digest qop=\"auth\", error=\"x\", Bearer realm=\"y\"", nil), ("Bearer error=\"unfinished", "unfinished"),
+            ("Bearer realm=\"a\", error=\"b\", Basic realm=\"c\"", "b"), ("Bearer =", nil), ("=,=\"", nil),
+        ] as [(String, String?)]
+    )
+    func `the error of a Bearer challenge is found among others`(field: String, error: String?) {
+        #expect(BearerChallenge.error(in: field) == error)
+    }
+
+    // MARK: Useless renewals
+
+    @Test(arguments: SessionKind.allCases)
+    func `a resource that refuses every token costs two renewals and then one a minute`(kind: SessionKind) async throws
+    {
+        try await withRotation { _, _ in
+            true
+        } _: { server, session, service in
+            let clock = ManualClock()
+            let pauses = Locked<[RenewalPause]>([])
+            let bearer = kind.session(
+                service,
+                origins: [try server.url],
+                onRenewalPause: { pause in pauses.withLock { $0.append(pause) } },
+                clock: clock
+            )
+            for path in (0..<20).map({ "resource/\($0)" }) {
+                #expect(try await bearer.data(for: request(server, path)).1.status == 401)
+            }
+            #expect(session.sent == ["RT0", "RT1"])
+            let origin = "http://127.0.0.1:\(try #require(try server.url.port))"
+            #expect(pauses.withLock { $0 } == [RenewalPause(origin: origin, status: 401, seconds: 60)])
+            for minute in 1...3 {
+                clock.advance(by: 60)
+                for _ in 0..<5 { _ = try await bearer.data(for: request(server)) }
+                #expect(session.sent.count == 2 + minute && pauses.withLock { $0.count } == 1 + minute)
+            }
+            #expect(!session.isRevoked)
+        }
+    }
+
+    @Test func `a resource that refuses beside one that accepts costs no more`() async throws {
+        try await withRotation { _, path in
+            path.contains("admin")
+        } _: { server, session, service in
+            let bearer = AsyncBearerSession(tokens: service, origins: [try server.url])
+            for _ in 0..<20 {
+                #expect(try await bearer.data(for: request(server, "admin")).1.status == 401)
+                #expect(try await bearer.data(for: request(server, "public")).1.status == 200)
+            }
+            #expect(session.sent.count == 2)
+        }
+    }
+
+    @Test func `a crowd that is refused counts as one renewal`() async throws {
+        try await withRotation { _, _ in
+            true
+        } _: { server, session, service in
+            let bearer = AsyncBearerSession(tokens: service, origins: [try server.url])
+            for _ in 0..<4 {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<20 { group.addTask { _ = try await bearer.data(for: request(server)) } }
+                    try await group.waitForAll()
+                }
+            }
+            // In a crowd some are told of the first token late, and the second renewal may begin before the first crowd is over.
+            #expect((2...3).contains(session.sent.count))
+        }
+    }
+
+    @Test func `renewals that help are never paused, however many come`() async throws {
+        // Each token is good for one request.
+        let used = Locked<Set<Int>>([])
+        try await withRotation { token, _ in
+            used.withLock { !$0.insert(token).inserted }
+        } _: { server, session, service in
+            let bearer = AsyncBearerSession(
+                tokens: service,
+                origins: [try server.url],
+                onRenewalPause: { Issue.record("\($0)") }
+            )
+            for number in 0..<10 {
+                #expect(try await bearer.data(for: request(server, "\(number)")).1.status == 200)
+            }
+            #expect(session.sent.count == 9)
+        }
+    }
+
+    @Test func `a server that accepts again ends the pause`() async throws {
+        let isDown = Locked(true)
+        try await withRotation { token, _ in
+            isDown.withLock { $0 } || token == 3
+        } _: { server, session, service in
+            let bearer = AsyncBearerSession(tokens: service, origins: [try server.url])
+            for _ in 0..<4 { _ = try await bearer.data(for: request(server)) }
+            isDown.withLock { $0 = false }
+            #expect(try await bearer.data(for: request(server)).1.status == 200)
+            await service.invalidate(AccessToken(value: "A2"))
+            // The third token is rejected, and renewed at once.
+            #expect(try await bearer.data(for: request(server)).1.status == 200)
+            #expect(session.sent.count == 4)
+        }
+    }
+
+    @Test func `another origin has renewals of its own`() {
+        var history = RejectionHistory()
+        func place(_ host: String, _ path: String = "GET /") throws -> RejectionHistory.Place {
+            let url = try #require(URL(string: "https://\(host)/"))
+            return RejectionHistory.Place(origin: try #require(WebOrigin(of: url)), methodAndPath: path)
+        }
+        let now = Date(timeIntervalSince1970: 0)
+        #expect(throws: Never.self) {
+            let (one, two) = (try place("one.example"), try place("two.example"))
+            #expect(["A", "A", "B", "A", "B", "C"].map { history.rejected($0, at: one, now) }.last == .pause)
+            #expect(history.rejected("C", at: two, now) == .renew)
+            #expect(history.rejected("D", at: one, now) == .answer)
+            history.accepted(at: try place("one.example", "POST /"))
+            #expect(history.rejected("D", at: one, now + 59) == .answer)
+            // A clock that was set back ends a pause, which costs one renewal.
+            var earlier = history
+            #expect(
+                earlier.rejected("D", at: one, now - 1) == .renew && earlier.rejected("E", at: one, now - 1) == .pause
+            )
+            history.accepted(at: one)
+            #expect(history.rejected("D", at: one, now + 59) == .renew)
+        }
+    }
+}
