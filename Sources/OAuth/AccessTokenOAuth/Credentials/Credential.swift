@@ -24,13 +24,17 @@ public struct Credential: Hashable, Sendable, Codable {
     /// response, then those of earlier ones, and the shortest of each first. It leaves out a member that does not fit.
     public let otherMembers: [String: String]
 
-    /// Whose credential it is, as the app says or the ID token does (`sub`; OpenID Connect Core, section 2); `nil` if neither.
+    /// Whose credential it is, as the app says or the ID token does (`sub`; OpenID Connect Core, section 2); `nil` if
+    /// neither.
     ///
     /// The ID token is decoded and **not verified**: the subject keeps accounts apart, and proves nothing about a user.
     public let subject: String?
 
     /// That the refresh token was sent and is not answered; `nil` if nothing of that kind is known.
     var note: SentNote?
+
+    /// The access tokens of loaders with a key; `nil` until the first of them has loaded.
+    var keyedTokens: [String: KeyedAccessToken]?
 
     /// The ID token of OpenID Connect, if the server has sent one; it is not validated here.
     public var idToken: String? { otherMembers["id_token"] }
@@ -65,6 +69,8 @@ public struct Credential: Hashable, Sendable, Codable {
         subject = try members.decodeIfPresent(String.self, forKey: .subject) ?? IDToken.subject(otherMembers)
         // A later version may write other notes, which must not cost the session.
         note = try? members.decodeIfPresent(SentNote.self, forKey: .note)
+        // They can be loaded again.
+        keyedTokens = try? members.decodeIfPresent([String: KeyedAccessToken].self, forKey: .keyedTokens)
     }
 
     /// Creates the credential that a response makes out of the present one.
@@ -78,7 +84,8 @@ public struct Credential: Hashable, Sendable, Codable {
     ///   - now: when the response came.
     public init(_ response: TokenResponse, renewing old: Credential? = nil, at now: Date = .now) {
         let (former, present) = (IDToken.subject(old?.otherMembers ?? [:]), IDToken.subject(response.otherMembers))
-        // The app may call its users otherwise than the server does, and its word counts while the server's stays the same.
+        // The app may call its users otherwise than the server does, and its word counts while the server's stays the
+        // same.
         let isAnother = former != nil && present != nil && former != present
         self.init(
             accessToken: response.accessToken,
@@ -88,6 +95,7 @@ public struct Credential: Hashable, Sendable, Codable {
             otherMembers: Self.fitting(response.otherMembers, over: old?.otherMembers ?? [:]),
             subject: isAnother ? present : old?.subject ?? present
         )
+        keyedTokens = isAnother ? nil : old?.keyedTokens
     }
 
     /// In bytes of UTF-8.
@@ -124,11 +132,11 @@ public struct Credential: Hashable, Sendable, Codable {
             obtained: obtained,
             otherMembers: otherMembers,
             subject: subject
-        ).noting(note)
+        ).noting(note).keying(keyedTokens)
     }
 
-    /// Whether the access token can be handed out; the leeway never uses up more than half of its life (clause C4).
-    func isUsable(at now: Date, leeway: TimeInterval) -> Bool {
+    /// Whether an access token can be handed out; the leeway never uses up more than half of its life (clause C4).
+    static func isUsable(_ accessToken: AccessToken?, obtained: Date?, at now: Date, leeway: TimeInterval) -> Bool {
         guard let accessToken else { return false }
         guard let expiration = accessToken.expiration else { return true }
         let life = obtained.map { max(0, expiration.timeIntervalSince($0)) } ?? .infinity

@@ -75,19 +75,18 @@ extension Credential {
     func isSame(as other: Credential?) -> Bool {
         guard let other else { return false }
         return refreshToken == other.refreshToken && accessToken?.value == other.accessToken?.value
+            && keyedValues == other.keyedValues
     }
 
     /// The same with dates that are so many seconds later, for stores whose dates are by another clock.
     package func moved(by seconds: TimeInterval) -> Credential {
         Credential(
-            accessToken: accessToken.map {
-                AccessToken(value: $0.value, expiration: $0.expiration?.addingTimeInterval(seconds))
-            },
+            accessToken: accessToken?.moved(by: seconds),
             refreshToken: refreshToken,
             scope: scope,
             obtained: obtained?.addingTimeInterval(seconds),
             otherMembers: otherMembers,
             subject: subject
-        ).noting(note?.moved(by: seconds))
+        ).noting(note?.moved(by: seconds)).keying(keyedTokens?.mapValues { $0.moved(by: seconds) })
     }
 }

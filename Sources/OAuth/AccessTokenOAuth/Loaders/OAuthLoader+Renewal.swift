@@ -14,6 +14,7 @@ extension OAuthLoader {
             patience: exchange.replyLimit,
             quietTime: min(5, exchange.deadline),
             takeOverDelay: store.takeOverDelay,
+            key: exchange.key,
             takesType: exchange.takesType,
             subject: subject
         )
@@ -121,19 +122,10 @@ extension OAuthLoader {
     private func credential(from reply: TokenReply, renewing old: Credential?) -> Credential? {
         switch reply.result {
         case .success(let response):
-            Credential(response, renewing: old, at: exchange.clock.now)
+            Credential(response, renewing: old, for: exchange.key, at: exchange.clock.now)
         case .failure:
             // The present access token may live on, for peers and for the next start of the app.
-            reply.rescuedRefreshToken.map { token in
-                Credential(
-                    accessToken: old?.accessToken,
-                    refreshToken: token,
-                    scope: old?.scope,
-                    obtained: old?.obtained,
-                    otherMembers: old?.otherMembers ?? [:],
-                    subject: old?.subject
-                )
-            }
+            reply.rescuedRefreshToken.map { (old ?? Credential(refreshToken: nil)).with(refreshToken: $0) }
         }
     }
 }

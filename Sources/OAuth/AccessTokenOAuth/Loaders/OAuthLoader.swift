@@ -37,8 +37,9 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     /// - Parameters:
     ///   - exchange: how credentials are renewed.
     ///   - store: where the credential is; empty means signed out.
-    ///   - subject: whose credential it loads with. A credential of another ``Credential/subject`` is left alone: a load
-    ///     answers `AccessTokenError.signedOut`, and a sign-out ends nothing. `nil` takes whatever is in the store.
+    ///   - subject: whose credential it loads with. A credential of another ``Credential/subject`` is left alone: a
+    ///     load answers `AccessTokenError.signedOut`, and a sign-out ends nothing. `nil` takes whatever is in the
+    ///     store.
     ///   - leeway: seconds before its expiration from which on a token in the store is not adopted.
     ///   - onUnheardError: told of failures that no caller hears of: at sign-out, after a caller's deadline, when a
     ///     refusal cannot be written down, and the lost reply or the server's failure (5xx) that came before a refusal.
@@ -65,11 +66,13 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     ///     that the user has to sign in. It must be one that can be sent any number of times; ``TokenExchange`` makes
     ///     others.
     ///   - parameters: go with each refresh token, such as `resource` (RFC 8707): see ``TokenExchange``.
+    ///   - key: under which the access token is kept: see ``TokenExchange``.
     public convenience init(
         endpoint: TokenEndpoint,
         store: any CredentialStore,
         grant: TokenGrant? = nil,
         parameters: KeyValuePairs<String, String> = [:],
+        key: String? = nil,
         subject: String? = nil,
         leeway: TimeInterval = 30,
         onUnheardError: (@Sendable (any Error) -> Void)? = nil
@@ -77,6 +80,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         let exchange = TokenExchange(
             endpoint,
             parameters: parameters,
+            key: key,
             grant: grant.map { grant in { @Sendable in grant } }
         )
         self.init(exchange, store: store, subject: subject, leeway: leeway, onUnheardError: onUnheardError)
@@ -117,7 +121,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         await sessionsAreForgotten { done in Task { await service.whenForgotten(done) } }
         try await signIn(credential)
         // After the store: a load of the service finds the new credential there.
-        if let accessToken = credential.accessToken {
+        if let accessToken = credential.accessToken(for: exchange.key) {
             await service.signIn(accessToken)
         } else {
             await service.signIn()
@@ -128,7 +132,11 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
         await sessionsAreForgotten { done in service.whenForgotten(done) }
         try await signIn(credential)
-        if let accessToken = credential.accessToken { service.signIn(accessToken) } else { service.signIn() }
+        if let accessToken = credential.accessToken(for: exchange.key) {
+            service.signIn(accessToken)
+        } else {
+            service.signIn()
+        }
     }
 
     /// Waits for the sign-outs of a service that are under way, but not inside of a load, for which a sign-out waits.

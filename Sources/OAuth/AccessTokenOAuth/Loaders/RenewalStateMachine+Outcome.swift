@@ -103,6 +103,8 @@ extension RenewalStateMachine {
         _ memory: inout LoaderMemory,
         at now: Date
     ) -> Credential {
+        var hold = hold
+        hold.key = hold.isUntilDecided ? nil : settings.key
         if let refreshToken = credential.refreshToken {
             memory.held = HeldToken(refreshToken: refreshToken, hold: hold, since: now)
         }

@@ -45,6 +45,8 @@ struct RenewalStateMachine: Sendable {
         let quietTime: TimeInterval
         /// That of the store.
         let takeOverDelay: TimeInterval
+        /// Under which the access token stands in the credential; `nil` is the credential's own.
+        var key: String?
         /// Whether access tokens of a type are taken.
         var takesType: @Sendable (String) -> Bool = { _ in false }
         /// Whose credential the load is for; `nil` takes whatever is there.
@@ -102,7 +104,7 @@ struct RenewalStateMachine: Sendable {
         }
         if let unsaved = unsaved(on: record, &memory) {
             // A token that this very load brought is its answer, however short it lives.
-            let token = unsaved.accessToken.flatMap { $0 == brought ? $0 : nil }
+            let token = unsaved.accessToken(for: settings.key).flatMap { $0 == brought ? $0 : nil }
             return leave(.replace(unsaved), token.map { .answer($0) } ?? .again)
         }
         if let token = adoptable(record, at: now) { return leave(.keep, .answer(token)) }
@@ -164,7 +166,8 @@ struct RenewalStateMachine: Sendable {
         if let note, case .held(let hold) = note.outcome {
             known = HeldToken(refreshToken: refreshToken, hold: hold, since: note.sent)
         }
-        guard let known, !known.hold.isOver(after: now.timeIntervalSince(known.since), takesType: settings.takesType)
+        guard let known, known.hold.isUntilDecided || known.hold.key == settings.key,
+            !known.hold.isOver(after: now.timeIntervalSince(known.since), takesType: settings.takesType)
         else { return nil }
         return known.hold
     }
@@ -238,9 +241,10 @@ struct RenewalStateMachine: Sendable {
 
     /// By value: what a store makes of a date need not be equal to the last digit.
     func adoptable(_ record: CredentialRecord?, at now: Date) -> AccessToken? {
-        guard let credential = record?.credential, credential.accessToken?.value != old?.value,
-            !credential.isOfAnother(than: settings.subject), credential.isUsable(at: now, leeway: settings.leeway)
+        guard let credential = record?.credential, !credential.isOfAnother(than: settings.subject),
+            credential.isUsable(for: settings.key, at: now, leeway: settings.leeway),
+            let token = credential.accessToken(for: settings.key), token.value != old?.value
         else { return nil }
-        return credential.accessToken
+        return token
     }
 }

@@ -67,6 +67,8 @@ struct Hold: Hashable, Sendable, Codable {
     private static let interactionPause: TimeInterval = 120
 
     let reason: Reason
+    /// The key of the loader that it concerns; a refresh token that may be spent concerns all.
+    var key: String?
 
     init(reason: Reason) { self.reason = reason }
 

@@ -12,6 +12,11 @@ public import Foundation
 /// }
 /// let loader = OAuthLoader(exchange, store: store)
 /// ```
+///
+/// **Several audiences** One refresh token can serve several loaders, each with a key of its own: an audience, a
+/// resource or a scope. The loaders share a store, and each has a service. The credential keeps one access token for
+/// each key, and no loader hands out that of another. One exchange runs at a time, whichever loader asks. Without a
+/// key, a loader keeps its token as the credential's own, and a record is as it was before there were keys.
 public struct TokenExchange: Sendable {
     enum Request: Sendable {
         case renewal(Credential, refreshToken: String)
@@ -25,6 +30,8 @@ public struct TokenExchange: Sendable {
     let endsByItself: Bool
     /// Whether there is a grant to exchange where there is no refresh token.
     let hasGrant: Bool
+    /// Under which the access token stands in the credential; `nil` is the credential's own.
+    let key: String?
     let takesType: @Sendable (String) -> Bool
     /// Begins an exchange, which ends with its reply; throws if nothing was sent.
     let start: @Sendable (Request, OutstandingExchange<TokenReply>) async throws -> Void
@@ -40,18 +47,23 @@ public struct TokenExchange: Sendable {
     ///   - endpoint: where refresh tokens are exchanged.
     ///   - parameters: go with each refresh token, such as `resource` (RFC 8707) or a vendor's `audience`. Name no
     ///     `scope` without need: a server may take what is not named there away for ever.
+    ///   - key: under which the access token is kept in the credential. If you name none, it is made of the parameters
+    ///     `resource`, `audience` and `scope`: two loaders that ask for different tokens never share one. A login's own
+    ///     access token has no key, since nobody knows what it is good for; a loader with a key loads one of its own.
     ///   - grant: makes what to exchange when there is no refresh token, anew for each exchange, such as a JSON Web
     ///     Token (RFC 7523). Its error reaches the caller unchanged, and nothing is sent; nor is it, with
     ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes first.
     public init(
         _ endpoint: TokenEndpoint,
         parameters: KeyValuePairs<String, String> = [:],
+        key: String? = nil,
         grant: (@Sendable () async throws -> TokenGrant)? = nil
     ) {
         deadline = endpoint.deadline
         clock = endpoint.clock
         endsByItself = true
         hasGrant = grant != nil
+        self.key = key ?? Self.key(of: parameters)
         let ways = endpoint.ways
         takesType = { ways.takes($0) }
         start = { request, outstanding in
@@ -88,12 +100,14 @@ public struct TokenExchange: Sendable {
     /// | anything else | unknown: it may have been carried out | stays, and is sent once more |
     ///
     /// - Parameters:
+    ///   - key: under which the access token is kept in the credential; `nil` keeps it as the credential's own.
     ///   - deadline: how many seconds a caller waits. The exchange is not cancelled then. After four times as long the
     ///     loader stops waiting for it; what comes later is saved by the next load of this process.
     ///   - clock: wall clock and timers.
     ///   - revoke: tells the server that a session has ended; by default nobody is told.
     ///   - renew: exchanges the refresh token of a credential. It is called once at a time, and never cancelled.
     public init(
+        key: String? = nil,
         deadline: TimeInterval = TokenEndpoint.usualDeadline,
         clock: any AccessTokenClock = SystemClock(),
         revoke: @escaping @Sendable (Credential) async throws -> Void = { _ in },
@@ -103,6 +117,7 @@ public struct TokenExchange: Sendable {
         self.clock = clock
         endsByItself = false
         hasGrant = false
+        self.key = key
         takesType = { _ in true }
         start = { request, outstanding in
             guard case .renewal(let credential, _) = request else { throw AccessTokenError.signedOut }
@@ -116,6 +131,13 @@ public struct TokenExchange: Sendable {
         }
         self.revoke = revoke
         name = "an exchange of the app's own"
+    }
+
+    /// What tells the access tokens of different parameters apart.
+    private static func key(of parameters: KeyValuePairs<String, String>) -> String? {
+        let telling = parameters.filter { ["resource", "audience", "scope"].contains($0.key) && !$0.value.isEmpty }
+            .sorted { ($0.key, $0.value) < ($1.key, $1.value) }
+        return telling.isEmpty ? nil : FormEncoding.body(telling.map { FormParameter($0.key, $0.value) })
     }
 }
 

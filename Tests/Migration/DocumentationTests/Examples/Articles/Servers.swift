@@ -56,6 +56,17 @@ nonisolated enum Servers {
         OAuthLoader(endpoint: endpoint, store: store, parameters: ["resource": "https://api.example.com/mcp"])
     }
 
+    static func services(
+        _ endpoint: TokenEndpoint,
+        _ store: any CredentialStore
+    ) -> (files: AsyncAccessTokenService, mail: AsyncAccessTokenService) {
+        func service(_ resource: String) -> AsyncAccessTokenService {
+            let loader = OAuthLoader(endpoint: endpoint, store: store, parameters: ["resource": resource])
+            return AsyncAccessTokenService(loader: RetryingLoader(loader))
+        }
+        return (files: service("https://files.example.com"), mail: service("https://mail.example.com"))
+    }
+
     static func assertion(
         _ endpoint: TokenEndpoint,
         _ signed: @escaping @Sendable () async throws -> String

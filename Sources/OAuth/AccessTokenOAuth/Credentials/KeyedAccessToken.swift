@@ -1,0 +1,87 @@
+public import AccessTokenCore
+import Foundation
+
+/// The access token of a loader with a key, beside the credential's own access token.
+struct KeyedAccessToken: Hashable, Sendable, Codable {
+    let accessToken: AccessToken
+    let scope: String?
+    let obtained: Date?
+}
+
+extension Credential {
+    /// The access token that a loader with this key has loaded last; for `nil`, the credential's own.
+    ///
+    /// A key stands for an audience, a resource or a scope: see ``TokenExchange``.
+    public func accessToken(for key: String?) -> AccessToken? {
+        guard let key else { return accessToken }
+        return keyedTokens?[key]?.accessToken
+    }
+
+    /// The credential that a response for a key makes out of the present one: the access tokens of other keys stay.
+    init(_ response: TokenResponse, renewing old: Credential?, for key: String?, at now: Date) {
+        let issued = Credential(response, renewing: old, at: now)
+        guard let key else {
+            self = issued
+            return
+        }
+        // Another user's access tokens are not kept.
+        let kept = old?.subject == nil || old?.subject == issued.subject ? old : nil
+        self.init(
+            accessToken: kept?.accessToken,
+            refreshToken: issued.refreshToken,
+            scope: kept?.scope,
+            obtained: kept?.obtained,
+            otherMembers: issued.otherMembers,
+            subject: issued.subject
+        )
+        // What has expired is of no use, and a record must not grow with each key that was ever used.
+        var tokens = (kept?.keyedTokens ?? [:]).filter { ($0.value.accessToken.expiration ?? .distantFuture) > now }
+        tokens[key] = KeyedAccessToken(accessToken: response.accessToken, scope: response.scope, obtained: now)
+        keyedTokens = tokens
+    }
+
+    /// Whether the access token for a key can be handed out.
+    func isUsable(for key: String?, at now: Date, leeway: TimeInterval) -> Bool {
+        let obtained = if let key { keyedTokens?[key]?.obtained } else { obtained }
+        return Self.isUsable(accessToken(for: key), obtained: obtained, at: now, leeway: leeway)
+    }
+
+    /// The same with another refresh token, which came without an access token.
+    func with(refreshToken: String) -> Credential {
+        Credential(
+            accessToken: accessToken,
+            refreshToken: refreshToken,
+            scope: scope,
+            obtained: obtained,
+            otherMembers: otherMembers,
+            subject: subject
+        ).keying(keyedTokens)
+    }
+
+    /// The same with other access tokens of keys.
+    func keying(_ tokens: [String: KeyedAccessToken]?) -> Credential {
+        var credential = self
+        credential.keyedTokens = tokens
+        return credential
+    }
+
+    /// The values of the access tokens of all keys.
+    var keyedValues: [String: String] { (keyedTokens ?? [:]).mapValues(\.accessToken.value) }
+}
+
+extension KeyedAccessToken {
+    func moved(by seconds: TimeInterval) -> KeyedAccessToken {
+        KeyedAccessToken(
+            accessToken: accessToken.moved(by: seconds),
+            scope: scope,
+            obtained: obtained?.addingTimeInterval(seconds)
+        )
+    }
+}
+
+extension AccessToken {
+    /// The same with an expiration that is so many seconds later.
+    func moved(by seconds: TimeInterval) -> AccessToken {
+        AccessToken(value: value, expiration: expiration?.addingTimeInterval(seconds))
+    }
+}

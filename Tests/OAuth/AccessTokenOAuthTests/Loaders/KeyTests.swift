@@ -1,0 +1,172 @@
+import AccessTokenContract
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+
+@Suite("Several audiences from one refresh token", .eightAtATime, .timeLimit(.minutes(10)))
+struct KeyTests {
+    private static let login = Credential(
+        accessToken: AccessToken(value: "LOGIN", expiration: .distantFuture),
+        refreshToken: "RT0"
+    )
+
+    /// A strict server whose access tokens say for which resource they are: `A3-a`.
+    private func withResources(_ body: (ScriptedServer, StrictSession) async throws -> Void) async throws {
+        let session = StrictSession()
+        try await withServer { connection, request in
+            guard let number = session.rotate(request.body) else {
+                return connection.reply(400, #"{"error":"invalid_grant"}"#)
+            }
+            let resource = request.body.firstMatch(of: /(?:resource|audience|scope)=(\w)/).map { "\($0.1)" } ?? "none"
+            connection.reply(200, tokens("A\(number)-\(resource)", "RT\(number)"))
+        } _: { server in
+            try await body(server, session)
+            #expect(!session.isRevoked)
+        }
+    }
+
+    @Test(arguments: ["resource", "audience", "scope"], [0, 2] as [TimeInterval])
+    func `each caller gets the token of its own service, and each refresh token is sent once`(
+        name: String,
+        takeOverDelay: TimeInterval
+    ) async throws {
+        try await withResources { server, session in
+            let store = SharedStore(Self.login, takeOverDelay: takeOverDelay)
+            let endpoint = try server.endpoint()
+            let services = ["a", "b"].map { key in
+                let exchange = TokenExchange(endpoint, parameters: [name: key])
+                return (key, AsyncAccessTokenService(loader: OAuthLoader(exchange, store: store)))
+            }
+            for _ in 0..<4 {
+                let values = try await withThrowingTaskGroup(of: (String, AccessToken).self) { group in
+                    for number in 0..<40 {
+                        group.addTask { (services[number % 2].0, try await services[number % 2].1.token()) }
+                    }
+                    return try await group.reduce(into: [:]) { $0[$1.0, default: []] += [$1.1] }
+                }
+                for (key, service) in services {
+                    let token = try #require(values[key]?.first)
+                    #expect(Set(values[key] ?? []) == [token] && token.value.hasSuffix("-\(key)"))
+                    await service.invalidate(token)
+                }
+            }
+            #expect(session.sent == (0..<8).map { "RT\($0)" })
+            // The login's own token is nobody's but that of a loader without a key.
+            #expect(try await store.credential?.accessToken == Self.login.accessToken)
+            let loader = OAuthLoader(endpoint: endpoint, store: store)
+            #expect(try await loader.load(replacing: nil).value == "LOGIN")
+            #expect(try await loader.load(replacing: Self.login.accessToken).value == "A9-none")
+        }
+    }
+
+    @Test func `a token that another process has loaded for the same key is adopted, and one of another key is not`()
+        async throws
+    {
+        try await withResources { server, session in
+            let store = SharedStore(Self.login)
+            func loader(_ key: String) throws -> OAuthLoader {
+                OAuthLoader(endpoint: try server.endpoint(), store: store, parameters: ["resource": key])
+            }
+            #expect(try await loader("a").load(replacing: nil).value == "A1-a")
+            #expect(try await loader("a").load(replacing: nil).value == "A1-a")
+            #expect(try await loader("b").load(replacing: nil).value == "A2-b")
+            #expect(try await loader("a").load(replacing: nil).value == "A1-a")
+            #expect(session.sent == ["RT0", "RT1"])
+            let credential = try #require(try await store.credential)
+            #expect(credential.accessToken(for: "resource=b")?.value == "A2-b")
+            #expect(credential.accessToken(for: nil)?.value == "LOGIN" && credential.accessToken(for: "c") == nil)
+        }
+    }
+
+    @Test func `a record is as before until a key is used, and records of before are read`() async throws {
+        let old = #"{"accessToken":{"value":"A0"},"refreshToken":"RT0"}"#
+        let credential = try JSONDecoder().decode(Credential.self, from: Data(old.utf8))
+        #expect(credential == Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0"))
+        func json(_ credential: Credential?) throws -> String {
+            String(decoding: try JSONEncoder().encode(try #require(credential)), as: UTF8.self)
+        }
+        try await withResources { server, _ in
+            let store = MemoryCredentialStore(credential)
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            _ = try await loader.load(replacing: credential.accessToken)
+            let before = try await store.credential
+            #expect(try !json(before).contains("keyedTokens"))
+            let keyed = OAuthLoader(endpoint: try server.endpoint(), store: store, key: "k")
+            #expect(try await keyed.load(replacing: nil).value == "A2-none")
+            let after = try await store.credential
+            let read = try JSONDecoder().decode(Credential.self, from: Data(json(after).utf8))
+            #expect(read.accessToken(for: "k")?.value == "A2-none" && read.accessToken?.value == "A1-none")
+            // A later version may write other tokens under keys, which must not cost the session.
+            let damaged = #"{"refreshToken":"RT0","keyedTokens":[1]}"#
+            #expect(try JSONDecoder().decode(Credential.self, from: Data(damaged.utf8)).refreshToken == "RT0")
+        }
+    }
+
+    @Test func `tokens of keys move with a store's clock, and what has expired goes`() throws {
+        let now = Date(timeIntervalSince1970: 1_000)
+        func response(_ value: String) -> TokenResponse {
+            TokenResponse(accessToken: AccessToken(value: value, expiration: now + 60), refreshToken: "R")
+        }
+        let first = Credential(response("A"), renewing: Self.login, for: "a", at: now)
+        #expect(first.moved(by: 5).accessToken(for: "a")?.expiration == now + 65)
+        #expect(
+            !first.isUsable(for: "a", at: now + 31, leeway: 30) && first.isUsable(for: "a", at: now + 29, leeway: 30)
+        )
+        let second = Credential(response("B"), renewing: first, for: "b", at: now + 61)
+        #expect(second.accessToken(for: "a") == nil && second.accessToken(for: "b")?.value == "B")
+        #expect(second.accessToken == Self.login.accessToken && !second.isSame(as: first))
+        // Another user's tokens do not stay, whatever their key.
+        let other = TokenResponse(
+            accessToken: AccessToken(value: "C"),
+            otherMembers: ["id_token": "e30.eyJzdWIiOiJldmUifQ.x"]
+        )
+        let mine = Credential(
+            accessToken: AccessToken(value: "M"),
+            refreshToken: "R",
+            otherMembers: ["id_token": "e30.eyJzdWIiOiJhZGEifQ.x"]
+        )
+        let taken = Credential(
+            other,
+            renewing: Credential(response("A"), renewing: mine, for: "a", at: now),
+            for: "b",
+            at: now
+        )
+        #expect(taken.accessToken == nil && taken.accessToken(for: "a") == nil && taken.subject == "eve")
+    }
+
+    @Test func `a login that one resource wants does not keep the others from loading`() async throws {
+        let session = StrictSession()
+        try await withServer { connection, request in
+            guard !request.body.contains("resource=a") else {
+                return connection.reply(400, #"{"error":"interaction_required"}"#)
+            }
+            let number = session.rotate(request.body) ?? 0
+            connection.reply(200, tokens("A\(number)", "RT\(number)"))
+        } _: { server in
+            let store = SharedStore(Self.login)
+            let endpoint = try server.endpoint(clock: ManualClock())
+            let loaders = ["a", "b"].map { OAuthLoader(endpoint: endpoint, store: store, parameters: ["resource": $0]) }
+            for _ in 0..<2 {
+                let error = await #expect(throws: OAuthError.self) { try await loaders[0].load(replacing: nil) }
+                #expect(error?.requiresSignIn == true)
+            }
+            #expect(server.requests.count == 1)
+            #expect(try await loaders[1].load(replacing: nil).value == "A1")
+            #expect(session.sent == ["RT0"])
+        }
+    }
+
+    @Test func `a reply that cannot be read holds the refresh token back for every key`() async throws {
+        try await withStrictServer(replying: ReplyShape("HTML") { _, _ in "<html>" }) { server, session in
+            let store = SharedStore(Self.login)
+            for key in ["a", "b", "a"] {
+                let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, key: key)
+                let error = await #expect(throws: OAuthError.self) { try await loader.load(replacing: nil) }
+                #expect(error?.sessionMayBeSpent == true)
+            }
+            #expect(session.sent == ["RT0"])
+        }
+    }
+}
