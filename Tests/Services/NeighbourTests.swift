@@ -132,6 +132,56 @@ struct NeighbourTests {
         #expect(loader.loads.isEmpty)
     }
 
+    @Test func `an executor that is blocked holds up neither a deadline nor a cancellation`() async throws {
+        let queue = HeldQueue()
+        let service = AsyncAccessTokenService(loader: loader, clock: clock, executor: HeldExecutor(queue: queue))
+        let (waiter, cancelled) = (Task { try await service.token() }, Task { try await service.token() })
+        await yieldUntil { queue.count == 1 }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.valueInTime }
+        clock.advance(by: 60)
+        await #expect(throws: AccessTokenError.loadTimedOut) { try await waiter.valueInTime }
+        queue.run()
+        #expect(loader.loads.isEmpty)
+    }
+
+    /// A loader that waits before it can send its request would send what the next load has sent already.
+    @Test(arguments: Engine.allCases, ["past its deadline", "of a session that is over"])
+    func `a loader can ask whether its load is still wanted`(_ engine: Engine, _ end: String) async throws {
+        let begun = Locked(0)
+        let (mayAsk, hasAsked) = ([Event(), Event()], [Event(), Event()])
+        let wanted = Locked<[Int: Bool]>([:])
+        let loader = Loader {
+            let number = begun.withLock { number in
+                defer { number += 1 }
+                return number
+            }
+            await mayAsk[number].wait()
+            wanted.withLock { $0[number] = AccessTokenLoad.isWanted }
+            hasAsked[number].happen()
+            return validToken
+        }
+        let service = engine.make(loader, clock: clock)
+        let first = Task { try await service.token() }
+        await yieldUntil { begun.withLock { $0 } == 1 }
+        if end == "past its deadline" {
+            clock.advance(by: 60)
+            await #expect(throws: AccessTokenError.loadTimedOut) { try await first.valueInTime }
+            let second = Task { try await service.token() }
+            await yieldUntil { begun.withLock { $0 } == 2 }
+            mayAsk[1].happen()
+            #expect(try await second.valueInTime == validToken)
+            #expect(wanted.withLock { $0[1] } == true)
+        } else {
+            (service as? AccessTokenService)?.signIn(validToken)
+            await (service as? AsyncAccessTokenService)?.signIn(validToken)
+        }
+        mayAsk[0].happen()
+        await hasAsked[0].wait()
+        #expect(wanted.withLock { $0[0] } == false)
+        #expect(AccessTokenLoad.isWanted, "outside of a load")
+    }
+
     @Test(arguments: Engine.allCases)
     func `an answered load leaves no timer, and a kept retrieval no service`(_ engine: Engine) async {
         let queue = WeakReference<AccessTokenService>(nil)

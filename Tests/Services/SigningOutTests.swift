@@ -132,6 +132,45 @@ struct SigningOutTests {
     }
 
     @Test(arguments: Engine.allCases)
+    func `sign-out cancels a load that is past its deadline`(_ engine: Engine) async {
+        let (isLoading, isCancelled) = (Event(), Event())
+        let loader = Loader {
+            isLoading.happen()
+            await withTaskCancellationHandler {
+                await isCancelled.wait()
+            } onCancel: {
+                isCancelled.happen()
+            }
+            return validToken
+        }
+        let service = engine.make(loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await isLoading.wait()
+        clock.advance(by: 60)
+        await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
+        await service.signOut()
+        await isCancelled.wait()
+    }
+
+    private struct ForgetfulLoader: AccessTokenLoader {
+        func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
+            handler(.success(validToken))
+        }
+        func signOut(then done: @escaping @Sendable () -> Void) {}
+    }
+
+    @Test func `a loader that drops the end of a sign-out keeps no timer, and so no service`() async {
+        let isDone = Event()
+        var service: AccessTokenService? = AccessTokenService(loader: ForgetfulLoader(), clock: clock)
+        let reference = WeakReference(service)
+        service?.signOutFromLegacyCode { isDone.happen() }
+        await isDone.wait()
+        service = nil
+        await yieldUntil { reference.object == nil }
+        #expect(clock.pendingTimers == 0)
+    }
+
+    @Test(arguments: Engine.allCases)
     func `sign-out does not wait for a load of the next session`(_ engine: Engine) async throws {
         let (isLoading, mayEnd) = ([Event(), Event()], [Event(), Event()])
         let service = engine.make(

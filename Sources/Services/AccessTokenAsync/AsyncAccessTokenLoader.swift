@@ -7,8 +7,9 @@ public protocol AsyncAccessTokenLoader: Sendable {
     /// Obtains a new token, or throws the reason why there is none; the waiters get the error unchanged (clause F1).
     ///
     /// **Concurrency** Called in a task of the service's own, never in a caller's, one load at a time, unless a load
-    /// was silent past its deadline or a session ended. The service begins no load that was given up. A loader that is an
-    /// actor can begin one: if the actor was busy until after the deadline, its method runs beside the next load.
+    /// was silent past its deadline or a sign-out ended its session. The service begins no load that was given up. A loader
+    /// that is an actor can begin one: if the actor was busy until after the deadline, its method runs beside the next load.
+    /// Let such a loader ask ``AccessTokenLoad/isWanted`` before it sends its request.
     ///
     /// **Cancellation** The task of a load is cancelled at sign-out, and for no other reason. Callers that are cancelled do
     /// not cancel it (X2), nor does its deadline: the server may have rotated the refresh token already.

@@ -25,9 +25,9 @@ struct EverySequenceTests {
         "from the beginning",
         arguments: isLong
             ? [
-                Extent(length: 5, rareInputs: 5, reportsEvents: false, sequences: 103_329),
-                Extent(length: 6, rareInputs: 6, reportsEvents: true, sequences: 1_446_576),
-                Extent(length: 7, rareInputs: 0, reportsEvents: false, sequences: 612_707),
+                Extent(length: 5, rareInputs: 5, reportsEvents: false, sequences: 98_283),
+                Extent(length: 6, rareInputs: 6, reportsEvents: true, sequences: 1_271_203),
+                Extent(length: 7, rareInputs: 0, reportsEvents: false, sequences: 1_571_671),
             ]
             : [
                 Extent(length: 4, rareInputs: 4, reportsEvents: false, sequences: 8092),

@@ -2,6 +2,7 @@ import AccessTokenContract
 import AccessTokenCore
 import Foundation
 import TestSupport
+import Testing
 
 /// What happens to a service, in the words of a scenario: callers have names, and loads have numbers from 1.
 struct Story {
@@ -44,7 +45,7 @@ struct Story {
     }
 
     mutating func calls(_ caller: String, inside load: Int? = nil) {
-        let context = CallerContext(loads: load.map { [loads[$0 - 1].id] } ?? [])
+        let context = CallerContext(loads: load.flatMap(started).map { [$0.id] } ?? [])
         let answer: Waiter.Handler = { [results] in results[caller] = $0 }
         let action = machine.retrieve(.handler(answer), by: context, at: now)
         if case .wait(let waiter) = action.callers { waiters[caller] = waiter }
@@ -56,14 +57,16 @@ struct Story {
     }
 
     mutating func load(_ load: Int, brings token: AccessToken) {
-        carryOut(machine.loadFinished(loads[load - 1], .success(token), error: nil, at: now))
+        answer(load, .success(token))
     }
 
     mutating func load(_ load: Int, failsWith error: any Error) {
-        carryOut(machine.loadFinished(loads[load - 1], .failure(error), error: nil, at: now))
+        answer(load, .failure(error))
     }
 
-    mutating func load(passesItsDeadline load: Int) { carryOut(machine.deadlinePassed(loads[load - 1], at: now)) }
+    mutating func load(passesItsDeadline load: Int) {
+        if let load = started(load) { carryOut(machine.deadlinePassed(load, at: now)) }
+    }
 
     mutating func server(rejects token: AccessToken) { carryOut(machine.invalidate(token)) }
 
@@ -76,6 +79,18 @@ struct Story {
     /// A token that expires after these seconds.
     func token(_ value: String, lasting seconds: TimeInterval = 3_600) -> AccessToken {
         AccessToken(value: value, expiration: now + seconds)
+    }
+
+    private mutating func answer(_ load: Int, _ result: LoadResult) {
+        if let load = started(load) { carryOut(machine.loadFinished(load, result, error: nil, at: now)) }
+    }
+
+    private func started(_ load: Int) -> Load? {
+        guard load <= loads.count else {
+            Issue.record("load \(load) was not started")
+            return nil
+        }
+        return loads[load - 1]
     }
 
     private mutating func carryOut(_ action: AccessTokenStateMachine.Action) {

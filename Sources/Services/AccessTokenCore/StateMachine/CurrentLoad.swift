@@ -1,0 +1,16 @@
+import AccessTokenFoundation
+
+/// The only load whose answer may be cached, and may answer or fail anybody (clause S3).
+struct CurrentLoad: Sendable {
+    let load: Load
+    let startedAt: Date
+
+    /// Whether the loader has been asked; a load that is given up before that is never begun.
+    var isBegun = false
+
+    /// Values that were rejected since the load was started, and that the loader was not told of.
+    var rejected: Set<String> = []
+
+    /// A good answer of an older load of this session, kept in case that this one fails (clause T2).
+    var late: CachedToken?
+}
