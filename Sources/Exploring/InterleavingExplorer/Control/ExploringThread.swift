@@ -44,7 +44,7 @@ enum ExploringThread {
 
     private static func start(_ exploration: @escaping @Sendable () -> Void) {
         // A serial queue has a thread even if the subjects keep all those of the global queues busy.
-        DispatchQueue(label: "InterleavingExplorer").async(execute: exploration)
+        DispatchQueue(label: "InterleavingExplorer").async { CrashHandler.watching(exploration) }
     }
 
     /// Gives a place to the exploration that has waited longest.

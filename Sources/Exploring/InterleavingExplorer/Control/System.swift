@@ -94,12 +94,21 @@ enum ThreadPointer {
     }
 }
 
-/// Says what comes too late for a report.
+/// Says what no report can say any more.
 @available(Executors, *)
 enum StandardError {
     static func append(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        var text = text
+        text.withUTF8 { unsafe append($0) }
+    }
+
+    /// The same of text that is there already, as a signal handler needs it.
+    static func append(_ text: StaticString) {
+        unsafe append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    static func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count)
     }
 }
 

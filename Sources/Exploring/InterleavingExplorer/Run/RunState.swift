@@ -28,8 +28,6 @@ struct RunState: Sendable {
     var participants = Participants()
     /// The operations that have not ended.
     var unfinished: [Int] = []
-    /// The choices so far; of a step that does not end, the watchdog reads them here.
-    var digits: [UInt8] = []
     /// What runs now, or ran last.
     var segment = Segment()
     /// Whether the last segment is known to have done anything at all.
@@ -74,7 +72,7 @@ struct RunState: Sendable {
             time: candidates.now,
             events: []
         )
-        recording?.steps.append(step)
+        recording?.add(step)
     }
 
     mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "") {

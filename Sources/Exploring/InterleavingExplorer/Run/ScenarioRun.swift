@@ -16,6 +16,7 @@ public final class ScenarioRun: Sendable {
 
     /// What the runs of an exploration have in common.
     struct Surroundings: Sendable {
+        let record: RunRecord
         let escapes = EscapeLog()
         let executor = ControlledExecutor()
         let census = TaskCensus()
@@ -56,7 +57,7 @@ public final class ScenarioRun: Sendable {
         self.surroundings = surroundings
         self.schedulesBefore = schedulesBefore
         var state = RunState()
-        state.recording = recording ? Recording() : nil
+        state.recording = recording ? Recording(in: surroundings.record) : nil
         self.state = Protected(state)
         controlledExecutor.serve(self)
     }

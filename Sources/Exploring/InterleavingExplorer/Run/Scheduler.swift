@@ -217,7 +217,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             var choice = options
             (choice.digit, choice.asleep, choice.fingerprint) = (UInt8(position), chooser.asleep, execution.fingerprint)
             execution.choices.append(choice)
-            run.state.withLock { [digit = choice.digit] in $0.digits.append(digit) }
+            surroundings.record.schedule.append(Schedule.character(of: choice.digit))
         }
         return position
     }

@@ -87,10 +87,12 @@ final class StepThreads: Sendable {
         // A serial queue has a thread even if the subjects keep all those of the global queues busy.
         DispatchQueue(label: "InterleavingExplorer step").async {
             thread.bindToCallingThread()
-            while case .run(let scheduler, let candidate) = thread.waitForOrder() {
-                ActiveRuns.joining(scheduler.run) {
-                    scheduler.execute(candidate)
-                    scheduler.loop(on: thread)
+            CrashHandler.watching {
+                while case .run(let scheduler, let candidate) = thread.waitForOrder() {
+                    ActiveRuns.joining(scheduler.run) {
+                        scheduler.execute(candidate)
+                        scheduler.loop(on: thread)
+                    }
                 }
             }
         }

@@ -22,7 +22,7 @@ struct Exploration {
 
     private let scenario: Scenario
     var explorer: Explorer
-    let surroundings = ScenarioRun.Surroundings()
+    let surroundings: ScenarioRun.Surroundings
     private var escapes: EscapeLog { surroundings.escapes }
     var report: ExplorationReport
     /// Tasks that may have begun out of sight, each with its schedule.
@@ -36,6 +36,7 @@ struct Exploration {
     init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
         self.scenario = scenario
         self.explorer = explorer
+        surroundings = ScenarioRun.Surroundings(record: RunRecord.take(for: scenario.name))
         let reduces = isLayoutKnown && explorer.reduces
         knowledge = Knowledge(reduces: reduces, entersActorsLater: !reduces)
         report = ExplorationReport(scenario: scenario.name, mode: explorer.mode)
@@ -95,9 +96,8 @@ struct Exploration {
     /// What there is to say when a step does not end, and so the search does not either.
     func stuckReport() -> ExplorationReport {
         let run = surroundings.executor.run
-        let (digits, participant) =
-            run?.state.withLock { ($0.digits, $0.participants.name(of: $0.segment.participant)) }
-            ?? ([], "the scenario")
+        let participant =
+            run?.state.withLock { $0.participants.name(of: $0.segment.participant) } ?? "the scenario"
         var report = report
         report.schedules = 1 + (run?.schedulesBefore ?? 0)
         report.failures = 1
@@ -107,7 +107,7 @@ struct Exploration {
                 a step of \(participant) has not ended for \(explorer.stepLimit): it loops without \
                 suspending, or waits for a lock or a thread
                 """,
-            schedule: Schedule(digits: digits, entersActorsLater: run?.knowledge.entersActorsLater ?? false),
+            schedule: Schedule(parsing: surroundings.record.schedule.text) ?? Schedule(digits: []),
             trace: Trace(steps: [])
         )
         return report
@@ -156,6 +156,7 @@ struct Exploration {
         var knowledge = knowledge
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
         if let schedule { knowledge.entersActorsLater = schedule.entersActorsLater }
+        surroundings.record.beginRun(ofKind: knowledge.entersActorsLater ? String(Schedule.mark) : "")
         return ScenarioRun(
             explorer,
             knowing: knowledge,

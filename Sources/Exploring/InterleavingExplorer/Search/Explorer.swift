@@ -61,9 +61,14 @@ public struct Explorer: Sendable {
         _ body: @escaping @Sendable () -> Result,
         orElse stuck: @escaping @Sendable () -> Result
     ) async -> Result {
-        let watchdog = Watchdog(progress: exploration.surroundings.progress, limit: stepLimit)
+        let surroundings = exploration.surroundings
+        let watchdog = Watchdog(progress: surroundings.progress, limit: stepLimit)
+        let whole = { @Sendable in
+            defer { surroundings.record.giveBack() }
+            return body()
+        }
         return await withCheckedContinuation { continuation in
-            ExploringThread.perform(body, watching: watchdog, orElse: stuck) { continuation.resume(returning: $0) }
+            ExploringThread.perform(whole, watching: watchdog, orElse: stuck) { continuation.resume(returning: $0) }
         }
     }
 }

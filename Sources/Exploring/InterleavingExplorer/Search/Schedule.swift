@@ -51,7 +51,12 @@ public struct Schedule: Sendable, Hashable, ExpressibleByStringLiteral, CustomSt
     /// The digits; `0` if there are none.
     public var description: String {
         let mark = entersActorsLater ? String(Schedule.mark) : ""
-        return mark + (digits.isEmpty ? "0" : digits.map { String($0, radix: Schedule.radix) }.joined())
+        let characters = digits.isEmpty ? [Schedule.character(of: 0)] : digits.map(Schedule.character)
+        return mark + String(decoding: characters, as: UTF8.self)
+    }
+
+    static func character(of digit: UInt8) -> UInt8 {
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }
 }
 

@@ -1,12 +1,19 @@
 /// The trace of a run as it grows.
 @available(Executors, *)
 struct Recording: Sendable {
-    var steps: [TraceStep] = []
+    private(set) var steps: [TraceStep] = []
     /// Whether what happens now belongs into the trace: not the preparation, and not the checks.
     var isOn = false
     private var begun: Set<Int> = []
+    /// Where a crash of the process finds the steps, and where the line of the last one begins.
+    private let record: RunRecord
+    private var lastLine = 0
     /// The actors that have a name, in order of first appearance.
     private var actors: [(address: UInt, type: String, name: String)] = []
+
+    init(in record: RunRecord) {
+        self.record = record
+    }
 
     /// What a step does that begins with a candidate, and the actor that it enters.
     mutating func beginning(of candidate: Candidate) -> (action: String, actor: String?) {
@@ -16,8 +23,22 @@ struct Recording: Sendable {
         return (candidate.heldStep == nil ? action : "goes on", actor)
     }
 
+    mutating func add(_ step: TraceStep) {
+        steps.append(step)
+        if steps.count > 1 { record.steps.append("\n") }
+        lastLine = record.steps.length
+        showLastStep()
+    }
+
     mutating func add(_ event: TraceEvent) {
-        if let last = steps.indices.last { steps[last].events.append(event) }
+        guard let last = steps.indices.last else { return }
+        steps[last].events.append(event)
+        showLastStep()
+    }
+
+    private func showLastStep() {
+        record.steps.shorten(to: lastLine)
+        if let step = steps.last { record.steps.append(step.line(numberTo: 2, nameTo: 8)) }
     }
 
     /// The name of the actor that a candidate enters: its type, with a number from the second one of that type on.

@@ -13,29 +13,7 @@ public struct Trace: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         let width = steps.map(\.participant.count).max() ?? 0
         let digits = String(steps.count).count
-        return steps.map { step in
-            let number = padding(String(step.number), to: digits) + String(step.number)
-            let name = step.participant + padding(step.participant, to: width)
-            let line = ([step.action] + step.events.map { text(of: $0, in: step) }).joined(separator: "; ")
-            return "\(step.isDeparture ? "*" : " ")\(number)  \(name)  \(line)"
-        }
-        .joined(separator: "\n")
-    }
-
-    private func text(of event: TraceEvent, in step: TraceStep) -> String {
-        let subject = event.participant == step.participant ? "" : "\(event.participant) "
-        return switch event.kind {
-        case .enters: "\(event.text) runs"
-        case .starts: "\(subject)starts \(event.text)"
-        case .wakes: "\(subject)wakes \(event.text)"
-        case .note: "\(subject)“\(event.text)”"
-        case .effect: "\(subject)“\(event.text)” (effect)"
-        case .ends: "\(subject)ends"
-        }
-    }
-
-    private func padding(_ text: String, to width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.count))
+        return steps.map { $0.line(numberTo: digits, nameTo: width) }.joined(separator: "\n")
     }
 }
 
@@ -61,6 +39,29 @@ public struct TraceStep: Sendable, Hashable {
 
     /// Whether something else would have run if first-in-first-out order had been kept.
     public var isDeparture: Bool { choice != 0 }
+
+    /// The line of the step, with its number and its participant in columns of these widths.
+    func line(numberTo numberWidth: Int, nameTo nameWidth: Int) -> String {
+        func padding(_ text: String, to width: Int) -> String {
+            String(repeating: " ", count: max(0, width - text.count))
+        }
+        let number = padding(String(number), to: numberWidth) + String(number)
+        let name = participant + padding(participant, to: nameWidth)
+        let whatHappens = ([action] + events.map { text(of: $0) }).joined(separator: "; ")
+        return "\(isDeparture ? "*" : " ")\(number)  \(name)  \(whatHappens)"
+    }
+
+    private func text(of event: TraceEvent) -> String {
+        let subject = event.participant == participant ? "" : "\(event.participant) "
+        return switch event.kind {
+        case .enters: "\(event.text) runs"
+        case .starts: "\(subject)starts \(event.text)"
+        case .wakes: "\(subject)wakes \(event.text)"
+        case .note: "\(subject)“\(event.text)”"
+        case .effect: "\(subject)“\(event.text)” (effect)"
+        case .ends: "\(subject)ends"
+        }
+    }
 }
 
 /// Something that happened during a step.
