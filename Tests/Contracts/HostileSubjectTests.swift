@@ -105,7 +105,8 @@ struct HostileSubjectTests {
         }
         let clauses = ServiceContract.clauses.filter { ["L1", "F1", "F3"].contains($0.id) }
         let outcomes = Locked<[String]>([])
-        let report = await ServiceContract.verify(subject, clauses: clauses, timeLimit: Self.limit) { progress in
+        let report = await ServiceContract.verify(subject, clauses: clauses, scripts: 0, timeLimit: Self.limit) {
+            progress in
             if progress.outcome != nil { outcomes.withLock { $0.append(progress.description) } }
         }
         #expect(report.brokenIDs == ["F3"], "\(report)")
@@ -182,7 +183,7 @@ struct HostileSubjectTests {
                 }
             }
             _ = await ServiceContract.verify(subject, timeLimit: 0.05) { progress in
-                guard case .broken = progress.outcome, progress.clause.id == "L1" else { return }
+                guard case .broken = progress.outcome, progress.clause?.id == "L1" else { return }
                 // Nothing that is awaited comes back to a pool without threads.
                 exit(7)
             }

@@ -8,9 +8,19 @@ let runs = verdictRuns ?? 1
 
 extension ContractSubject {
     /// The report on this subject, about all clauses or those with these ids, and no line of it on standard error.
-    func report(on ids: String..., timeLimit: TimeInterval = ServiceContract.defaultTimeLimit) async -> ContractReport {
+    func report(
+        on ids: String...,
+        scripts: Int = 0,
+        timeLimit: TimeInterval = ServiceContract.defaultTimeLimit
+    ) async -> ContractReport {
         let clauses = ServiceContract.clauses.filter { ids.isEmpty || ids.contains($0.id) }
-        return await ServiceContract.verify(self, clauses: clauses, timeLimit: timeLimit, onProgress: nil)
+        return await ServiceContract.verify(
+            self,
+            clauses: clauses,
+            scripts: scripts,
+            timeLimit: timeLimit,
+            onProgress: nil
+        )
     }
 }
 

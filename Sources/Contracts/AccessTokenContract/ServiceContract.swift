@@ -16,10 +16,16 @@ public enum ServiceContract {
     /// How many seconds a subject may take for one step, and more on a machine that is busy with other things.
     public static let defaultTimeLimit: TimeInterval = 1
 
-    /// Verifies clauses that the subject's features select, one after the other.
+    /// How many scripts are played, and the seed from which they are drawn; the verdict is the same each time.
+    public static let defaultScripts = 400
+    /// The seed of the scripts.
+    public static let defaultSeed: UInt64 = 44
+
+    /// Verifies clauses that the subject's features select, one after the other, and then plays random scripts.
     ///
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject does
-    /// not even load (L1), nothing else is run. The article Clauses says how a clause is judged.
+    /// not even load (L1), nothing else is run. The article Clauses says how a clause is judged, and the article Scripts what
+    /// a script is. Another `seed` plays other scripts; `scripts: 0` plays none.
     ///
     /// A subject that takes more than `timeLimit` seconds for one step counts as silent; give it more on a busy machine.
     /// `onProgress` is told before and after each clause; by default that is what is left of a report if the subject ends the
@@ -28,9 +34,42 @@ public enum ServiceContract {
     public static func verify(
         _ subject: ContractSubject,
         clauses: [ContractClause] = ServiceContract.clauses,
+        scripts: Int = ServiceContract.defaultScripts,
+        seed: UInt64 = ServiceContract.defaultSeed,
         timeLimit: TimeInterval = ServiceContract.defaultTimeLimit,
         onProgress: (@Sendable (ContractProgress) -> Void)? = ContractProgress.standardError
     ) async -> ContractReport {
-        await ContractClause.verify(subject, clauses, essential: "L1", timeLimit: timeLimit, onProgress: onProgress)
+        var report = await ContractClause.verify(
+            subject,
+            clauses,
+            essential: "L1",
+            timeLimit: timeLimit,
+            onProgress: onProgress
+        )
+        guard scripts > 0, !report.brokenIDs.contains("L1") else { return report }
+        let notes = ScriptNotes()
+        defer { notes.remove() }
+        onProgress?(ContractProgress(subject: subject.name, clause: nil, outcome: nil, scriptsInPlay: notes.path))
+        let search = ScriptSearch(
+            subject: subject,
+            scripts: scripts,
+            seed: seed,
+            timeLimit: timeLimit,
+            clauses: Set(clauses.map(\.id)),
+            notes: notes
+        )
+        let result = await search.run(broken: Set(report.brokenIDs))
+        report.add(result)
+        for violation in result.findings {
+            let outcome = ContractOutcome.broken(violation)
+            let progress = ContractProgress(
+                subject: subject.name,
+                clause: violation.clause,
+                outcome: outcome,
+                scriptsInPlay: nil
+            )
+            onProgress?(progress)
+        }
+        return report
     }
 }

@@ -39,6 +39,7 @@ struct PlantedBugTests {
         .repeatedAnswerReachesTheNextLoad: ["D7"], .signInOverATokenIsIgnored: ["O2", "O6"],
         .secondSignOutIsIgnored: ["O3"],
         .refreshLoadsAfterSignOut: ["O3"], .expiredTokenIsCurrent: ["C6"], .timerOutlivesItsLoad: ["T1"],
+        .forgetsTheStoredToken: ["C11"], .signInAfterAFailureIsIgnored: ["F6"],
     ]
 
     /// The bugs of an actor with one shared task, each with all clauses that it breaks; `nil` is the actor without one.
@@ -59,6 +60,8 @@ struct PlantedBugTests {
         // A task can be cancelled although its service does not support that.
         (actorSubject(bug: .anyoneCancelsTheLoad, .asyncCallers), ["X2", "X4"]),
         (nameless, ["R2"]),
+        // The small service compares no rejected tokens, and lets no load wait for one of a former session.
+        (smallSubject(bug: nil, promises: ["I9", "O9"]), ["I9", "O9"]),
     ]
 
     @Test func `a small service without a bug keeps the contract`() async {
@@ -117,16 +120,17 @@ struct PlantedBugTests {
 
     private static let smallFeatures: ContractFeatures = [
         .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
-        .currentToken, .deliveryQueue, .callbackLoader, .forcedRefresh, .events,
+        .currentToken, .deliveryQueue, .callbackLoader, .forcedRefresh, .events, .initialToken,
     ]
 
-    private static func smallSubject(
+    static func smallSubject(
         bug: BuggyService.Bug?,
-        _ features: ContractFeatures = smallFeatures
+        _ features: ContractFeatures = smallFeatures,
+        promises: Set<String> = ServiceContract.conventions.subtracting(["I9", "O9"])
     ) -> ContractSubject {
-        let promises = ServiceContract.conventions
-        return ContractSubject("a small service", features: features, promises: promises) { fixture in
+        ContractSubject("a small service", features: features, promises: promises) { fixture in
             let service = BuggyService(
+                token: fixture.initialToken,
                 loader: fixture.loader,
                 policy: fixture.policy,
                 clock: fixture.clock,

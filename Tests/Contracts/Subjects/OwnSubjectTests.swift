@@ -1,4 +1,5 @@
 import AccessTokenContract
+import Foundation
 import TestSupport
 import Testing
 
@@ -16,5 +17,25 @@ struct OwnSubjectTests {
             #expect(report.skippedIDs == expected, "\(report)")
             #expect(report.isKept && report.advice.isEmpty, "\(report)")
         }
+    }
+}
+
+/// How many scripts are played on each own subject, and their seed, set by `.ci/deep contract_scripts`.
+private let scripts = ProcessInfo.processInfo.environment["CONTRACT_SCRIPTS"].flatMap { Int($0) }
+private let seed = ProcessInfo.processInfo.environment["CONTRACT_SEED"].flatMap { UInt64($0) }
+
+@Suite("No script accuses", .timeLimit(.minutes(600)))
+struct OwnScriptTests {
+    @Test(arguments: scripts == nil ? Array(OwnSubjects.services) : OwnSubjects.all)
+    func `an own subject`(_ subject: ContractSubject) async {
+        let report = await ServiceContract.verify(
+            subject,
+            clauses: ServiceContract.clauses,
+            scripts: scripts ?? 100,
+            seed: seed ?? ServiceContract.defaultSeed,
+            onProgress: nil
+        )
+        #expect(report.isKept && report.advice.isEmpty, "\(report)")
+        #expect((report.scripts?.scripts ?? 0) >= (scripts ?? 100), "\(report)")
     }
 }

@@ -14,7 +14,7 @@ enum OwnSubjects {
     private static func subjects(observed: Bool) -> [ContractSubject] {
         let common: ContractFeatures = [
             .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
-            .currentToken, .loaderRecognition,
+            .currentToken, .loaderRecognition, .initialToken,
         ]
         let features = observed ? common.union(.events) : common
         let callback = features.union([.deliveryQueue, .callbackLoader])
@@ -34,6 +34,7 @@ enum OwnSubjects {
 
         @Sendable func queueService(_ fixture: ContractFixture, _ loader: any AccessTokenLoader) -> AccessTokenService {
             AccessTokenService(
+                token: fixture.initialToken,
                 loader: loader,
                 policy: fixture.policy,
                 clock: fixture.clock,
@@ -46,6 +47,7 @@ enum OwnSubjects {
             -> AsyncAccessTokenService
         {
             AsyncAccessTokenService(
+                token: fixture.initialToken,
                 loader: loader,
                 policy: fixture.policy,
                 clock: fixture.clock,

@@ -39,5 +39,24 @@ extension BuggyService {
         case failureForgetsWaitersLate
         /// Timers are set and cancelled a moment after they were decided, in any order.
         case effectsOutOfOrder
+        /// The token that the service is made with is thrown away.
+        case forgetsTheStoredToken
+        /// A session whose load failed is not replaced by the next login.
+        case signInAfterAFailureIsIgnored
+        // Situations that no round was written for
+        case noDeadlineAhead, noDeadlineForced, timeOutAheadDropsToken, timeOutForcedDropsToken, failureForcedDropsToken
+        case forcedWaitersStayAtFailure, forcedWaitersStayAtDeadline, lateAnswerIgnoresSignOut, lateAnswerIgnoresSignIn
+        case signInDuringALoadAheadIsIgnored, secondSignOutSignsIn, signOutAnswersOffQueue, deadlineAnswersOffQueue
+        case signInAnswersOffQueue, windowAnswersOffQueue, refreshAnswersOffQueue, refusedRefreshOffQueue
+        case locksAtSignOut, locksAtDeadline, locksAtCancel, locksAtCache, locksWhenRefused
+        case lateTokenClearsNewerLoad, lateFailureFailsNewerWaiters, cancelOfTheLastTakesTheOneBefore
+        case failureAheadAfterExpirySticks, signInLeavesForcedWaiters, signOutLeavesForcedWaiters
+        case newSessionJoinsTheOldLoadAhead, cancelStopsTheDeadline, joinerPostponesTheDeadline,
+            rejectionStopsTheDeadline
+        case secondFailureSticks, cancelledLoadAheadStays, loadsAheadUnderALock
+        case repeatedAnswerReplacesSignedInToken, aheadTokenNeverExpires, forcedTokenNeverExpires,
+            forcedTokenIsNotCached
+        case expiredSignInIsServed, rejectionAfterSignInIsIgnored, lateTokenNeverExpires
+        case timeOutForgetsRejection, secondRejectionIsIgnored
     }
 }

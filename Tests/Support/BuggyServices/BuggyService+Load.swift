@@ -4,19 +4,23 @@ import Foundation
 
 extension BuggyService {
     func load(_ load: Load) {
-        if let deadline = policy.loadDeadline, bug != .noDeadline {
+        let hasDeadline =
+            bug != .noDeadline && !(bug == .noDeadlineAhead && load.isAhead)
+            && !(bug == .noDeadlineForced && load.isForced)
+        if let deadline = policy.loadDeadline, hasDeadline {
             effect { [self] in
                 let timer = clock.schedule(after: deadline) { [self] in timeOut(load) }
                 state.withLock { $0.deadline = (load.id, timer) }
             }
         }
-        if bug == .loadsUnderALock { wrongLock.lock() }
+        let isLocked = bug == .loadsUnderALock || bug == .loadsAheadUnderALock && load.isAhead
+        if isLocked { wrongLock.lock() }
         if bug == .weakSelf {
             loader.load(replacing: load.replacing) { [weak self] in self?.finish(load, $0) }
         } else {
             loader.load(replacing: load.replacing) { [self] in finish(load, $0) }
         }
-        if bug == .loadsUnderALock { wrongLock.unlock() }
+        if isLocked { wrongLock.unlock() }
     }
 
     func endDeadline(of load: Int?) {
@@ -35,30 +39,59 @@ extension BuggyService {
     }
 
     private func finish(_ load: Load, _ result: Result<AccessToken, any Error>) {
-        if bug == .loadsUnderALock { wrongLock.withLock {} }
+        if bug == .loadsUnderALock || bug == .loadsAheadUnderALock { wrongLock.withLock {} }
         answerTooEarly(load, result)
         endDeadline(of: load.id)
         var isRepeated = false
         decide { state in
             if bug == .clearsNewerLoads, state.load?.id != load.id { state.load = nil }
+            let ignoresSession =
+                state.timedOut.contains(load.id)
+                && (state.isSignedOut ? bug == .lateAnswerIgnoresSignOut : bug == .lateAnswerIgnoresSignIn)
+            if ignoresSession, case .success(let token) = result {
+                state.isSignedOut = false
+                adopt(token, in: &state)
+                return nil
+            }
             guard load.session == state.session else { return late(load, result, in: &state) }
             isRepeated = !state.answeredLoads.insert(load.id).inserted
             if isRepeated, bug == .repeatedAnswerReachesTheNextLoad { return endLoad(&state, with: result) }
             guard !isRepeated || bug == .takesEveryAnswer else { return nil }
             if bug == .signOutUndoneByLateAnswer { state.isSignedOut = false }
             let isCurrent = state.load?.id == load.id
+            let isLate = state.timedOut.contains(load.id)
+            if isLate, !isCurrent, state.load != nil {
+                switch result {
+                case .success where bug == .lateTokenClearsNewerLoad:
+                    let waiters = state.load?.waiters ?? []
+                    state.load = nil
+                    return (waiters, result)
+                case .failure where bug == .lateFailureFailsNewerWaiters:
+                    let waiters = state.load?.waiters ?? []
+                    state.load?.waiters = []
+                    return (waiters, result)
+                default: break
+                }
+            }
             switch result {
             case .success(let token):
                 let isWanted = isCurrent || state.load == nil && state.tokenLoad < load.id
                 guard isWanted || bug == .signInUndoneByLateAnswer || bug == .takesEveryAnswer else { return nil }
+                // A late token that has expired is worth nothing.
+                if !isCurrent, token.expiration.map({ $0 <= clock.now }) ?? false { return nil }
                 let isDropped =
                     !isCurrent && bug == .dropsLateAnswers
                     || state.load?.waiters.isEmpty == true && bug == .dropsWhatNobodyAwaits
-                if isDropped { break }
-                adopt(token, in: &state)
+                if isDropped || load.isForced && bug == .forcedTokenIsNotCached { break }
+                let isEndless =
+                    bug == .aheadTokenNeverExpires && load.isAhead || bug == .forcedTokenNeverExpires && load.isForced
+                    || bug == .lateTokenNeverExpires && isLate
+                adopt(isEndless ? AccessToken(value: token.value) : token, in: &state)
                 state.tokenLoad = load.id
             case .failure:
                 if bug == .failureDropsTheToken { state.token = nil }
+                if bug == .failureForcedDropsToken, load.isForced, isCurrent { state.token = nil }
+                state.failures += 1
             }
             return isCurrent ? endLoad(&state, with: result) : nil
         }
@@ -76,6 +109,9 @@ extension BuggyService {
             adopt(token, in: &state)
         case .failure where bug == .signInUndoneByLateFailure:
             state.token = nil
+        case .success(let token)
+        where bug == .repeatedAnswerReplacesSignedInToken && state.answeredLoads.contains(load.id) && !state.isSignedOut:
+            adopt(token, in: &state)
         default: break
         }
         return nil
@@ -117,6 +153,15 @@ extension BuggyService {
             return (bug == .lastInFirstOut ? waiters.reversed() : waiters, result)
         }
         switch bug {
+        case .forcedWaitersStayAtFailure where load?.isForced == true:
+            state.load = nil
+            return ([], result)
+        case .failureAheadAfterExpirySticks where load?.isAhead == true && !waiters.isEmpty:
+            state.load?.waiters = []
+        case .secondFailureSticks where state.failures > 1:
+            state.load?.waiters = []
+        case .cancelledLoadAheadStays where load?.isAhead == true && error is CancellationError:
+            return ([], result)
         case .failuresStick:
             state.load?.waiters = []
         case .failureForgetsWaitersLate:
@@ -135,11 +180,18 @@ extension BuggyService {
         )
     }
 
-    private func timeOut(_ load: Load) {
-        decide { state in
+    func timeOut(_ load: Load) {
+        decide(.deadline) { state in
             guard state.load?.id == load.id || bug == .timerOutlivesItsLoad else { return nil }
             let waiters = state.load?.waiters ?? []
+            state.timedOut.insert(load.id)
+            if bug == .timeOutAheadDropsToken, load.isAhead { state.token = nil }
+            if bug == .timeOutForcedDropsToken, load.isForced { state.token = nil }
+            if bug == .timeOutForgetsRejection, state.token == nil { state.token = state.rejected }
             switch bug {
+            case .forcedWaitersStayAtDeadline where load.isForced:
+                state.load = nil
+                return ([], .failure(AccessTokenError.loadTimedOut))
             case .timedOutLoadStays: state.load?.waiters = []
             case .timedOutWaitersStay: break
             default: state.load = nil

@@ -39,6 +39,9 @@ package final class BuggyService: AccessTokenProviding {
         var isSignedOut = false
         var session = 0
         var lastLoad = 0
+        var timedOut: Set<Int> = []
+        var failures = 0
+        var deadlineMoved = 0
         var lastWaiter = 0
         var answeredLoads: Set<Int> = []
         /// The waiters that a cancellation finds.
@@ -57,8 +60,11 @@ package final class BuggyService: AccessTokenProviding {
     /// What one bug holds where no lock should be held; a `Mutex` would trap where this one blocks.
     let wrongLock = NSLock()
 
-    /// - Parameter later: runs a block a moment later, in any order with other such blocks.
+    /// - Parameters:
+    ///   - token: what the app stored when it last ran.
+    ///   - later: runs a block a moment later, in any order with other such blocks.
     package init(
+        token: AccessToken? = nil,
         loader: any AccessTokenLoader,
         policy: AccessTokenPolicy,
         clock: any AccessTokenClock,
@@ -76,6 +82,8 @@ package final class BuggyService: AccessTokenProviding {
         self.onEvent = onEvent
         self.later = later
         self.bug = bug
+        guard let token, bug != .forgetsTheStoredToken else { return }
+        state.withLock { adopt(token, in: &$0) }
     }
 
     package var currentToken: AccessToken? {
@@ -95,11 +103,14 @@ package final class BuggyService: AccessTokenProviding {
 
     package func invalidate(_ rejected: AccessToken) {
         waitForHandlers()
+        if bug == .rejectionStopsTheDeadline { endDeadline(of: state.withLock { $0.load?.id }) }
         state.withLock { state in
             guard bug != .ignoresInvalidation else { return }
             if bug == .signedInTokensStay, state.tokenLoad == 0 { return }
             if bug == .invalidationDropsTheLoad { state.load = nil }
             if bug == .manyRejectionsLoadTwice, state.load == nil { state.rejections += 1 }
+            if bug == .rejectionAfterSignInIsIgnored, state.session > 1, state.load != nil { return }
+            if bug == .secondRejectionIsIgnored, state.rejected != nil { return }
             guard state.token == rejected || bug == .blanketInvalidation else { return }
             state.rejected = state.token
             state.token = nil
@@ -108,14 +119,25 @@ package final class BuggyService: AccessTokenProviding {
 
     package func signIn(_ token: AccessToken) {
         waitForHandlers()
-        decide { state in
-            let waiters = state.load?.waiters ?? []
+        decide(.signIn) { state in
+            let waiters =
+                bug == .signInLeavesForcedWaiters && state.load?.isForced == true ? [] : state.load?.waiters ?? []
+            if bug == .signInDuringALoadAheadIsIgnored, state.load?.isAhead == true, isUsable(state) { return nil }
             if bug == .signInOverATokenIsIgnored, isUsable(state) { return nil }
+            if bug == .signInAfterAFailureIsIgnored, state.failures > 0, state.load == nil, !state.isSignedOut {
+                return nil
+            }
             if bug != .signInLeavesSignedOut { state.isSignedOut = false }
             if bug != .signInUndoneByLateAnswer { state.session += 1 }
             adopt(bug == .signInForgetsTheExpiration ? AccessToken(value: token.value) : token, in: &state)
             state.tokenLoad = 0
-            if bug != .newSessionJoinsTheOldLoad { state.load = nil }
+            let keepsAhead = bug == .newSessionJoinsTheOldLoadAhead && state.load?.isAhead == true
+            if bug != .newSessionJoinsTheOldLoad, !keepsAhead { state.load = nil }
+            if keepsAhead { state.load?.waiters = [] }
+            // An expired token is no answer.
+            if !isUsable(state), bug != .signInFailsWaiters, bug != .expiredSignInIsServed {
+                return (waiters, signedOut)
+            }
             return (waiters, bug == .signInFailsWaiters ? signedOut : .success(token))
         }
     }
@@ -123,15 +145,23 @@ package final class BuggyService: AccessTokenProviding {
     package func signOut(then done: @escaping @Sendable () -> Void) {
         waitForHandlers()
         endDeadline(of: state.withLock { $0.load?.id })
-        decide { state in
+        decide(.signOut) { state in
+            if bug == .secondSignOutSignsIn, state.isSignedOut {
+                state.isSignedOut = false
+                return nil
+            }
             if bug == .secondSignOutIsIgnored, state.session > 1 { return nil }
-            let waiters = bug == .signOutForgetsWaiters ? [] : state.load?.waiters ?? []
+            let forgets =
+                bug == .signOutForgetsWaiters || bug == .signOutLeavesForcedWaiters && state.load?.isForced == true
+            let waiters = forgets ? [] : state.load?.waiters ?? []
             state.isSignedOut = bug != .signOutOfNobodyIsIgnored || state.lastLoad > 0
             if bug != .signOutUndoneByLateAnswer { state.session += 1 }
             state.token = nil
             state.rejected = nil
             if bug == .newSessionJoinsTheOldLoad { state.load?.waiters = [] }
-            if bug != .signOutForgetsWaiters, bug != .newSessionJoinsTheOldLoad { state.load = nil }
+            let keepsAhead = bug == .newSessionJoinsTheOldLoadAhead && state.load?.isAhead == true
+            if keepsAhead { state.load?.waiters = [] }
+            if bug != .signOutForgetsWaiters, bug != .newSessionJoinsTheOldLoad, !keepsAhead { state.load = nil }
             return (waiters, signedOut)
         }
         if bug == .loaderKeepsTheSession { done() } else { loader.signOut(then: done) }
@@ -141,7 +171,18 @@ package final class BuggyService: AccessTokenProviding {
 
     @discardableResult
     private func retrieve(forced: Bool, then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
-        if bug == .answersTokensUnderALock || bug == .answersErrorsUnderALock { wrongLock.withLock {} }
+        let locks: [Bug] = [
+            .answersTokensUnderALock, .answersErrorsUnderALock, .locksAtSignOut, .locksAtDeadline, .locksAtCancel,
+            .locksAtCache, .locksWhenRefused,
+        ]
+        if let bug, locks.contains(bug) { wrongLock.withLock {} }
+        if bug == .joinerPostponesTheDeadline, let deadline = policy.loadDeadline,
+            let load = state.withLock({ $0.load })
+        {
+            endDeadline(of: load.id)
+            let timer = clock.schedule(after: deadline) { [self] in timeOut(load) }
+            state.withLock { $0.deadline = (load.id, timer) }
+        }
         var sawNoLoad = false
         if bug == .decidesInTwoSteps {
             sawNoLoad = state.withLock { $0.load == nil }
@@ -151,7 +192,7 @@ package final class BuggyService: AccessTokenProviding {
         var start: Load?
         var lateWaiter: Waiter?
         var id: Int?
-        decide { state in
+        decide(forced ? .refresh : .call) { state in
             state.lastWaiter += 1
             let waiter = Waiter(id: state.lastWaiter, handler: handler)
             let ignoresSignOut = bug == .loadsAfterSignOut || forced && bug == .refreshLoadsAfterSignOut
@@ -200,7 +241,8 @@ package final class BuggyService: AccessTokenProviding {
     }
 
     private func cancel(_ id: Int) {
-        decide { state in
+        if bug == .cancelStopsTheDeadline { endDeadline(of: state.withLock { $0.load?.id }) }
+        decide(.cancel) { state in
             guard state.cancellable.contains(id), bug != .cancelledWaiterWaits,
                 let index = state.load?.waiters.firstIndex(where: { $0.id == id }),
                 let waiter = state.load?.waiters[index]
@@ -209,6 +251,13 @@ package final class BuggyService: AccessTokenProviding {
             if bug == .cancelledWaiterFailsAll {
                 defer { state.load?.waiters = [] }
                 return (state.load?.waiters ?? [], .failure(error))
+            }
+            if bug == .cancelOfTheLastTakesTheOneBefore, let count = state.load?.waiters.count, count > 2,
+                index == count - 1
+            {
+                let other = state.load?.waiters[index - 1]
+                state.load?.waiters.removeLast(2)
+                return ([waiter] + [other].compactMap(\.self), .failure(error))
             }
             if bug != .cancelledWaiterStays { state.load?.waiters.remove(at: index) }
             if bug == .lastOneOutEndsTheLoad, let load = state.load, load.waiters.isEmpty {
@@ -225,8 +274,39 @@ package final class BuggyService: AccessTokenProviding {
 
     // MARK: Decisions and answers
 
+    enum Cause { case call, refresh, cancel, signIn, signOut, deadline, load }
+
     /// Decides under the lock, and answers in the order of the decisions.
-    func decide(_ decision: (inout State) -> Answer?) {
+    func decide(_ cause: Cause = .load, _ decision: (inout State) -> Answer?) {
+        let isOff =
+            switch bug {
+            case .signOutAnswersOffQueue: cause == .signOut
+            case .signInAnswersOffQueue: cause == .signIn
+            case .deadlineAnswersOffQueue: cause == .deadline
+            case .refreshAnswersOffQueue: cause == .refresh
+            case .windowAnswersOffQueue: cause == .call && state.withLock { isInWindow($0) }
+            case .refusedRefreshOffQueue: cause == .refresh && state.withLock { $0.isSignedOut }
+            default: false
+            }
+        let isLocked =
+            switch bug {
+            case .locksAtSignOut: cause == .signOut
+            case .locksAtDeadline: cause == .deadline
+            case .locksAtCancel: cause == .cancel
+            case .locksAtCache: cause == .call && !state.withLock { $0.isSignedOut }
+            case .locksWhenRefused: cause == .call && state.withLock { $0.isSignedOut }
+            default: false
+            }
+        if isOff || isLocked {
+            guard let answer = state.withLock({ decision(&$0) }) else { return }
+            let answerAll: @Sendable () -> Void = { [self] in
+                if isLocked { wrongLock.lock() }
+                for waiter in answer.waiters { waiter.handler(answer.result) }
+                if isLocked { wrongLock.unlock() }
+            }
+            if isOff { DispatchQueue.global().async(execute: answerAll) } else { handlerQueue.enqueue(answerAll) }
+            return
+        }
         let unanswered = state.withLock { state -> Answer? in
             guard let answer = decision(&state), !answer.waiters.isEmpty else { return nil }
             if bug == .answersInsideTheCall { return answer }

@@ -1,9 +1,9 @@
 import AccessTokenAdapters
 
 extension ServiceContract {
-    private static let leeway = AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: nil)
+    private static let leeway = ClauseSetting(.leeway)
     /// With a window of five minutes in which the next token is loaded beside the answer.
-    static let ahead = AccessTokenPolicy(leeway: 0, refreshAhead: 300, loadDeadline: nil)
+    static let ahead = ClauseSetting(.ahead)
 
     /// One for each way in which a token gets into the cache.
     static let roundsByOrigin: @Sendable (ContractFeatures) -> Int = { $0.contains(.signIn) ? 2 : 1 }
@@ -184,6 +184,21 @@ extension ServiceContract {
             let caller = try await run.call("caller after expiry")
             try await run.expectNobody(of: [caller], gets: (first, .expiry))
             try await run.expect(caller, getsLoaded: run.token("T2"))
+        },
+
+        ContractClause(
+            ("C11", .serious),
+            "hand out the token that the service is made with while it is valid, and load when it has expired",
+            intent:
+                "an app that was closed would rotate its refresh token at each launch, or begin with a token that fails",
+            remedy: "give the initialiser the stored token, and treat the token as one that a load has brought",
+            needs: .initialToken
+        ) { run in
+            try run.takeForGranted("C1", "C6", "C10")
+            try await run.play([
+                Script(initialToken: .valid, [.call, .call]),
+                Script(initialToken: .expired, [.call, .answer(.token), .call]),
+            ])
         },
     ]
 }

@@ -1,7 +1,7 @@
 import AccessTokenAdapters
 
 extension ServiceContract {
-    static let tenSeconds = AccessTokenPolicy(leeway: 0, refreshAhead: 0, loadDeadline: 10)
+    static let tenSeconds = ClauseSetting(.deadline)
 
     static let deadlines = [
         ContractClause(

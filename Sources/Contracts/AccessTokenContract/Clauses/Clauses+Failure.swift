@@ -89,5 +89,16 @@ extension ServiceContract {
                 "\(loadsForThree) were started"
             )
         },
+
+        ContractClause(
+            ("F6", .critical),
+            "hand out the token of the next sign-in after the server has refused the credential for good",
+            intent: "a session that stays over after the login locks the user out until the app is restarted",
+            remedy: "forget at a sign-in what the former session's loads brought, errors included",
+            needs: .signIn
+        ) { run in
+            try run.takeForGranted("C1", "O6")
+            try await run.play([[.call, .answer(.permanentFailure), .signIn(.valid), .call]])
+        },
     ]
 }

@@ -160,5 +160,20 @@ extension ServiceContract {
             let isGone = !again.contains { $0.answers.first?.token?.value == rejected.value }
             try run.expect(isGone, "callers not to get T1 after its rejection", observed: "one of them gets it")
         },
+
+        ContractClause(
+            ("I9", .critical),
+            "load once more if a load brings the token that was rejected while the load ran",
+            intent: "the waiters' requests fail with a token that the server has refused, and nothing replaces it",
+            remedy:
+                "compare what a load brings with the last rejected token; hand it out if the next load brings it again",
+            isConvention: true,
+            needs: [.invalidation, .refreshAhead, .expiry],
+            skips: { $0.promises.contains("I9") ? nil : "not promised" }
+        ) { run in
+            try run.takeForGranted("C5", "I1")
+            let rejected: [Step] = [.call, .answer(.token), .pass(.freshness), .call, .reject(.current), .call]
+            try await run.play([Script(.ahead, rejected + [.answer(.identicalToken), .answer(.identicalToken)])])
+        },
     ]
 }

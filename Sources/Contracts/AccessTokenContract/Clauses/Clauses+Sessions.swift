@@ -202,5 +202,19 @@ extension ServiceContract {
             try await run.answer(load, .success(late))
             try await run.expect(waiter, gets: new)
         },
+
+        ContractClause(
+            ("O9", .critical),
+            "at sign-in with an expired token during a load: load for the new session after that load, and not beside it",
+            intent:
+                "the stored token of a launch is of the session that loads already: both loads send one refresh token",
+            remedy: "start the new session's load when the former one has ended or has passed its deadline",
+            isConvention: true,
+            needs: [.signIn, .expiry],
+            skips: { $0.promises.contains("O9") ? nil : "not promised" }
+        ) { run in
+            try run.takeForGranted("C10", "O2")
+            try await run.play([[.call, .signIn(.expired), .call, .answer(.token), .answer(.token), .call]])
+        },
     ]
 }

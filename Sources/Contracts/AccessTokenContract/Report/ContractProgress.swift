@@ -1,15 +1,18 @@
 import Foundation
 
-/// How far the verification of a subject has come: a clause is about to be run, or was run.
+/// How far the verification of a subject has come: a clause is about to be run or was run, or scripts are about to be played.
 public struct ContractProgress: Sendable, CustomStringConvertible {
     /// The subject's name.
     public let subject: String
 
-    /// The clause.
-    public let clause: ClauseWording
+    /// The clause; `nil` when scripts are about to be played.
+    public let clause: ClauseWording?
 
     /// How the clause went; `nil` while it is running.
     public let outcome: ContractOutcome?
+
+    /// The file that names the scripts that are being played, should the subject end the process.
+    public let scriptsInPlay: String?
 
     /// Writes a line to standard error before each clause that is run, and another one if the clause is not kept.
     ///
@@ -25,6 +28,10 @@ public struct ContractProgress: Sendable, CustomStringConvertible {
 
     /// The subject, the clause and its outcome, in one line.
     public var description: String {
+        guard let clause else {
+            let file = scriptsInPlay.map { "; if the process ends here, the last of them are in \($0)" }
+            return "\(subject): scripts are being played\(file ?? "")"
+        }
         guard let outcome else { return "\(subject): \(clause.id) is running: \(clause.must)" }
         let reason = outcome.reason.map { ": \($0)" }
         return "\(subject): \(clause.id) \(outcome.verdict)\(reason ?? "")"

@@ -4,7 +4,10 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     public let subject: String
 
     /// Each clause with its outcome, in the contract's order.
-    public let rows: [(clause: ClauseWording, outcome: ContractOutcome)]
+    public internal(set) var rows: [(clause: ClauseWording, outcome: ContractOutcome)]
+
+    /// How many scripts were played; `nil` if none were.
+    public internal(set) var scripts: ScriptCount?
 
     /// The clauses that the subject broke, with what happened.
     public var violations: [ContractViolation] {
@@ -42,6 +45,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
             """
         let worst = violations.sorted { $0.clause.severity > $1.clause.severity }
         var lines = ["The contract on \(subject)", ""] + table + [""] + skips + [count]
+        if let scripts { lines.append("\(scripts)") }
         lines += worst.map { "\n\($0)" }
         if !advice.isEmpty { lines += ["\nAdvice, and no defects: conventions that the subject does not promise."] }
         lines += advice.map { "\n\($0)" }
@@ -99,6 +103,9 @@ public struct ContractViolation: Error, CustomStringConvertible {
     /// The round in which it showed, and how many there are, if the clause is tried in several.
     let round: (Int, of: Int)?
 
+    /// The script that showed it, if a script did; a test that plays it is one line.
+    public let script: Script?
+
     /// What happened in the scenario, in order; tokens stand there by name, and of a long trace the middle is left out.
     public let trace: [String]
 
@@ -109,6 +116,7 @@ public struct ContractViolation: Error, CustomStringConvertible {
         let steps = trace.enumerated().map { "    \($0.offset + 1). \($0.element)" }
         let optional = [
             round.map { "  in round:  \($0.0) of \($0.of)" },
+            script.map { "  script:    \($0)" },
             clause.resembles.map { "  resembles: \($0)" },
         ]
         let lines =

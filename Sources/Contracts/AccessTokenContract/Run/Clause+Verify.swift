@@ -88,7 +88,14 @@ extension Clause where Subject: VerifiedSubject {
             var leftToOthers: [(row: Int, left: NotJudged)] = []
             var conditions = RunConditions(timeLimit: timeLimit)
             func tell(_ clause: Self, _ outcome: ContractOutcome?) {
-                onProgress?(ContractProgress(subject: subject.name, clause: clause.wording, outcome: outcome))
+                onProgress?(
+                    ContractProgress(
+                        subject: subject.name,
+                        clause: clause.wording,
+                        outcome: outcome,
+                        scriptsInPlay: nil
+                    )
+                )
             }
             for clause in clauses {
                 if clause.reasonToSkip(subject) == nil { tell(clause, nil) }

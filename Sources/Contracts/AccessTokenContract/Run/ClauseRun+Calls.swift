@@ -92,7 +92,7 @@ extension ClauseRun {
         Lane.startHere { await body(service) }
     }
 
-    private func start(
+    func start(
         _ caller: Caller,
         refresh: Bool = false,
         isCancelled: Bool = false,

@@ -12,7 +12,7 @@ package final class ClauseRun: ScenarioRun {
         var wasSilent = false
     }
 
-    package static let usualSetting = AccessTokenPolicy(leeway: 0, refreshAhead: 0, loadDeadline: nil)
+    package static let usualSetting = ClauseSetting(.plain)
 
     package let context: RunContext<ContractSubject>
     let fixture: ContractFixture
@@ -25,14 +25,20 @@ package final class ClauseRun: ScenarioRun {
 
     var features: ContractFeatures { subject.features }
 
-    package init(_ context: RunContext<ContractSubject>, _ policy: AccessTokenPolicy) {
+    package init(_ context: RunContext<ContractSubject>, _ setting: ClauseSetting) {
         self.context = context
         let log = context.log
+        // Of today, for subjects with a clock of their own; of whole seconds, for exact sums of times.
+        let clock = ManualClock(now: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded()))
+        let token = setting.initialToken.map { kind in
+            AccessToken(value: "secret-I", expiration: clock.now.addingTimeInterval(kind == .valid ? 3600 : -1))
+        }
+        if let token { log.name(token, setting.initialToken == .valid ? "I" : "expired I") }
         fixture = ContractFixture(
             loader: ControlledLoader(log: log),
-            // Of today, for subjects with a clock of their own; of whole seconds, for exact sums of times.
-            clock: ManualClock(now: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded())),
-            policy: policy,
+            clock: clock,
+            policy: setting.policy,
+            initialToken: token,
             handlerQueue: DispatchQueue(label: "AccessTokenContract.handlers"),
             onEvent: { log.happened($0) }
         )

@@ -89,6 +89,7 @@ extension ScenarioRun {
             expected: expected,
             observed: observed,
             round: context.rounds > 1 ? (round + 1, of: context.rounds) : nil,
+            script: nil,
             trace: log.trace
         )
     }

@@ -8,13 +8,15 @@ import Foundation
 /// that is served. Where it cannot get through, the subject blocks something, and there is nothing to wait for.
 struct Settling {
     /// Each takes the messenger through more queues than a subject uses for a step that leaves no line in the trace.
-    private static let fewestQuietRounds = 6
+    private var fewestQuietRounds: Int { isShort ? 3 : 6 }
 
     let log: RunLog
     let handlerQueue: DispatchQueue
+    /// Fewer rounds, and no time between them: what is missed is seen at the next step, and what is found is tried again.
+    var isShort = false
 
     func wait() async {
-        let quietTime = Self.quietTime
+        let quietTime = isShort ? 0 : Self.quietTime
         var (lines, lastLine) = (log.lines, DispatchTime.now().uptimeNanoseconds)
         var quietRounds = 0
         // A subject that never rests is not waited for.
@@ -23,7 +25,7 @@ struct Settling {
             let now = DispatchTime.now().uptimeNanoseconds
             quietRounds += 1
             if log.lines != lines { (lines, lastLine, quietRounds) = (log.lines, now, 0) }
-            guard quietRounds >= Self.fewestQuietRounds else { continue }
+            guard quietRounds >= fewestQuietRounds else { continue }
             guard now - lastLine < quietTime else { return }
             await TimeLimit.pause(milliseconds: 1 + Int((quietTime - (now - lastLine)) / 1_000_000))
         }

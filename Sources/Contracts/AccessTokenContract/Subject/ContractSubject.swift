@@ -12,6 +12,13 @@ public struct ContractSubject: Sendable {
     /// The ids of the ``ServiceContract/conventions`` that it promises to follow; breaking any other is advice, and no defect.
     public let promises: Set<String>
 
+    /// After so many loads of one service, it may refuse its callers for a while, as a circuit breaker does.
+    ///
+    /// `nil` is five, or no limit for a subject that promises all conventions.
+    public let loadLimit: Int?
+
+    static let usualLoadLimit = 5
+
     package let errors: @Sendable (any Error) -> any Error
     let make: @Sendable (ContractFixture) async -> ContractService
 
@@ -26,12 +33,14 @@ public struct ContractSubject: Sendable {
         _ name: String,
         features: ContractFeatures = [],
         promises: Set<String> = [],
+        loadLimit: Int? = nil,
         errors: @escaping @Sendable (any Error) -> any Error = { $0 },
         make: @escaping @Sendable (ContractFixture) async -> ContractService
     ) {
         self.name = name
         self.features = features
         self.promises = promises
+        self.loadLimit = loadLimit
         self.errors = errors
         self.make = make
     }
@@ -54,6 +63,9 @@ public struct ContractFixture: Sendable {
 
     /// What the clause needs the policy to be.
     public let policy: AccessTokenPolicy
+
+    /// What the service's initialiser is given, if the subject declares ``ContractFeatures/initialToken``.
+    public let initialToken: AccessToken?
 
     /// The serial queue on which handlers are promised to be called.
     public let handlerQueue: DispatchQueue

@@ -24,6 +24,9 @@ public final class ManualClock: AccessTokenClock {
     /// The time that the clock was set to.
     public var now: Date { state.withLock { $0.now } }
 
+    /// How many seconds have passed since the clock was made.
+    var elapsed: TimeInterval { state.withLock { $0.elapsed } }
+
     /// How many timers are waiting to fire.
     public var pendingTimers: Int { state.withLock { $0.timers.count } }
 

@@ -213,9 +213,11 @@ struct TokenExchangeTests {
         try await withServer(ScriptedServer.rotating) { server in
             let clock = ManualClock()
             let endpoint = try server.endpoint(clock: clock)
+            let end = Event()
+            defer { end.happen() }
             let never = OAuthLoader(
                 TokenExchange(endpoint) {
-                    await Event().wait()
+                    await end.wait()
                     return .clientCredentials()
                 },
                 store: MemoryCredentialStore()

@@ -28,6 +28,15 @@ struct SessionContractTests {
     }
 }
 
+@Suite("What a script found in our session")
+struct FoundScriptTests {
+    @Test func `a sign-out in a handler ends the session`() async {
+        let script: Script = [.call(then: .signOut), .answer(.token), .call]
+        let violation = await script.play(on: legacySubject)
+        #expect(violation?.clause.id == "O3", "\(violation.map { "\($0)" } ?? "kept")")
+    }
+}
+
 @Suite("The critical clauses, with a longer time limit")
 struct CriticalClausesTests {
     @Test func `are verified alone`() async {

@@ -1,0 +1,116 @@
+import AccessTokenAdapters
+public import Foundation
+
+extension Script {
+    /// Plays the script on a new service of the subject, and returns the first thing that breaks a clause.
+    ///
+    /// ```swift
+    /// @Test func `a sign-out in a handler ends the session`() async {
+    ///     let script: Script = [.call(then: .signOut), .answer(.token), .call]
+    ///     #expect(await script.play(on: ourSession) == nil)
+    /// }
+    /// ```
+    ///
+    /// A subject may take `timeLimit` seconds for one step. What comes within four time limits breaks nothing, and ends the
+    /// script there.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public func play(
+        on subject: ContractSubject,
+        timeLimit: TimeInterval = ServiceContract.defaultTimeLimit
+    ) async -> ContractViolation? {
+        await played(on: subject, .patient(timeLimit)).violation
+    }
+
+    func played(
+        on subject: ContractSubject,
+        _ effort: ScriptEffort,
+        tolerating tolerated: Set<String> = [],
+        notes: ScriptNotes? = nil
+    ) async -> ScriptOutcome {
+        await played(on: subject, effort, tolerating: tolerated, notes: notes) { _, index in
+            index < steps.count ? steps[index] : nil
+        }
+    }
+
+    /// Plays the steps that `next` returns for their indices, as long as there are some.
+    ///
+    /// - Parameter notes: where each step is noted before it is performed.
+    func played(
+        on subject: ContractSubject,
+        _ effort: ScriptEffort,
+        tolerating tolerated: Set<String> = [],
+        notes: ScriptNotes? = nil,
+        next: @escaping @Sendable (ScriptRun, Int) -> Step?
+    ) async -> ScriptOutcome {
+        await Lane("script").start { () async -> ScriptOutcome in
+            let run = ScriptRun(subject, self, effort, tolerated: tolerated)
+            defer { run.end() }
+            let page = notes?.newPage()
+            defer { page?.close() }
+            var outcome = ScriptOutcome(script: Script(setting, initialToken: initialToken, []))
+            do {
+                page?.begin(outcome.script)
+                try await run.begin()
+                var index = 0
+                while !run.isOver, let step = next(run, index) {
+                    index += 1
+                    guard run.accepts(step) else { continue }
+                    outcome.script.steps.append(step)
+                    outcome.situations.insert(run.state.withLock { Situation(step, $0.specification) })
+                    page?.note(step)
+                    try await run.perform(step)
+                }
+            } catch let blocked as ContractViolation {
+                outcome.isBlocked = true
+                let fault = run.faultOfABlockedThread(blocked)
+                run.change { $0.fault(fault.clause, fault.expected, fault.observed) }
+            } catch {
+                // What returned in the end is slow.
+                outcome.isSlow = true
+            }
+            outcome.isSlow = outcome.isSlow || run.state.withLock { $0.isSlow }
+            if !outcome.isSlow, let fault = run.state.withLock({ $0.specification.faults.first }) {
+                outcome.violation = run.violation(fault, outcome.script)
+            }
+            return outcome
+        }.value
+    }
+}
+
+/// What came of playing a script.
+struct ScriptOutcome: Sendable {
+    /// The script, without the steps that made no sense and those after its end.
+    var script: Script
+    var violation: ContractViolation?
+    /// The subject did what it owed after its time limit.
+    var isSlow = false
+    /// A thread of the subject is blocked for good.
+    var isBlocked = false
+    /// Which steps were taken in which states.
+    var situations: Set<Situation> = []
+
+    var clause: String? { violation?.clause.id }
+}
+
+extension ScriptRun {
+    fileprivate func violation(_ fault: Specification.Fault, _ script: Script) -> ContractViolation {
+        let clause = ServiceContract.clauses.first { $0.id == fault.clause } ?? ServiceContract.clauses[0]
+        return ContractViolation(
+            clause: clause.wording,
+            expected: fault.expected,
+            observed: fault.observed,
+            round: nil,
+            script: script,
+            trace: log.trace
+        )
+    }
+
+    /// The clause that says that this thread must not be blocked.
+    fileprivate func faultOfABlockedThread(_ violation: ContractViolation) -> Specification.Fault {
+        let (reaction, habits) = state.withLock { ($0.openReactions.first?.value, $0.habits) }
+        let isLoader = !habits.isDisjoint(with: [.answersAtOnce, .failsAtOnce])
+        let clause =
+            reaction.map { $0 ? "D5" : "D10" } ?? (habits.contains(.asksItsService) ? "R1" : isLoader ? "D8" : "D5")
+        return Specification.Fault(clause: clause, expected: violation.expected, observed: violation.observed)
+    }
+}

@@ -1,0 +1,31 @@
+/// How much was looked at: what a clause that was kept was tried in.
+public struct ScriptCount: Sendable, CustomStringConvertible {
+    /// How many scripts were played.
+    public internal(set) var scripts = 0
+
+    /// How many steps these scripts had.
+    public internal(set) var steps = 0
+
+    /// How many kinds of steps were taken in how many states of a service, each pair counted once.
+    public var situations: Int { seen.count }
+
+    /// The seed that repeats the search.
+    public internal(set) var seed: UInt64 = 0
+
+    /// How many scripts broke a clause in haste, and did not when they were given more time.
+    public internal(set) var unconfirmed = 0
+
+    private var seen: Set<Situation> = []
+
+    mutating func add(_ outcome: ScriptOutcome) {
+        scripts += 1
+        steps += outcome.script.steps.count
+        seen.formUnion(outcome.situations)
+    }
+
+    /// The counts in one line.
+    public var description: String {
+        let rest = unconfirmed == 0 ? "" : "; \(unconfirmed) broke a clause once, and not with more time"
+        return "\(scripts) scripts of \(steps) steps in \(situations) situations, seed \(seed)\(rest)"
+    }
+}

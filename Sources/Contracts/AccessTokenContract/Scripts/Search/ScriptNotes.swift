@@ -1,0 +1,89 @@
+import AccessTokenAdapters
+import Foundation
+
+/// A file with the scripts that are being played, for the case that the subject ends the process.
+///
+/// Each script that is being played has a page, and each step is noted there before it is performed. A search ends by
+/// removing the file.
+final class ScriptNotes: Sendable {
+    private struct State {
+        var file: FileHandle?
+        var usedPages: Set<Int> = []
+    }
+
+    /// Longer than any script that is drawn.
+    private static let pageSize = 1_024
+
+    /// `nil` if the file could not be made: then nothing is noted.
+    let path: String?
+    private let state: Locked<State>
+
+    init() {
+        let name = "access-token-contract-\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString).scripts"
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(name)
+        let isThere = FileManager.default.createFile(
+            atPath: url.path,
+            contents: nil,
+            attributes: [.posixPermissions: 0o600]
+        )
+        let file = isThere ? try? FileHandle(forWritingTo: url) : nil
+        path = file == nil ? nil : url.path
+        state = Locked(State(file: file))
+    }
+
+    func newPage() -> Page {
+        let number = state.withLock { state in
+            let number = (0...).first { !state.usedPages.contains($0) } ?? 0
+            state.usedPages.insert(number)
+            return number
+        }
+        return Page(number: number, notes: self)
+    }
+
+    func remove() {
+        state.withLock { $0.file.take() }.map { try? $0.close() }
+        path.map { try? FileManager.default.removeItem(atPath: $0) }
+    }
+
+    private func write(_ text: String, on page: Int) {
+        var line = Data(text.utf8.prefix(Self.pageSize - 1))
+        line.append(contentsOf: repeatElement(UInt8(ascii: " "), count: Self.pageSize - 1 - line.count))
+        line.append(UInt8(ascii: "\n"))
+        state.withLock { state in
+            // A file that cannot be written is no reason to end the search.
+            try? state.file?.seek(toOffset: UInt64(page * Self.pageSize))
+            try? state.file?.write(contentsOf: line)
+        }
+    }
+
+    /// Where one script is noted, in a form that can be pasted into code.
+    final class Page: Sendable {
+        private let number: Int
+        private let notes: ScriptNotes
+        private let text = Locked("")
+
+        init(number: Int, notes: ScriptNotes) {
+            self.number = number
+            self.notes = notes
+        }
+
+        func begin(_ script: Script) {
+            let settings = script.initialToken.map { ", initialToken: .\($0)" } ?? ""
+            text.withLock { $0 = "Script(.\(script.setting)\(settings), [" }
+        }
+
+        func note(_ step: Step) {
+            let line = text.withLock { text in
+                if !text.hasSuffix("[") { text += ", " }
+                text += "\(step)"
+                return text + "])"
+            }
+            notes.write(line, on: number)
+        }
+
+        func close() {
+            notes.write("", on: number)
+            notes.state.withLock { _ = $0.usedPages.remove(number) }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import AccessTokenAdapters
+
+/// What callers are given.
+extension Specification {
+    typealias Reason = (clause: String, expected: String)
+
+    mutating func answered(_ number: Int, _ result: LoadResult, onQueue: Bool, insideCall: Bool) {
+        guard var call = facts.calls[number] else { return }
+        call.answers += 1
+        facts.calls[number] = call
+        facts.waiting.removeAll { $0 == number }
+        if call.isForgiven { return }
+        guard call.answers == 1 else { return fault("D1", "one answer to caller \(number)", "\(call.answers)") }
+        judgeDelivery(call, onQueue: onQueue, insideCall: insideCall)
+        let moments = moments.compactMap { moment -> Facts? in
+            if moment.calls[number] != nil { return moment }
+            // The caller called in a handler that changes the session: before the change, or after it.
+            guard facts.isChanging else { return nil }
+            var moment = moment
+            moment.calls[number] = call
+            moment.waiting.append(number)
+            return moment
+        }
+        switch result {
+        case .success(let token): judge(token, givenTo: call, moments)
+        case .failure(let error): judge(error, givenTo: call, moments)
+        }
+    }
+
+    // MARK: Delivery
+
+    private mutating func judgeDelivery(_ call: Facts.Call, onQueue: Bool, insideCall: Bool) {
+        let who = "caller \(call.number)"
+        if waitedBefore.contains(call.number), !call.isForced, !call.isOfCrowd {
+            if let first = orderOfStep.last, first > call.number, step?.isCancellation != true,
+                features.contains(.deliveryQueue)
+            {
+                unconventional("D2", "\(who) to be answered before caller \(first)", "after it")
+            }
+            orderOfStep.append(call.number)
+        }
+        if features.contains(.deliveryQueue), !onQueue {
+            fault("D4", "\(who)'s handler to be called on the queue", "it was called elsewhere")
+        }
+        if insideCall { unconventional("D3", "\(who)'s handler to be called after the call", "it is called inside it") }
+    }
+
+    // MARK: Tokens
+
+    private mutating func judge(_ token: AccessToken, givenTo call: Facts.Call, _ moments: [Facts]) {
+        var first: Reason?
+        for facts in moments {
+            guard let reason = refusal(of: token.value, to: call, facts) else { return }
+            // At the first moments of a step, nobody knows a token that comes in it.
+            if first == nil || first?.clause == "L1" { first = reason }
+        }
+        guard let first else { return }
+        fault(
+            first.clause,
+            "caller \(call.number) \(first.expected)",
+            "caller \(call.number) gets \(name(token.value))"
+        )
+    }
+
+    /// Why a caller must not be given this token, if these are the facts.
+    private func refusal(of value: String, to call: Facts.Call, _ facts: Facts) -> Reason? {
+        let known = facts.tokens.filter { $0.value == value }
+        guard !known.isEmpty else {
+            let isOfSecondAnswer = name(value).hasPrefix("second answer")
+            return (isOfSecondAnswer ? "D7" : "L1", "to get what a load brings")
+        }
+        guard facts.isSignedIn else {
+            return (call.session == facts.session ? "O3" : "O1", "to be refused after sign-out")
+        }
+        var last: Reason?
+        for token in known {
+            guard let reason = refusal(of: token, to: call, facts) else { return nil }
+            // A load of a former session may bring the same value once more: then that it is kept is the fault.
+            if last?.clause != "O2" { last = reason }
+        }
+        return last
+    }
+
+    private func refusal(of token: Facts.Token, to call: Facts.Call, _ facts: Facts) -> Reason? {
+        if token.session != facts.session {
+            if call.isOfFormerSession, !promises.contains("O8"), token.session == call.session { return nil }
+            let isWaiter = call.isOfFormerSession && promises.contains("O8")
+            let clause = isWaiter ? "O8" : promises.contains("O9") && facts.end == "O9" ? "O9" : "O2"
+            return (clause, "to get no token of a former session")
+        }
+        if let clause = token.refused { return (clause, "not to get \(token.name)") }
+        if token.isOdd, token.isPossible { return nil }
+        if token.isRejected {
+            let isOld = token.knownAt < call.calledAt || !facts.waiting.contains(call.number)
+            return (isOld && call.isNested || token.isRejectedWhileGiven ? "I8" : "I1", "not to get a rejected token")
+        }
+        if let sure = sure(facts), sure.value != token.value { return (sure.sure ?? "T2", "to get \(sure.name)") }
+        if !isUsable(token, facts), !isUnclear(token, facts) {
+            if facts.now == token.usableUntil, policy.leeway > 0 {
+                return ("C7", "not to get a token that counts as expired")
+            }
+            let hasExpired = token.expiration.map { $0 <= facts.now } ?? true
+            return (hasExpired ? "C6" : "C2", "not to get an expired token")
+        }
+        if !token.isPossible { return ("T2", "to get the newest token") }
+        if call.isForced, token.knownAt < call.calledAt, !call.mayFail { return ("I6", "to get a new token") }
+        return nil
+    }
+
+    // MARK: Errors
+
+    private mutating func judge(_ error: any Error, givenTo call: Facts.Call, _ moments: [Facts]) {
+        let who = "caller \(call.number)"
+        let mapped = errors(error)
+        let own = moments.compactMap { $0.calls[call.number] }
+        if call.isCancelled || own.contains(where: \.isCancelled) {
+            if !(mapped is CancellationError), moments.allSatisfy(\.isSignedIn), !call.mayFail {
+                unconventional("X5", "\(who) to get CancellationError", error.inReports)
+            }
+            return
+        }
+        if call.isInsideLoad {
+            if mapped as? AccessTokenError != .loadAskedItsOwnService, facts.isSignedIn {
+                unconventional("R2", "\(who) to get AccessTokenError.loadAskedItsOwnService", error.inReports)
+            }
+            return
+        }
+        if moments.contains(where: { !$0.isSignedIn }) {
+            if mapped as? AccessTokenError != .signedOut, !call.mayFail {
+                unconventional("O5", "\(who) to get AccessTokenError.signedOut", error.inReports)
+            }
+            return
+        }
+        if let failed = own.last(where: \.mayFail) {
+            if let last = failed.failures.last, !failed.failures.contains(where: { isSame($0, mapped) }) {
+                let clause = last is AccessTokenError ? "T4" : "F3"
+                unconventional(clause, "\(who) to get \(last.inReports)", error.inReports)
+            }
+            return
+        }
+        if moments.contains(where: \.mayBeOver) { return }
+        if own.contains(where: \.isOfFormerSession) {
+            if moments.allSatisfy({ sure($0) != nil }) {
+                unconventional("O8", "\(who) to get the new session's token", error.inReports)
+            }
+            return
+        }
+        judgeWithoutReason(error, givenTo: call, moments)
+    }
+
+    /// No load of the caller's has failed, and nobody has ended the session.
+    private mutating func judgeWithoutReason(_ error: any Error, givenTo call: Facts.Call, _ moments: [Facts]) {
+        // Some refuse callers for a while after many loads.
+        if facts.loads.count >= loadLimit { return isSpoiled = true }
+        // A load that waits for one of the former session may begin and be overdue while the time passes.
+        let waitedForFormerLoad = moments.contains { $0.running.isEmpty && !$0.formerLoads.isEmpty }
+        if let deadline = policy.loadDeadline, passing >= deadline, waitedForFormerLoad { return isSpoiled = true }
+        let who = "caller \(call.number)"
+        if let sure = sure(facts), !call.isForced {
+            return fault(sure.sure ?? "C1", "\(who) to get \(sure.name)", error.inReports)
+        }
+        if step?.isCancellation == true { return fault("X4", "\(who) to wait on", error.inReports) }
+        let clause = moments.last.map { $0.running.isEmpty ? $0.end : $0.lack } ?? facts.lack
+        fault(clause, "\(who) to wait for a load", error.inReports)
+    }
+
+    private func isSame(_ one: any Error, _ other: any Error) -> Bool {
+        switch (one, other) {
+        case (let one as ContractLoadError, let other as ContractLoadError): one == other
+        case (let one as AccessTokenError, let other as AccessTokenError): one == other
+        case (is CancellationError, is CancellationError): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import AccessTokenAdapters
+
+/// What callers do.
+extension Specification {
+    mutating func call(
+        _ number: Int,
+        refresh: Bool,
+        isCancelled: Bool = false,
+        isNested: Bool = false,
+        isInsideLoad: Bool = false
+    ) {
+        var call = Facts.Call(number: number, isForced: refresh, session: facts.session, calledAt: moment)
+        call.isCancelled = isCancelled
+        call.isNested = isNested
+        call.isInsideLoad = isInsideLoad
+        if case .crowd = step { call.isOfCrowd = true }
+        // Inside a handler that was told of a failure, a caller may still join what has just failed.
+        if isNested, !isStrict, let failure = facts.justFailed {
+            call.mayFail = true
+            call.failures = [failure]
+        }
+        facts.calls[number] = call
+        facts.waiting.append(number)
+        if facts.tokens.contains(where: { mayBeReplaced($0, facts) }) { facts.mayLoadAhead = true }
+        if let token = sure(facts), !isFresh(token, facts), !isCancelled, features.contains(.refreshAhead) {
+            facts.mustLoadAhead = true
+        }
+        if refresh { facts.eachRunningLoad(isAloneBy: "I7") }
+        facts.end = facts.lack
+        changed()
+    }
+
+    mutating func cancel(_ number: Int) {
+        facts.calls[number]?.isCancelled = true
+        facts.end = "X1"
+        changed()
+    }
+
+    /// A caller's server has rejected this token.
+    mutating func reject(_ value: String) {
+        let sure = sure(facts)
+        let isInHandler =
+            switch step {
+            case .reject, .crowd: false
+            default: true
+            }
+        for index in facts.tokens.indices where facts.tokens[index].value == value {
+            guard facts.tokens[index].rejectedAt == nil else { continue }
+            facts.tokens[index].rejectedAt = moment
+            facts.tokens[index].isRejectedWhileGiven = isInHandler && waitedBefore.count > 1
+        }
+        if sure?.value == value {
+            facts.lack = "I1"
+            facts.replaced = (value, "I4")
+            // Some load at once, for callers that are to come.
+            if !isStrict { facts.mayLoadUnasked = true }
+        } else {
+            facts.sureToken(isSureBy: "I2") { $0.value != value }
+        }
+        facts.eachRunningLoad(isAloneBy: "I5")
+        facts.end = "I5"
+        changed()
+    }
+
+    /// From now on the token is rejected, or from a little later on.
+    mutating func beginsToReject(_ value: String) {
+        for index in facts.tokens.indices where facts.tokens[index].value == value && facts.tokens[index].sure != nil {
+            facts.tokens[index].sure = nil
+            facts.lack = "I1"
+        }
+    }
+
+    /// A caller that was given a token has asked for the current one.
+    mutating func found(_ token: AccessToken?, given: String) {
+        let isSure = moments.allSatisfy { sure($0)?.value == given } && sure(facts)?.value == given
+        guard isSure, token?.value != given else { return }
+        let observed = token.map { "it is \(name($0.value))" } ?? "there is none"
+        fault("D9", "the caller to find \(name(given)) as the current token", observed, isHarmless: true)
+    }
+}

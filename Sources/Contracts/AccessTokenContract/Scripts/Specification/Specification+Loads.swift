@@ -1,0 +1,205 @@
+import AccessTokenAdapters
+
+/// What loads do.
+extension Specification {
+    /// A load begins; `open` are the others that have not answered.
+    mutating func loadStarted(_ number: Int, at time: Double, beside open: [Int], replacing: String?) {
+        let sure = sure(facts)
+        let isForced = facts.waiting.contains { facts.calls[$0]?.isForced == true }
+        var load = Facts.Load(
+            number: number,
+            session: facts.session,
+            startedAt: time,
+            startedAtMoment: moment,
+            isForced: isForced,
+            isAhead: sure != nil && !isForced,
+            alone: isForced ? "I7" : sure != nil ? "C5" : "S2"
+        )
+        load.mayBeOfFormerSession = facts.isChanging
+        judge(load, beside: open, sure, replacing: replacing)
+        facts.loads.append(load)
+        // A timer that fires while time passes may begin a load, and so early that this load is overdue when the time has
+        // passed: nobody can say whether its waiters are told.
+        if let deadline = policy.loadDeadline, passing > 2 * deadline { isSpoiled = true }
+        changed()
+    }
+
+    private mutating func judge(_ load: Facts.Load, beside open: [Int], _ sure: Facts.Token?, replacing: String?) {
+        let number = load.number
+        if facts.isChanging, facts.running.isEmpty { return }
+        guard facts.isSignedIn else {
+            return fault("O3", "no load after sign-out", "load \(number) was started")
+        }
+        let needy = facts.waiting.compactMap { facts.calls[$0] }.filter { !$0.isCancelled && !$0.isInsideLoad }
+        if let other = facts.running.first(where: { open.contains($0.number) }) {
+            let clause = needy.contains(where: \.isNested) && other.alone == "S2" ? "S3" : other.alone
+            let observed = "load \(number) was started while load \(other.number) was running"
+            return fault(clause, "one load at a time", observed)
+        }
+        if mustWaitForFormerLoad, let other = facts.formerLoads.first(where: { open.contains($0.number) }) {
+            let observed = "load \(number) was started while load \(other.number) was running"
+            return fault("O9", "no load until the one of the former session has ended", observed)
+        }
+        if facts.mayLoadAhead || facts.mayLoadUnasked { return }
+        if let sure, !load.isForced {
+            guard isFresh(sure, facts) else { return }
+            return fault(sure.sure ?? "C1", "no load while \(sure.name) is valid", "load \(number) was started")
+        }
+        let isOdd = facts.tokens.contains { $0.isOdd && $0.isPossible && $0.session == facts.session }
+        if needy.isEmpty, !isOdd, !facts.waiting.contains(where: { facts.calls[$0]?.isInsideLoad == true }) {
+            let isForCancelled = facts.waiting.contains { facts.calls[$0]?.isCancelled == true }
+            let clause = isForCancelled ? "X3" : "F5"
+            return fault(clause, "no load, since nobody waits", "load \(number) was started")
+        }
+        if features.contains(.invalidation), let (value, clause) = facts.replaced, sure == nil, replacing != value {
+            let observed = replacing.map { "it replaces \(name($0))" } ?? "load(replacing: nil)"
+            unconventional(clause, "load \(number) to be told that it replaces \(name(value))", observed)
+        }
+        facts.replaced = nil
+    }
+
+    /// A load has ended, for the first time.
+    mutating func loadEnded(_ number: Int, _ token: AccessToken?, called name: String, _ error: (any Error)?) {
+        guard let index = facts.loads.firstIndex(where: { $0.number == number }) else { return }
+        let load = facts.loads[index]
+        facts.loads[index].isRunning = false
+        let isFormer = load.session != facts.session
+        let isLate = load.isTimedOut && !isFormer
+        if isFormer || isLate {
+            facts.eachRunningLoad(isAloneBy: isFormer ? "S5" : "S6")
+            facts.sureToken(isSureBy: isFormer ? "O2" : "T2")
+            facts.end = isFormer ? (promises.contains("O9") ? "O9" : "O2") : "T2"
+        }
+        if let token {
+            let new = newToken(token, name, session: load.session, load: number)
+            if isFormer {
+                facts.tokens.insert(new, at: 0)
+            } else if isLate {
+                bringLate(new)
+            } else {
+                bring(new, load)
+            }
+        } else if let error, !isFormer, !isLate {
+            loadFailed(error)
+            if error is CancellationError { facts.end = "F4" }
+            if !isStrict, (error as? ContractLoadError)?.kind == .permanent {
+                facts.mayBeOver = true
+                facts.nothingIsSure()
+            }
+        }
+        // Waiters whom a sign-in has not answered may get what the load of the former session brings.
+        if isFormer {
+            for number in facts.waiting where facts.calls[number]?.isOfFormerSession == true {
+                facts.calls[number]?.mayFail = true
+                if let error { facts.calls[number]?.failures.append(error) }
+            }
+        }
+        changed()
+    }
+
+    private mutating func bring(_ brought: Facts.Token, _ load: Facts.Load) {
+        var new = brought
+        let known = facts.tokens.filter { $0.value == new.value }
+        // Some look at the value alone of a token that was there before.
+        new.isOdd = !known.isEmpty || new.expiration.map { $0 <= facts.now } ?? false
+        new.wasCurrent = true
+        let waiters = facts.waiting.compactMap { facts.calls[$0] }.filter { !$0.isCancelled && !$0.isForgiven }
+        facts.replaced = nil
+        facts.mayBeOver = false
+        facts.hadUselessLoadAhead = false
+        if let again = known.last(where: { $0.session == facts.session }), promises.contains("I9"), !waiters.isEmpty,
+            again.expiration == new.expiration, let rejection = again.rejectedAt, rejection > load.startedAtMoment
+        {
+            return bringAgain(new)
+        }
+        if load.mayBeOfFormerSession {
+            facts.nothingIsSure()
+        } else if new.isOdd {
+            facts.nothingIsSure()
+            facts.waitersMayFail(with: nil)
+            facts.mayLoadUnasked = true
+            facts.lack = "C10"
+        } else {
+            for index in facts.tokens.indices where facts.tokens[index].session == facts.session {
+                facts.tokens[index].sure = nil
+                facts.tokens[index].isPossible = false
+            }
+            facts.lack = "C10"
+            let clause = new.expiration == nil ? "C3" : new.isShort ? "C4" : "C1"
+            new.sure = !waiters.isEmpty ? clause : load.isAhead ? "C9" : "X2"
+        }
+        facts.tokens.append(new)
+        facts.end = waiters.isEmpty ? "L1" : "S1"
+    }
+
+    /// The load brings the token that was rejected while the load ran: the next one is told of that (I9).
+    private mutating func bringAgain(_ brought: Facts.Token) {
+        var new = brought
+        new.rejectedAt = moment
+        new.refused = "I9"
+        new.isPossible = false
+        new.isOdd = false
+        facts.nothingIsSure()
+        facts.tokens.append(new)
+        facts.replaced = (new.value, "I9")
+        facts.lack = "I9"
+        facts.end = "I9"
+    }
+
+    private mutating func bringLate(_ brought: Facts.Token) {
+        var new = brought
+        let known = facts.tokens.filter { $0.value == new.value }
+        let newer = facts.tokens.filter { $0.session == facts.session && $0.wasCurrent && $0.load >= new.load }
+        new.isOdd = !known.isEmpty || new.expiration.map { $0 <= facts.now } ?? false
+        facts.replaced = nil
+        guard newer.allSatisfy(\.isRejected) else {
+            new.isPossible = false
+            facts.tokens.insert(new, at: 0)
+            return
+        }
+        // While another load is running it may be set aside.
+        let isClear = newer.isEmpty && facts.running.isEmpty && !new.isOdd && sure(facts) == nil
+        if isClear, features.contains(.currentToken) {
+            new.sure = "T2"
+        } else if !new.isOdd {
+            // The older one or the late one.
+            facts.sureToken(isSureBy: nil)
+        }
+        facts.tokens.append(new)
+    }
+
+    /// A load failed, or was silent past its deadline; those who wait for it are told.
+    mutating func loadFailed(_ error: any Error, timedOut: Bool = false) {
+        facts.waitersMayFail(with: error)
+        facts.sureToken(isSureBy: "C8") { !$0.isRejected }
+        facts.justFailed = error
+        if sure(facts) == nil { facts.lack = timedOut ? "T3" : "F2" }
+        facts.hadUselessLoadAhead = true
+        facts.end = timedOut ? "T1" : "F1"
+    }
+
+    /// The load that answered last answers once more.
+    mutating func loadAnsweredAgain() {
+        facts.sureToken(isSureBy: "D7")
+        facts.eachRunningLoad(isAloneBy: "D7")
+        facts.end = "D7"
+        changed()
+    }
+
+    /// The service has cancelled these loads, although somebody could still use what they bring.
+    mutating func loadsCancelled(_ numbers: [Int]) {
+        for index in facts.loads.indices where numbers.contains(facts.loads[index].number) {
+            let load = facts.loads[index]
+            guard load.isRunning else { continue }
+            facts.loads[index].isRunning = false
+            if load.session == facts.session, !facts.isDropped {
+                fault("X2", "load \(load.number) to go on", "the service has cancelled it")
+            }
+        }
+    }
+
+    /// Whether a second answer of this load has to be reported (D11).
+    func isOfPresentSession(_ load: Int) -> Bool {
+        facts.session == 1 && facts.loads.contains { $0.number == load && !$0.isTimedOut }
+    }
+}

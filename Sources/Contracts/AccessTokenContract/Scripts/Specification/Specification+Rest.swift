@@ -1,0 +1,118 @@
+import AccessTokenAdapters
+
+/// What is missing when everything has come to rest, and what the service shows then.
+extension Specification {
+    /// Callers whom a subject that breaks these clauses leaves waiting: what comes later is not their fault.
+    private static let forgivable: Set<String> = ["O4", "O8", "R1", "X1", "X3"]
+
+    /// Who should have been answered or be waiting for a load that is not there, and a load ahead that is not there.
+    func missing() -> Fault? {
+        for number in facts.waiting {
+            guard let call = facts.calls[number], let fault = missing(call), !isForgivable(fault) else { continue }
+            return fault
+        }
+        return missingLoadAhead()
+    }
+
+    /// Nobody waits any more for what the subject is known to leave out.
+    mutating func forgive() {
+        for number in facts.waiting {
+            guard let call = facts.calls[number], let fault = missing(call), isForgivable(fault) else { continue }
+            facts.calls[number]?.isForgiven = true
+        }
+        facts.waiting.removeAll { facts.calls[$0]?.isForgiven == true }
+    }
+
+    private func isForgivable(_ fault: Fault) -> Bool {
+        tolerated.contains(fault.clause) && Self.forgivable.contains(fault.clause)
+    }
+
+    private func missing(_ call: Facts.Call) -> Fault? {
+        let who = "caller \(call.number)"
+        func noAnswer(_ clause: String, _ expected: String) -> Fault {
+            Fault(clause: clause, expected: "\(who) \(expected)", observed: "no answer; \(facts.situation)")
+        }
+        if call.isCancelled {
+            guard features.contains(.cancellation) else { return nil }
+            let isWaiter = if case .cancel = step { true } else { false }
+            return noAnswer(isWaiter ? "X1" : "X3", "to be answered at once, since it was cancelled")
+        }
+        if call.isInsideLoad { return noAnswer("R1", "to get an error, since it is the loader") }
+        if facts.isDropped {
+            return facts.running.isEmpty && facts.formerLoads.isEmpty ? noAnswer("D6", "to get an answer") : nil
+        }
+        if !facts.isSignedIn {
+            let clause = call.session == facts.session ? "O3" : facts.end == "O4" ? "O4" : "D1"
+            return noAnswer(clause, "to get an error")
+        }
+        if call.isOfFormerSession, !promises.contains("O8"), mayStillBeAnswered(call) { return nil }
+        if let sure = sure(facts), !call.isForced, !facts.running.contains(where: \.isForced) {
+            let isAhead = features.contains(.refreshAhead) && !facts.running.isEmpty
+            let clause = isAhead ? "C5" : sure.sure ?? "C1"
+            return noAnswer(
+                call.isOfFormerSession ? "O8" : facts.end == "S1" ? "S1" : clause,
+                "to get \(sure.name)"
+            )
+        }
+        guard facts.running.isEmpty else { return nil }
+        if mustWaitForFormerLoad || mayWaitForFormerLoad && sure(facts) == nil { return nil }
+        let isRefused = call.isForced && !["F1", "T1", "D6", "I9", "O9"].contains(facts.end)
+        return noAnswer(isRefused ? "I6" : facts.end, "to be answered, or a load to be started")
+    }
+
+    private func mayStillBeAnswered(_ call: Facts.Call) -> Bool {
+        facts.loads.contains { $0.isRunning || $0.isTimedOut }
+    }
+
+    private func missingLoadAhead() -> Fault? {
+        guard facts.mustLoadAhead, facts.isSignedIn, !facts.isDropped, !facts.hadUselessLoadAhead,
+            facts.running.isEmpty, let token = sure(facts), !isFresh(token, facts), !token.isBrief
+        else { return nil }
+        if let last = facts.loads.last, last.session == facts.session, last.isTimedOut { return nil }
+        return Fault(
+            clause: "C5",
+            expected: "a load ahead of the end of \(token.name)",
+            observed: "no load; \(facts.situation)"
+        )
+    }
+
+    /// What the service shows as its current token.
+    mutating func current(_ token: AccessToken?) {
+        if let token {
+            let observed = "it is \(name(token.value))"
+            func wrong(_ clause: String, _ which: String) {
+                fault(clause, "no current token \(which)", observed, isHarmless: true)
+            }
+            guard facts.isSignedIn else { return wrong("O1", "after sign-out") }
+            let known = facts.tokens.filter { $0.value == token.value }
+            if known.contains(where: { $0.isOdd && $0.refused == nil }) { return }
+            if known.allSatisfy({ $0.session != facts.session }) { return wrong("O2", "of a former session") }
+            if known.allSatisfy(\.isRejected) {
+                return wrong(known.contains(where: \.isRejectedWhileGiven) ? "I8" : "I1", "that was rejected")
+            }
+            if features.contains(.expiry), known.allSatisfy({ $0.expiration.map { $0 <= facts.now } ?? false }) {
+                return wrong("C6", "after its expiration")
+            }
+        }
+        guard let sure = sure(facts), !facts.running.contains(where: \.isForced), sure.value != token?.value else {
+            return
+        }
+        let observed = token.map { "it is \(name($0.value))" } ?? "there is none"
+        fault(sure.sure ?? "D9", "\(sure.name) to be the current token", observed)
+    }
+
+    // MARK: Forgetting
+
+    /// The loader may be told to forget a session when the session's loads have answered.
+    func isForgotten(_ count: Int) -> Bool {
+        !promises.contains("O7") || count >= facts.signOuts || !facts.formerLoads.isEmpty
+    }
+
+    mutating func forgotten(_ count: Int) {
+        guard facts.formerLoads.isEmpty, !(facts.signOuts...facts.mostSignOuts).contains(count) else { return }
+        let observed = "\(count) times for \(facts.signOuts) sign-outs"
+        unconventional("O7", "the loader to be told once to forget the session", observed)
+        facts.signOuts = count
+        facts.mostSignOuts = max(count, facts.mostSignOuts)
+    }
+}

@@ -1,0 +1,116 @@
+import AccessTokenAdapters
+
+/// What sessions and clocks do.
+extension Specification {
+    /// The service is made with this token.
+    mutating func start(with token: AccessToken, called name: String) {
+        var new = newToken(token, name, session: facts.session, load: 0)
+        if isUsable(new, facts) { new.sure = "C11" } else { new.refused = "C11" }
+        new.wasCurrent = true
+        facts.tokens.append(new)
+        facts.lack = "C11"
+        changed()
+    }
+
+    mutating func signIn(_ token: AccessToken, called name: String) {
+        let wasRefused = facts.mayBeOver
+        let wasSignedIn = facts.isSignedIn
+        beginSession()
+        facts.isSignedIn = true
+        for number in facts.waiting { facts.calls[number]?.isOfFormerSession = true }
+        var new = newToken(token, name, session: facts.session, load: facts.loads.count)
+        // A token that has expired is never to be handed out.
+        let hasExpired = new.expiration.map { $0 <= facts.now } ?? false
+        let clause = wasRefused ? "F6" : features.contains(.signOut) ? "O6" : "O2"
+        new.sure = hasExpired ? nil : clause
+        new.isPossible = !hasExpired || !features.contains(.expiry)
+        new.wasCurrent = true
+        facts.tokens.append(new)
+        facts.beginning = wasSignedIn ? .overAnother(withExpiredToken: hasExpired) : .afterSignOut
+        facts.lack = "C10"
+        facts.end = "O8"
+        facts.mayLoadUnasked = true
+        changed()
+    }
+
+    mutating func signOut() {
+        if facts.isSignedIn { facts.signOuts += 1 }
+        facts.mostSignOuts += 1
+        beginSession()
+        facts.isSignedIn = false
+        facts.end = "O4"
+        changed()
+    }
+
+    /// The session changes inside a handler: at some moment until the step's end.
+    mutating func isChangedInside() { facts.isChanging = true }
+
+    private mutating func beginSession() {
+        facts.session += 1
+        facts.nothingIsSure()
+        facts.replaced = nil
+        facts.hadUselessLoadAhead = false
+        facts.mayBeOver = false
+    }
+
+    /// Whether the load of a session that began by this sign-in waits until the former session's load has ended (O9).
+    var mustWaitForFormerLoad: Bool {
+        guard promises.contains("O9"), case .overAnother(withExpiredToken: true) = facts.beginning else { return false }
+        return facts.formerLoads.contains { !isOverdue($0) }
+    }
+
+    /// Good services differ in this, but for what O9 says.
+    var mayWaitForFormerLoad: Bool {
+        guard !facts.formerLoads.isEmpty else { return false }
+        if case .overAnother = facts.beginning { return true }
+        return !isStrict
+    }
+
+    private func isOverdue(_ load: Facts.Load) -> Bool {
+        policy.loadDeadline.map { load.startedAt + $0 <= facts.elapsed } ?? false
+    }
+
+    // MARK: Time
+
+    mutating func pass(_ seconds: Double) {
+        passing = seconds
+        facts.now += seconds
+        facts.elapsed += seconds
+        facts.mayLoadUnasked = true
+        endOverdueLoads()
+        if let token = facts.tokens.last(where: { $0.sure != nil }), !isUsable(token, facts) {
+            facts.lack = token.expiration.map { facts.now < $0 } ?? false ? "C2" : token.sure == "C11" ? "C11" : "C10"
+        }
+        changed()
+    }
+
+    /// The waiters of loads that are silent past their deadlines are told.
+    mutating func endOverdueLoads() {
+        for index in facts.loads.indices {
+            let load = facts.loads[index]
+            guard load.isRunning, load.session == facts.session, isOverdue(load) else { continue }
+            facts.loads[index].isRunning = false
+            facts.loads[index].isTimedOut = true
+            loadFailed(AccessTokenError.loadTimedOut, timedOut: true)
+        }
+    }
+
+    /// Somebody sets the clock back: what becomes of tokens then is left open.
+    mutating func setBack(_ seconds: Double) {
+        facts.now -= seconds
+        for index in facts.tokens.indices {
+            facts.tokens[index].isOdd = true
+            facts.tokens[index].isPossible = true
+            facts.tokens[index].sure = nil
+            facts.tokens[index].refused = nil
+        }
+        facts.mayLoadUnasked = true
+        changed()
+    }
+
+    mutating func drop() {
+        facts.isDropped = true
+        facts.end = "D6"
+        changed()
+    }
+}
