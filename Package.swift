@@ -54,7 +54,8 @@ let contractsGroup: [Target] = [
 ]
 
 let oauthGroup: [Target] = [
-    .library("AccessTokenOAuth", in: "OAuth", coreAndServices),
+    .library("OAuthFoundation", in: "OAuth", ["AccessTokenCore"]),
+    .library("AccessTokenOAuth", in: "OAuth", coreAndServices + ["OAuthFoundation"]),
     // Empty without the trait, and nothing looks for libpq then.
     .library(
         "AccessTokenPostgres",
@@ -70,13 +71,14 @@ let oauthGroup: [Target] = [
         pkgConfig: "libpq",
         providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]
     ),
-    .library("LoopbackAuthorizationServer", in: "OAuth", ["AccessTokenCore"]),
+    .library("LoopbackAuthorizationServer", in: "OAuth", ["AccessTokenCore", "OAuthFoundation"]),
+    .program("loopback-server", at: "Sources/OAuth/LoopbackServer", ["LoopbackAuthorizationServer"]),
     .tests(
         "AccessTokenOAuthTests",
         at: "OAuth/AccessTokenOAuthTests",
         services + [
             "AccessTokenOAuth", "AccessTokenContract", "CredentialStoreContract", "LoopbackAuthorizationServer",
-            "TestSupport",
+            "OAuthFoundation", "TestSupport",
         ]
     ),
     .tests(
@@ -158,12 +160,14 @@ let migrationGroup: [Target] = [
             "friends-sample", "TestSupport",
         ]
     ),
+    .program("notes-tool", at: "Tests/Migration/CommandLineTool", ["AccessTokenOAuth"]),
     .tests(
         "DocumentationTests",
         at: "Migration/DocumentationTests",
         [
             "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
-            "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage2",
+            "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage2", "notes-tool",
+            "TestSupport",
         ]
     ),
 ]

@@ -1,10 +1,12 @@
 import AccessTokenCore
 import Foundation
+import OAuthFoundation
 
 /// What the server answers, and why; it knows requests and responses, and no sockets.
 final class AuthorizationEndpoints: Sendable {
     struct State {
         var ledger: GrantLedger
+        var logins = LoginLedger()
         var tally = AuthorizationServerTally()
         var faults: [AuthorizationServerFault.Place: [AuthorizationServerFault]] = [:]
     }
@@ -13,33 +15,44 @@ final class AuthorizationEndpoints: Sendable {
     static let revocationPath = "/revoke"
     static let resourcePath = "/resource"
 
-    private static let invalidToken = HTTPResponse(
-        status: 401,
-        json: #"{"error":"invalid_token"}"#,
-        challenge: #"Bearer error="invalid_token", error_description="expired, revoked or unknown""#
+    private static let invalidToken = unauthorized(
+        #"{"error":"invalid_token"}"#,
+        #"Bearer error="invalid_token", error_description="expired, revoked or unknown""#
     )
 
     let clients: [AuthorizationServerClient]
+    let logins: LoginEndpoints
     let state: Locked<State>
     private let latency: TimeInterval
-    private let onEvent: @Sendable (AuthorizationServerEvent) -> Void
+    let onEvent: @Sendable (AuthorizationServerEvent) -> Void
 
     init(
         clients: [AuthorizationServerClient],
         lifetime: Int,
         grace: TimeInterval,
         latency: TimeInterval,
+        deviceInterval: Int,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void
     ) {
         self.clients = clients
+        logins = LoginEndpoints(clients: clients, deviceInterval: deviceInterval)
         self.latency = latency
         self.onEvent = onEvent
         state = Locked(State(ledger: GrantLedger(lifetime: lifetime, grace: grace)))
     }
 
-    /// - Parameter request: `nil` stands for what is none.
-    func answer(_ request: HTTPRequest?) -> HTTPResponse {
+    private static func unauthorized(_ json: String, _ challenge: String) -> HTTPResponse {
+        var response = HTTPResponse(status: 401, json: json)
+        response.fields = ["WWW-Authenticate: \(challenge)"]
+        return response
+    }
+
+    /// - Parameters:
+    ///   - request: `nil` stands for what is none.
+    ///   - issuer: what the server calls itself.
+    func answer(_ request: HTTPRequest?, issuer: String) -> HTTPResponse {
         guard let request else { return rejected(400) }
+        if let answer = answerLogin(request, issuer: issuer) { return answer }
         switch (request.path, request.method) {
         case (Self.tokenPath, "POST"):
             return answer(request, at: .tokenEndpoint, answerTokenRequest)
@@ -88,12 +101,12 @@ final class AuthorizationEndpoints: Sendable {
         return HTTPResponse(status: 200, json: "{}")
     }
 
-    private func rejected(_ status: Int) -> HTTPResponse {
+    func rejected(_ status: Int) -> HTTPResponse {
         onEvent(.requestRejected(status: status))
         return .failure(status, "invalid_request")
     }
 
-    /// RFC 6749, sections 6, 4.4, 5.1 and 5.2.
+    /// RFC 6749, sections 4.1.3, 4.4, 5.1, 5.2 and 6, and RFC 8628, section 3.4.
     private func answerTokenRequest(_ request: HTTPRequest) -> HTTPResponse {
         let form = FormFields(request)
         let token = form?["refresh_token"]
@@ -112,6 +125,8 @@ final class AuthorizationEndpoints: Sendable {
         case "refresh_token":
             guard let token else { return refusedToken("invalid_request") }
             return rotate(token, of: client)
+        case "authorization_code": return exchangeCode(form, of: client)
+        case "urn:ietf:params:oauth:grant-type:device_code": return exchangeDeviceCode(form, of: client)
         case "client_credentials":
             guard client.secret != nil else { return refusedToken("unauthorized_client") }
             let pair = state.withLock { $0.ledger.signIn(client.id) }
@@ -123,7 +138,7 @@ final class AuthorizationEndpoints: Sendable {
     }
 
     /// The registered client with its own secret, by Basic or in the body (RFC 6749, section 2.3.1).
-    private func client(of request: HTTPRequest, _ form: FormFields) -> AuthorizationServerClient? {
+    func client(of request: HTTPRequest, _ form: FormFields) -> AuthorizationServerClient? {
         var (id, secret) = (form["client_id"], form["client_secret"])
         if let field = request[field: "authorization"] {
             let words = field.split(separator: " ")
@@ -154,7 +169,7 @@ final class AuthorizationEndpoints: Sendable {
         return issued(pair, refreshToken: pair.refreshToken)
     }
 
-    private func issued(_ pair: TokenPair, refreshToken: String?) -> HTTPResponse {
+    func issued(_ pair: TokenPair, refreshToken: String?) -> HTTPResponse {
         let refresh = refreshToken.map { #","refresh_token":"\#($0)""# } ?? ""
         return HTTPResponse(
             status: 200,
@@ -163,7 +178,7 @@ final class AuthorizationEndpoints: Sendable {
         )
     }
 
-    private func refusedToken(_ code: String, status: Int = 400) -> HTTPResponse {
+    func refusedToken(_ code: String, status: Int = 400) -> HTTPResponse {
         onEvent(.tokenRefused(code: code))
         return .failure(status, code)
     }
@@ -173,13 +188,14 @@ final class AuthorizationEndpoints: Sendable {
         guard let credentials = request[field: "authorization"] else {
             onEvent(.resourceRequested(nil))
             onEvent(.resourceRefused(nil))
-            return HTTPResponse(status: 401, json: "{}", challenge: "Bearer")
+            return Self.unauthorized("{}", "Bearer")
         }
         let words = credentials.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bearer" else { return rejected(400) }
         let token = String(words[1])
-        let (name, isAccepted) = state.withLock { state in
-            (state.ledger.name(of: token), state.ledger.accepts(accessToken: token))
+        let (name, isAccepted, user) = state.withLock { state in
+            let name = state.ledger.name(of: token)
+            return (name, state.ledger.accepts(accessToken: token), name.flatMap(state.ledger.user))
         }
         onEvent(.resourceRequested(name))
         guard let name, isAccepted else {
@@ -187,6 +203,7 @@ final class AuthorizationEndpoints: Sendable {
             return Self.invalidToken
         }
         onEvent(.resourceServed(name))
-        return HTTPResponse(status: 200, json: #"{"resource":"served"}"#)
+        let who = user.map { #","user":"\#($0)""# } ?? ""
+        return HTTPResponse(status: 200, json: #"{"resource":"served"\#(who)}"#)
     }
 }

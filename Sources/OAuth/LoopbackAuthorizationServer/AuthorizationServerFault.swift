@@ -1,4 +1,5 @@
 public import Foundation
+import OAuthFoundation
 
 /// What the server does with a request in place of a proper answer.
 ///
@@ -29,7 +30,7 @@ public struct AuthorizationServerFault: Hashable, Sendable {
 
     /// The request is read and not carried out, and no reply comes until the client leaves or the server stops.
     public static let silent =
-        AuthorizationServerFault(kind: .answered(HTTPResponse(status: 200, json: "", delivery: .never)))
+        AuthorizationServerFault(kind: .answered(.empty(200, delivery: .never)))
 
     /// The request is carried out, and the reply ends in the middle of its body.
     public static let cut = AuthorizationServerFault(kind: .delivered(.half))
@@ -43,7 +44,7 @@ public struct AuthorizationServerFault: Hashable, Sendable {
     /// The request is not carried out: 503, perhaps with `Retry-After` in seconds.
     public static func unavailable(retryAfter: Int? = nil) -> AuthorizationServerFault {
         var response = HTTPResponse.failure(503, "temporarily_unavailable")
-        response.retryAfter = retryAfter
+        response.fields = retryAfter.map { ["Retry-After: \($0)"] } ?? []
         return AuthorizationServerFault(kind: .answered(response))
     }
 }

@@ -21,6 +21,7 @@ struct GrantLedger {
     /// All tokens that descend from one sign-in.
     private struct Family {
         let clientID: String
+        let user: String?
         var newest = 1
         var isRevoked = false
         /// The generations whose access token has run out, whatever the lifetime said at first.
@@ -41,8 +42,8 @@ struct GrantLedger {
     }
 
     /// The first tokens of a new family; a client that acts for itself leaves the refresh token unused.
-    mutating func signIn(_ clientID: String) -> TokenPair {
-        families.append(Family(clientID: clientID))
+    mutating func signIn(_ clientID: String, user: String? = nil) -> TokenPair {
+        families.append(Family(clientID: clientID, user: user))
         return issue(family: families.count, generation: 1)
     }
 
@@ -70,6 +71,12 @@ struct GrantLedger {
         return .rotated(pair)
     }
 
+    /// Revokes a family, and says whether that makes a difference.
+    mutating func revoke(family: Int) -> Bool {
+        defer { families[family - 1].isRevoked = true }
+        return !families[family - 1].isRevoked
+    }
+
     /// Revokes the family of a token, and says which it is, if that makes a difference.
     mutating func revoke(_ token: String) -> Int? {
         guard let name = names[token], !isRevoked(family: name.family) else { return nil }
@@ -92,6 +99,9 @@ struct GrantLedger {
     func isRevoked(family: Int) -> Bool {
         families.indices.contains(family - 1) && families[family - 1].isRevoked
     }
+
+    /// Who has signed in, if the server knows.
+    func user(of name: TokenName) -> String? { families[name.family - 1].user }
 
     /// The name of a token, whichever of the two kinds it is.
     func name(of token: String) -> TokenName? {

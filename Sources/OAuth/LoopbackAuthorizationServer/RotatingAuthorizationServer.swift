@@ -1,5 +1,6 @@
 import AccessTokenCore
 public import Foundation
+import OAuthFoundation
 
 /// An authorization server for tests: on the loopback address, over real HTTP, with refresh tokens that rotate.
 ///
@@ -23,6 +24,7 @@ public final class RotatingAuthorizationServer: Sendable {
     ///   - grace: for how many seconds a spent refresh token is answered with what it was exchanged for, in place of
     ///     being punished; 0 is strict.
     ///   - latency: how long a request at the token endpoint takes at least, in seconds.
+    ///   - deviceInterval: seconds between two questions of a device; one that asks sooner is told to slow down.
     ///   - onEvent: is called on the threads of the server, many at a time.
     /// - Throws: ``SocketError`` if the system does not give it a socket or the port is taken.
     public init(
@@ -31,6 +33,7 @@ public final class RotatingAuthorizationServer: Sendable {
         lifetime: Int = 3600,
         grace: TimeInterval = 0,
         latency: TimeInterval = 0,
+        deviceInterval: Int = 1,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void = { _ in }
     ) throws(SocketError) {
         let endpoints = AuthorizationEndpoints(
@@ -38,16 +41,32 @@ public final class RotatingAuthorizationServer: Sendable {
             lifetime: lifetime,
             grace: grace,
             latency: latency,
+            deviceInterval: deviceInterval,
             onEvent: onEvent
         )
         self.endpoints = endpoints
-        transport = try LoopbackHTTPServer(port: port) { request in endpoints.answer(request) }
+        do throws(SocketFailure) {
+            transport = try LoopbackHTTPServer(port: port) { request, port in
+                endpoints.answer(request, issuer: Self.issuer(port))
+            }
+        } catch {
+            throw SocketError(call: error.call, code: error.code)
+        }
     }
 
     /// The port that it listens on.
     public var port: UInt16 { transport.port }
 
-    /// Where a refresh token is exchanged for a new pair.
+    /// What the server calls itself; its metadata is at the usual places (RFC 8414, OpenID Connect Discovery).
+    public var issuer: URL { url("") }
+
+    /// Where a user's browser asks for a code: a page with a button for each of two users, and one that refuses.
+    public var authorizationEndpoint: URL { url(LoginEndpoints.authorizationPath) }
+
+    /// Where a device asks for its codes (RFC 8628).
+    public var deviceAuthorizationEndpoint: URL { url(LoginEndpoints.deviceAuthorizationPath) }
+
+    /// Where a grant is exchanged for a pair of tokens.
     public var tokenEndpoint: URL { url(AuthorizationEndpoints.tokenPath) }
 
     /// Where a token of either kind is revoked with its family (RFC 7009).
@@ -55,6 +74,22 @@ public final class RotatingAuthorizationServer: Sendable {
 
     /// What an access token is for.
     public var resource: URL { url(AuthorizationEndpoints.resourcePath) }
+
+    /// Does what a user does on the page of an authorization request: agrees as `alice` or `bob`, or refuses (`nil`).
+    ///
+    /// - Returns: where the browser is sent then; `nil` if the request is one that the page does not take.
+    public func redirect(for authorizationRequest: URL, user: String?) -> URL? {
+        let query = URLComponents(url: authorizationRequest, resolvingAgainstBaseURL: true)?.percentEncodedQuery
+        return endpoints.decide(query ?? "", user: user, issuer: Self.issuer(port)).flatMap { URL(string: $0) }
+    }
+
+    /// Does what a user does on the page for devices: agrees as `alice` or `bob`, or refuses (`nil`).
+    ///
+    /// - Returns: whether a device waits under this code.
+    @discardableResult
+    public func decide(userCode: String, user: String?) -> Bool {
+        endpoints.decide(userCode: userCode, user: user)
+    }
 
     /// Has the next requests fail: each takes the first fault that is left for its place.
     public func fail(_ faults: AuthorizationServerFault..., at place: AuthorizationServerFault.Place = .tokenEndpoint) {
@@ -92,8 +127,10 @@ public final class RotatingAuthorizationServer: Sendable {
         transport.stop()
     }
 
+    private static func issuer(_ port: UInt16) -> String { "http://127.0.0.1:\(port)" }
+
     private func url(_ path: String) -> URL {
-        guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
+        guard let url = URL(string: Self.issuer(port) + path) else {
             preconditionFailure("an address and a path are always a URL")
         }
         return url
@@ -116,6 +153,8 @@ public struct AuthorizationServerTally: Hashable, Sendable {
 public enum AuthorizationServerEvent: Hashable, Sendable {
     /// A `POST` to the token endpoint; the name is that of the refresh token, if it is a known one.
     case tokenRequested(TokenName?)
+    /// A user has decided on a page; `nil` refused.
+    case userDecided(String?)
     /// The token endpoint issued a new pair.
     case tokenIssued(access: TokenName, refresh: TokenName)
     /// The token endpoint issued an access token to a client for itself (`client_credentials`).

@@ -80,6 +80,7 @@ extension AuthorizationServerEvent {
         case .tokenRefused(let code): "answer 400: \(code)"
         case .reuseDetected(let name): "\(name) is used again"
         case .familyRevoked: "the session is revoked"
+        case .userDecided(let user): user.map { "\($0) agrees" } ?? "the user refuses"
         case .resourceServed(let name): "GET /resource with \(name): 200"
         case .resourceRefused(let name): "GET /resource with \(text(name)): 401"
         case .requestRejected(let status): "a request is rejected: \(status)"

@@ -187,7 +187,8 @@ public struct TokenEndpoint: Sendable {
         )
     }
 
-    private func send(
+    /// Sends a form with the client's proof to an endpoint of the server; `secrets` are what no error may show.
+    func send(
         _ parameters: [FormParameter],
         to url: URL,
         idleLimit: TimeInterval,

@@ -29,8 +29,8 @@ public struct TokenGrant: Hashable, Sendable {
 
     /// The code that the user's browser brought back (RFC 6749, section 4.1.3), with PKCE (RFC 7636, section 4.5).
     ///
-    /// The app opens the browser: it makes the verifier, sends the challenge of it (method `S256`) with the
-    /// authorization request, and compares `state`, and `iss` where the server sends it (RFC 9700, section 2.1).
+    /// An ``AuthorizationCodeLogin`` makes this grant, together with the verifier and all checks. If you make it yourself,
+    /// compare `state`, and `iss` where the server sends it (RFC 9700, section 2.1).
     ///
     /// - Parameters:
     ///   - code: the code, which can be used once.
@@ -54,10 +54,25 @@ public struct TokenGrant: Hashable, Sendable {
         )
     }
 
+    /// The user's own name and password, which the app sees (RFC 6749, section 4.3).
+    ///
+    /// RFC 9700, section 2.4: this grant **must not** be used. It shows the password to the app, trains users to type it
+    /// anywhere, and leaves no room for a second factor. It is here for servers that have nothing else, and for their tests.
+    public static func password(_ password: String, username: String, scope: String? = nil) -> TokenGrant {
+        TokenGrant(
+            type: "password",
+            [
+                FormParameter("username", username, isSecret: true),
+                FormParameter("password", password, isSecret: true),
+                scope.map { FormParameter("scope", $0) },
+            ]
+        )
+    }
+
     /// Any other grant, by its URI (RFC 6749, section 4.5), such as token exchange (RFC 8693) or a JSON Web Token
     /// (RFC 7523).
     ///
-    /// A device code (RFC 8628) is such a grant, too: ``OAuthError/code`` tells whether to poll again.
+    /// A device code (RFC 8628) is such a grant, too; a ``DeviceLogin`` polls with it.
     ///
     /// - Parameters:
     ///   - type: the value of `grant_type`.

@@ -3,8 +3,8 @@ struct CompiledCode {
     private let files: [[String]]
 
     init() throws {
-        let examples = try ["Tests/Migration/DocumentationTests/Examples", "Tests/Migration/SampleApplication"]
-            .flatMap(Repository.swiftFiles)
+        let folders = ["DocumentationTests/Examples", "SampleApplication", "CommandLineTool"]
+        let examples = try folders.map { "Tests/Migration/\($0)" }.flatMap(Repository.swiftFiles)
         let others = [
             "Tests/Exploring/ExplorerTests/Explorer/ReadmeExample.swift",
             "Tests/Exploring/ExplorerTests/Explorer/FindARaceExample.swift",

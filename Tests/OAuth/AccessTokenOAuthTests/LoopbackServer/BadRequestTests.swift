@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LoopbackAuthorizationServer
+@testable import OAuthFoundation
 
 @Suite("The loopback server survives every request", .eightAtATime, .timeLimit(.minutes(10)))
 struct BadRequestTests {
@@ -20,7 +21,8 @@ struct BadRequestTests {
         "POST /token HTTP/1.1|Transfer-Encoding: chunked",
         "GET /resource HTTP/1.1|Authorization: Bearer a b",
         "GET /resource HTTP/1.1|Authorization: Basic YTpi",
-        String(repeating: "a", count: 20_000),
+        "GET /resource HTTP/1.1|A\u{E9}: b", "GET /r\u{E9}source HTTP/1.1",
+        "GET /resource HTTP/1.1|A: \(String(repeating: "a", count: 70_000))",
     ])
     func `garbage is answered with 400, and the next request is served`(_ head: String) async throws {
         try await withRotatingServer { server throws in
@@ -103,6 +105,15 @@ struct BadRequestTests {
         }
     }
 
+    @Test func `browsers bring long cookies along, and text beyond ASCII`() async throws {
+        try await withRotatingServer { server throws in
+            let cookies = "Cookie: a=\(String(repeating: "é", count: 16_000))"
+            let token = server.signIn().accessToken
+            let request = "GET /resource HTTP/1.1\r\n\(cookies)\r\nAuthorization: Bearer \(token)\r\n\r\n"
+            #expect(try server.answer(to: request).hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
     @Test func `a request is the same in one piece and byte by byte`() throws {
         let bytes = Array("POST /token?a=b HTTP/1.1\r\nContent-Length: 3\r\nX-A:  b \r\n\r\nc=d".utf8)
         var reader = HTTPRequestReader()
@@ -114,6 +125,7 @@ struct BadRequestTests {
             line: "POST /token?a=b HTTP/1.1",
             method: "POST",
             path: "/token",
+            query: "a=b",
             fields: fields,
             body: Array("c=d".utf8)
         )

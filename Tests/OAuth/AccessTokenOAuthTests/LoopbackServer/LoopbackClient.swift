@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import LoopbackAuthorizationServer
+@testable import OAuthFoundation
 
 extension SocketDescriptor {
     func send(_ text: String) { send(Array(text.utf8)) }

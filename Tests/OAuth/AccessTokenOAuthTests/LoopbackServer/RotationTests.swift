@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import LoopbackAuthorizationServer
+@testable import OAuthFoundation
 
 @Suite("The loopback server rotates refresh tokens", .eightAtATime, .timeLimit(.minutes(10)))
 struct RotationTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import LoopbackAuthorizationServer
+@testable import OAuthFoundation
 
 @Suite("The loopback server starts and stops cleanly", .eightAtATime, .timeLimit(.minutes(10)))
 struct ServerLifeTests {
@@ -15,7 +16,7 @@ struct ServerLifeTests {
         connection.send(Self.request)
         #expect(connection.rest().hasPrefix("HTTP/1.1 404 "))
         server.stop()
-        #expect(throws: SocketError.self) { try SocketDescriptor.connected(toPort: port) }
+        #expect(throws: SocketFailure.self) { try SocketDescriptor.connected(toPort: port) }
 
         let next = try RotatingAuthorizationServer(port: port)
         defer { next.stop() }

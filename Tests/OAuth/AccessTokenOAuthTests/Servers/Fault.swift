@@ -1,7 +1,7 @@
 import AccessTokenCore
 import TestSupport
 
-@testable import LoopbackAuthorizationServer
+@testable import OAuthFoundation
 
 /// What a proxy before a real server does to an exchange.
 enum Fault: Sendable {

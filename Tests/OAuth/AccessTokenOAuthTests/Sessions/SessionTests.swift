@@ -1,11 +1,12 @@
 import AccessTokenAdapters
 import Dispatch
 import Foundation
+import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
-@testable import LoopbackAuthorizationServer
+@testable import OAuthFoundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

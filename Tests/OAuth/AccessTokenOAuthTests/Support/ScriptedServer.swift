@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LoopbackAuthorizationServer
+@testable import OAuthFoundation
 
 /// A server on a raw socket that does what a test says, a thread per connection.
 final class ScriptedServer: Sendable {

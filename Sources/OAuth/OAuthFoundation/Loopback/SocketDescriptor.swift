@@ -1,37 +1,47 @@
 import Foundation
 
+/// An address of this machine that no other machine reaches.
+package enum LoopbackAddress: Sendable {
+    /// 127.0.0.1
+    case version4
+    /// ::1
+    case version6
+
+    var family: Int32 { self == .version4 ? AF_INET : AF_INET6 }
+}
+
 /// A file descriptor of this process, and the few system calls that the server makes on it.
 ///
 /// This type and its extensions in this folder hold all of the package's pointer code for sockets.
 /// It does not close itself: the code that takes a descriptor out of a call closes it, once.
-struct SocketDescriptor: Hashable, Sendable {
+package struct SocketDescriptor: Hashable, Sendable {
     let number: Int32
 
     /// Takes the result of a call that answers with a descriptor, or with -1 and an `errno`.
-    init(_ number: Int32, from call: String) throws(SocketError) {
-        guard number >= 0 else { throw SocketError(call: call, code: errno) }
+    init(_ number: Int32, from call: String) throws(SocketFailure) {
+        guard number >= 0 else { throw SocketFailure(call: call, code: errno) }
         self.number = number
         // A child process would keep port and connections open after this process has closed them.
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     }
 
-    func close() {
+    package func close() {
         closeDescriptor(number)
     }
 
     /// Wakes a thread that waits in ``receive(upTo:)``, and leaves an answer the time to be sent.
-    func endReceiving() {
+    package func endReceiving() {
         _ = shutdown(number, Int32(SHUT_RD))
     }
 
     /// Tells the peer that all has been sent.
-    func endSending() {
+    package func endSending() {
         _ = shutdown(number, Int32(SHUT_WR))
     }
 
     /// - Parameter value: of the very type that the option has in C.
     @discardableResult
-    func setOption<Value: BitwiseCopyable>(_ option: Int32, to value: Value) -> Bool {
+    package func setOption<Value: BitwiseCopyable>(_ option: Int32, to value: Value) -> Bool {
         var value = value
         return unsafe setsockopt(number, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Value>.size)) == 0
     }
@@ -42,44 +52,64 @@ struct SocketDescriptor: Hashable, Sendable {
     }
 
     /// A TCP socket that is neither bound nor connected.
-    static func stream() throws(SocketError) -> SocketDescriptor {
+    static func stream(_ address: LoopbackAddress) throws(SocketFailure) -> SocketDescriptor {
         #if canImport(Glibc)
         // A child may be started before the next call.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         #else
         let type = SOCK_STREAM
         #endif
-        return try SocketDescriptor(socket(AF_INET, type, 0), from: "socket")
+        return try SocketDescriptor(socket(address.family, type, 0), from: "socket")
     }
 
-    /// Calls `body` with the address of a port of 127.0.0.1, and with its size.
-    static func withLoopbackAddress(
+    /// Calls `body` with a port of a loopback address, and with the size of that.
+    static func withSocketAddress(
+        _ address: LoopbackAddress,
         _ port: UInt16,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
-        return unsafe withUnsafePointer(to: &address) { pointer in
+        switch address {
+        case .version4:
+            var own = sockaddr_in()
+            own.sin_family = sa_family_t(AF_INET)
+            own.sin_port = port.bigEndian
+            own.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
+            return unsafe withGeneralAddress(&own, body)
+        case .version6:
+            var own = sockaddr_in6()
+            own.sin6_family = sa_family_t(AF_INET6)
+            own.sin6_port = port.bigEndian
+            unsafe withUnsafeMutableBytes(of: &own.sin6_addr) { bytes in unsafe bytes[15] = 1 }
+            return unsafe withGeneralAddress(&own, body)
+        }
+    }
+
+    private static func withGeneralAddress<Address>(
+        _ address: inout Address,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe body(pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+                unsafe body(pointer, socklen_t(MemoryLayout<Address>.size))
             }
         }
     }
 
-    /// Listens on 127.0.0.1, and says on which port; port 0 lets the system choose one that is free.
-    static func listening(onPort port: UInt16) throws(SocketError) -> (SocketDescriptor, port: UInt16) {
-        let descriptor = try stream()
+    /// Listens, and says on which port; port 0 lets the system choose one that is free.
+    static func listening(
+        on address: LoopbackAddress,
+        port: UInt16
+    ) throws(SocketFailure) -> (SocketDescriptor, port: UInt16) {
+        let descriptor = try stream(address)
         // A port that was in use a moment ago keeps closed connections for a minute; a port that is
         // in use now is refused all the same.
         descriptor.setOption(SO_REUSEADDR, to: Int32(1))
-        do throws(SocketError) {
-            guard unsafe withLoopbackAddress(port, { unsafe bind(descriptor.number, $0, $1) }) == 0 else {
-                throw SocketError(call: "bind", code: errno)
+        do throws(SocketFailure) {
+            guard unsafe withSocketAddress(address, port, { unsafe bind(descriptor.number, $0, $1) }) == 0 else {
+                throw SocketFailure(call: "bind", code: errno)
             }
             guard listen(descriptor.number, SOMAXCONN) == 0 else {
-                throw SocketError(call: "listen", code: errno)
+                throw SocketFailure(call: "listen", code: errno)
             }
             return (descriptor, try descriptor.boundPort())
         } catch {
@@ -88,28 +118,32 @@ struct SocketDescriptor: Hashable, Sendable {
         }
     }
 
-    /// A connection to a port of 127.0.0.1, as a client has it.
-    static func connected(toPort port: UInt16) throws(SocketError) -> SocketDescriptor {
-        let descriptor = try stream()
-        let status = unsafe withLoopbackAddress(port) { unsafe connect(descriptor.number, $0, $1) }
+    /// A connection to a port of this machine, as a client has it.
+    package static func connected(
+        to address: LoopbackAddress = .version4,
+        toPort port: UInt16
+    ) throws(SocketFailure) -> SocketDescriptor {
+        let descriptor = try stream(address)
+        let status = unsafe withSocketAddress(address, port) { unsafe connect(descriptor.number, $0, $1) }
         guard status == 0 else {
             let code = errno
             descriptor.close()
-            throw SocketError(call: "connect", code: code)
+            throw SocketFailure(call: "connect", code: code)
         }
         return descriptor
     }
 
-    private func boundPort() throws(SocketError) -> UInt16 {
-        var address = sockaddr_in()
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    private func boundPort() throws(SocketFailure) -> UInt16 {
+        // The port is at the same place in an address of either version.
+        var address = sockaddr_in6()
+        var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
                 unsafe getsockname(number, pointer, &size)
             }
         }
-        guard status == 0 else { throw SocketError(call: "getsockname", code: errno) }
-        return UInt16(bigEndian: address.sin_port)
+        guard status == 0 else { throw SocketFailure(call: "getsockname", code: errno) }
+        return UInt16(bigEndian: address.sin6_port)
     }
 
     /// The next connection, or `nil` if the peer is gone again or the process has no descriptor left.
@@ -118,7 +152,7 @@ struct SocketDescriptor: Hashable, Sendable {
     }
 
     /// The next bytes; none at the end of the stream, after an error, or when the limit has passed.
-    func receive(upTo count: Int) -> [UInt8] {
+    package func receive(upTo count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             var received: Int
             repeat {
@@ -132,7 +166,7 @@ struct SocketDescriptor: Hashable, Sendable {
     ///
     /// A peer that is gone must not end the process: no signal is raised.
     @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
+    package func send(_ bytes: [UInt8]) -> Bool {
         #if canImport(Darwin)
         // Darwin refuses options of a socket that its peer has reset; to send without this one would raise the signal.
         guard setOption(SO_NOSIGPIPE, to: Int32(1)) else { return false }
@@ -164,15 +198,13 @@ private func sendBytes(_ number: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
     unsafe send(number, bytes, count, flags)
 }
 
-/// The system refused a socket that the server cannot do without.
-public struct SocketError: Error, Hashable, CustomStringConvertible {
+/// The system refused a socket.
+package struct SocketFailure: Error, Hashable {
     /// The system call that was refused.
-    public let call: String
+    package let call: String
     /// The value of `errno` after the call.
-    public let code: Int32
+    package let code: Int32
 
-    /// The call, and the number of the error.
-    public var description: String {
-        "\(call) failed with errno \(code)"
-    }
+    /// Whether another socket has the port.
+    package var isPortTaken: Bool { code == EADDRINUSE || code == EACCES }
 }

@@ -6,8 +6,8 @@ import Foundation
 ///
 /// Threads that wait for a socket are what a server with a handful of local clients needs, and they
 /// keep out of the way of Dispatch and of tasks, which are what the clients are there to show.
-final class LoopbackHTTPServer: Sendable {
-    typealias Service = @Sendable (SocketDescriptor, LoopbackHTTPServer) -> Void
+package final class LoopbackHTTPServer: Sendable {
+    package typealias Service = @Sendable (SocketDescriptor, LoopbackHTTPServer) -> Void
 
     private struct State {
         var connections: Set<SocketDescriptor> = []
@@ -19,9 +19,10 @@ final class LoopbackHTTPServer: Sendable {
     private static let bytesToDrain = 256 * 1024
 
     /// The port that it listens on; the system chose it if 0 was asked for.
-    let port: UInt16
+    package let port: UInt16
 
     private let serve: Service
+    private let address: LoopbackAddress
     private let listener: SocketDescriptor
     private let threads = DispatchGroup()
     private let state = Locked(State())
@@ -29,19 +30,28 @@ final class LoopbackHTTPServer: Sendable {
     /// Listens at once, and until ``stop()``.
     ///
     /// - Parameter serve: is called on the thread of each connection, which closes when it returns.
-    /// - Throws: ``SocketError`` if the port is taken.
-    init(port: UInt16, serving serve: @escaping Service) throws(SocketError) {
+    /// - Throws: ``SocketFailure`` if the port is taken.
+    package init(
+        on address: LoopbackAddress = .version4,
+        port: UInt16,
+        serving serve: @escaping Service
+    ) throws(SocketFailure) {
         self.serve = serve
-        (listener, self.port) = try SocketDescriptor.listening(onPort: port)
+        self.address = address
+        (listener, self.port) = try SocketDescriptor.listening(on: address, port: port)
         run { server in server.acceptConnections() }
     }
 
     /// Answers one HTTP request on each connection; `nil` stands for what is none.
-    convenience init(port: UInt16, answer: @escaping @Sendable (HTTPRequest?) -> HTTPResponse) throws(SocketError) {
-        try self.init(port: port) { connection, server in
+    package convenience init(
+        on address: LoopbackAddress = .version4,
+        port: UInt16,
+        answer: @escaping @Sendable (HTTPRequest?, _ port: UInt16) -> HTTPResponse
+    ) throws(SocketFailure) {
+        try self.init(on: address, port: port) { connection, server in
             switch connection.nextRequest() {
-            case .complete(let request): server.deliver(answer(request), to: connection)
-            case .malformed: server.deliver(answer(nil), to: connection)
+            case .complete(let request): server.deliver(answer(request, server.port), to: connection)
+            case .malformed: server.deliver(answer(nil, server.port), to: connection)
             // The client left, or was silent for too long, before it had said all.
             case .incomplete: break
             }
@@ -52,7 +62,7 @@ final class LoopbackHTTPServer: Sendable {
     ///
     /// Calling it again does nothing more. It waits for the server's threads: do not call it from an
     /// answer.
-    func stop() {
+    package func stop() {
         state.withLock { state in
             guard !state.isStopping else { return }
             state.isStopping = true
@@ -64,7 +74,7 @@ final class LoopbackHTTPServer: Sendable {
         }
         // Shutting the listening socket down would wake its thread on Linux only: a connection does everywhere.
         while state.withLock({ $0.isListening }) {
-            if let own = try? SocketDescriptor.connected(toPort: port) {
+            if let own = try? SocketDescriptor.connected(to: address, toPort: port) {
                 own.close()
                 break
             }
@@ -122,7 +132,7 @@ final class LoopbackHTTPServer: Sendable {
             while Date.now < end, !state.withLock({ $0.isStopping }) { Thread.sleep(forTimeInterval: 0.005) }
             connection.send(response.bytes)
         case .half:
-            connection.send(Array(response.bytes.dropLast(max(1, response.json.utf8.count / 2))))
+            connection.send(Array(response.bytes.dropLast(max(1, response.body.utf8.count / 2))))
         case .none:
             break
         case .never:
@@ -146,7 +156,7 @@ final class LoopbackHTTPServer: Sendable {
 
 extension SocketDescriptor {
     /// Reads one request; it stays incomplete if the client leaves, or is silent for too long.
-    func nextRequest() -> HTTPRequestReader.Progress {
+    package func nextRequest() -> HTTPRequestReader.Progress {
         var reader = HTTPRequestReader()
         while true {
             let bytes = receive(upTo: 4096)

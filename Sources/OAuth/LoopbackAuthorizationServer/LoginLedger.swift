@@ -1,0 +1,117 @@
+import Foundation
+import OAuthFoundation
+
+/// The codes that the server has given out, to browsers and to devices, and what has become of them.
+///
+/// Pure: no clock, no sockets.
+struct LoginLedger {
+    /// An authorization request that was accepted (RFC 6749, section 4.1.1).
+    struct Request: Hashable {
+        let clientID: String
+        let redirectURI: String
+        let challenge: String
+    }
+
+    /// What a code is good for.
+    enum Exchange: Hashable {
+        case granted(user: String)
+        /// It was exchanged before; `family` is what it brought then (RFC 6749, section 4.1.2).
+        case spent(family: Int?)
+        case refused
+    }
+
+    /// How a device's login stands (RFC 8628, section 3.5).
+    enum DeviceState: Hashable {
+        case pending
+        case granted(user: String)
+        case denied
+        case spent
+    }
+
+    private struct Code {
+        let request: Request
+        let user: String
+        var isSpent = false
+        var family: Int?
+    }
+
+    private struct Device {
+        let clientID: String
+        let userCode: String
+        let expiration: TimeInterval
+        var state = DeviceState.pending
+        var lastPoll: TimeInterval?
+    }
+
+    /// Without vowels, which make words, and without what looks like another letter (RFC 8628, section 6.1).
+    private static let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
+
+    private var codes: [String: Code] = [:]
+    private var devices: [String: Device] = [:]
+
+    /// The user agreed: a code for the redirect.
+    mutating func code(for request: Request, user: String) -> String {
+        let code = LoginSecret.random()
+        codes[code] = Code(request: request, user: user)
+        return code
+    }
+
+    /// Spends a code, if client, redirect URI and verifier are those of its request (RFC 6749, section 4.1.3; RFC 7636).
+    mutating func exchange(_ code: String, clientID: String, redirectURI: String, verifier: String) -> Exchange {
+        guard let known = codes[code], known.request.clientID == clientID else { return .refused }
+        guard !known.isSpent else { return .spent(family: known.family) }
+        // A code is good for one attempt: a thief has no second one.
+        codes[code]?.isSpent = true
+        guard known.request.redirectURI == redirectURI,
+            known.request.challenge == LoginSecret.challenge(of: verifier)
+        else { return .refused }
+        return .granted(user: known.user)
+    }
+
+    /// Keeps which family a code has brought.
+    mutating func note(family: Int, of code: String) { codes[code]?.family = family }
+
+    /// - Parameter expiration: seconds by any clock that does not go back.
+    mutating func device(clientID: String, expiration: TimeInterval) -> (deviceCode: String, userCode: String) {
+        let half = { String((0..<4).map { _ in Self.letters.randomElement() ?? "B" }) }
+        let (deviceCode, userCode) = (LoginSecret.random(), half() + "-" + half())
+        devices[deviceCode] = Device(clientID: clientID, userCode: userCode, expiration: expiration)
+        return (deviceCode, userCode)
+    }
+
+    /// The user has decided on a device; says whether there is one that waits under this code, however it is written.
+    mutating func decide(userCode: String, user: String?, at now: TimeInterval) -> Bool {
+        func letters(_ code: String) -> String { code.uppercased().filter(\.isLetter) }
+        let found = devices.first { device in
+            letters(device.value.userCode) == letters(userCode) && device.value.state == .pending
+                && now < device.value.expiration
+        }
+        guard let found else { return false }
+        devices[found.key]?.state = user.map { .granted(user: $0) } ?? .denied
+        return true
+    }
+
+    /// What the device is told: the error code, or the user.
+    ///
+    /// - Parameter interval: seconds between two requests at least.
+    mutating func poll(
+        _ deviceCode: String,
+        clientID: String,
+        interval: TimeInterval,
+        at now: TimeInterval
+    ) -> (user: String?, code: String) {
+        guard let device = devices[deviceCode], device.clientID == clientID else { return (nil, "invalid_grant") }
+        devices[deviceCode]?.lastPoll = now
+        switch device.state {
+        case .granted(let user):
+            devices[deviceCode]?.state = .spent
+            return (user, "")
+        case .denied: return (nil, "access_denied")
+        case .spent: return (nil, "invalid_grant")
+        case .pending: break
+        }
+        guard now < device.expiration else { return (nil, "expired_token") }
+        if let last = device.lastPoll, now - last < interval { return (nil, "slow_down") }
+        return (nil, "authorization_pending")
+    }
+}

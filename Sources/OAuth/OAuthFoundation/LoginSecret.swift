@@ -1,0 +1,21 @@
+import Foundation
+
+/// What a login keeps secret, or makes unguessable.
+package enum LoginSecret {
+    /// 32 random bytes as 43 characters of Base64 for URLs: what RFC 7636, section 4.1, wants of a code verifier.
+    package static func random() -> String {
+        // The generator of the system is one for secrets.
+        var generator = SystemRandomNumberGenerator()
+        return base64URL((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    /// The challenge of a code verifier by the method `S256` (RFC 7636, section 4.2).
+    package static func challenge(of verifier: String) -> String { base64URL(SHA256.digest(Array(verifier.utf8))) }
+
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        String(
+            Data(bytes).base64EncodedString().prefix { $0 != "=" }
+                .map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
+        )
+    }
+}

@@ -1,0 +1,110 @@
+import AccessTokenOAuth
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// `notes login`, `notes login --device`, `notes list`, `notes logout`.
+@main
+struct NotesTool {
+    private let server: AuthorizationServer
+    private let endpoint: TokenEndpoint
+    private let loader: OAuthLoader
+    private let notesURL: URL
+
+    /// What the server's documentation says: discovery would cost each run of the tool a request.
+    private init() throws {
+        let settings = ProcessInfo.processInfo.environment
+        guard let base = URL(string: settings["NOTES_SERVER"] ?? "https://notes.example") else {
+            throw ToolError(64, "NOTES_SERVER is not a URL.")
+        }
+        server = AuthorizationServer(
+            issuer: URL(string: base.absoluteString),
+            authorizationURL: base.appendingPathComponent("authorize"),
+            tokenURL: base.appendingPathComponent("token"),
+            deviceAuthorizationURL: base.appendingPathComponent("device_authorization"),
+            revocationURL: base.appendingPathComponent("revoke")
+        )
+        endpoint = try server.tokenEndpoint(.none(clientID: "notes"))
+        let home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".config")
+        let folder = settings["XDG_CONFIG_HOME"].map { URL(fileURLWithPath: $0) } ?? home
+        // A folder for each server: a token of one must not go to another.
+        let session = folder.appendingPathComponent("notes/session-\(base.host ?? "")-\(base.port ?? 443)")
+        loader = OAuthLoader(endpoint: endpoint, store: FileCredentialStore(folder: session))
+        notesURL = base.appendingPathComponent("resource")
+    }
+
+    private func logIn(onOtherDevice: Bool) async throws {
+        let response: TokenResponse
+        if onOtherDevice {
+            let login = try await DeviceLogin(at: server, with: endpoint)
+            say("On any device, open \(login.verificationURL.absoluteString) and enter the code \(login.userCode)")
+            response = try await login.response()
+        } else {
+            let login = try LoopbackLogin(at: server, clientID: "notes")
+            say("Your browser opens. If it does not, open this address, or use notes login --device:")
+            say(login.url.absoluteString)
+            response = try await endpoint.exchange(try await login.grant())
+        }
+        try await loader.signIn(Credential(response))
+        say("You are logged in.")
+    }
+
+    private func list() async throws {
+        let tokens = AsyncAccessTokenService(loader: loader)
+        let session = AsyncBearerSession(tokens: tokens, origins: [notesURL])
+        let (data, response) = try await session.data(for: URLRequest(url: notesURL))
+        switch (response as? HTTPURLResponse)?.statusCode {
+        case 200: say(String(decoding: data, as: UTF8.self))
+        case 401: throw AccessTokenError.signedOut
+        case let status: throw ToolError(75, "The server does not give the notes (\(status ?? 0)). Try again later.")
+        }
+    }
+
+    static func main() async {
+        do {
+            switch CommandLine.arguments.dropFirst() {
+            case ["login"]: try await NotesTool().logIn(onOtherDevice: false)
+            case ["login", "--device"]: try await NotesTool().logIn(onOtherDevice: true)
+            case ["list"]: try await NotesTool().list()
+            case ["logout"]: try await NotesTool().loader.signOut()
+            default: throw ToolError(64, "Say one of: notes login [--device], notes list, notes logout.")
+            }
+        } catch {
+            let failure = ToolError(telling: error)
+            FileHandle.standardError.write(Data("notes: \(failure.text)\n".utf8))
+            exit(failure.exitCode)
+        }
+    }
+}
+
+/// What an end user is told, with an exit code of `sysexits.h`.
+private struct ToolError: Error {
+    let exitCode: Int32
+    let text: String
+
+    init(_ exitCode: Int32, _ text: String) { (self.exitCode, self.text) = (exitCode, text) }
+
+    init(telling error: any Error) {
+        switch error {
+        case let own as ToolError: self = own
+        case AccessTokenError.signedOut: self.init(77, "You are not logged in. Run: notes login")
+        case let error as OAuthError where error.requiresSignIn || error.sessionMayBeSpent:
+            self.init(77, "Your login has ended. Run: notes login")
+        case let error as OAuthError where error.isTransient:
+            self.init(75, "The server cannot be reached. Try again later.")
+        case let error as LoginError where error.isDenied: self.init(77, "Nobody was logged in.")
+        case let error as LoginError where error.isTransient:
+            self.init(75, "No login is possible now. Try again later.")
+        case is URLError: self.init(75, "The server cannot be reached. Try again later.")
+        case let error as CredentialStoreError: self.init(73, "\(error)")
+        default: self.init(70, "This is a mistake of the tool; please report it: \(error)")
+        }
+    }
+}
+
+/// At once, also into a pipe.
+private func say(_ text: String) {
+    FileHandle.standardOutput.write(Data((text + "\n").utf8))
+}

@@ -1,0 +1,245 @@
+import AccessTokenContract
+import AccessTokenCore
+import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+@testable import OAuthFoundation
+
+@Suite("A login in the browser of this machine", .eightAtATime, .timeLimit(.minutes(10)))
+struct LoopbackLoginTests {
+    private func login(
+        _ redirectURI: String = LoopbackLogin.usualRedirectURI,
+        clock: any AccessTokenClock = ManualClock()
+    ) throws -> LoopbackLogin {
+        let server = AuthorizationServer(
+            authorizationURL: URL(string: "https://as.example/authorize"),
+            tokenURL: URL(string: "https://as.example/token")
+        )
+        return try LoopbackLogin(at: server, clientID: "tool", redirectURI: redirectURI, clock: clock)
+    }
+
+    private func parameter(_ name: String, _ login: LoopbackLogin) throws -> String {
+        let items = URLComponents(url: login.url, resolvingAgainstBaseURL: true)?.queryItems
+        return try #require(items?.first { $0.name == name }?.value)
+    }
+
+    private func redirectURI(_ login: LoopbackLogin) throws -> URL {
+        try #require(URL(string: try parameter("redirect_uri", login)))
+    }
+
+    private func port(_ login: LoopbackLogin) throws -> UInt16 {
+        UInt16(try #require(try redirectURI(login).port))
+    }
+
+    /// What the browser gets for a request.
+    private func answer(
+        _ line: String,
+        _ login: LoopbackLogin,
+        at address: LoopbackAddress = .version4
+    ) throws -> String {
+        let connection = try SocketDescriptor.connected(to: address, toPort: try port(login))
+        connection.send("\(line) HTTP/1.1\r\nHost: x\r\n\r\n")
+        return connection.finish()
+    }
+
+    private func isOpen(_ port: UInt16) -> Bool {
+        guard let connection = try? SocketDescriptor.connected(toPort: port) else { return false }
+        connection.close()
+        return true
+    }
+
+    @Test func `takes one redirect, shows a page without scripts, and closes the port`() async throws {
+        let login = try login()
+        #expect(try redirectURI(login).absoluteString == "http://127.0.0.1:\(try port(login))/callback")
+        let opened = Locked<[URL]>([])
+        let task = Task { try await login.grant { url in opened.withLock { $0.append(url) } } }
+        let page = try answer("GET /callback?code=c&state=\(try parameter("state", login))", login)
+        let grant = try await task.valueInTime
+        #expect(grant.parameters.contains { $0.name == "code" && $0.value == "c" })
+        #expect(page.hasPrefix("HTTP/1.1 200 "))
+        #expect(page.contains("You can close this window") && page.contains("width=device-width"))
+        #expect(page.contains("Content-Security-Policy: default-src 'none'") && !page.contains("<script"))
+        #expect(!isOpen(try port(login)))
+        #expect(opened.withLock { $0 } == [login.url] || opened.withLock { $0 } == [])
+        await #expect(throws: LoginError.alreadyAnswered) { try await login.grant { _ in } }
+    }
+
+    @Test func `answers anything else with an empty 404, and waits on`() async throws {
+        let login = try login()
+        let (state, started) = (try parameter("state", login), Event())
+        let task = Task { try await login.grant { _ in started.happen() } }
+        await started.wait()
+        for line in [
+            "GET /favicon.ico", "GET /", "GET /callback", "GET /callback?code=c", "GET /callback?code=c&state=other",
+            "GET /callback?error=access_denied", "GET /other?code=c&state=\(state)",
+            "POST /callback?code=c&state=\(state)",
+            "HEAD /callback?code=c&state=\(state)", "GET //callback?code=c&state=\(state)",
+            "GET /callback/?code=c&state=\(state)", "GET /callback?code=c&state=\(state)&state=\(state)",
+            "GET /@127.0.0.1/callback?code=c&state=\(state)", "OPTIONS *", "nonsense",
+        ] {
+            let answer = try answer(line, login)
+            #expect(answer.hasPrefix("HTTP/1.1 404 "), "\(line)")
+            #expect(answer.hasSuffix("\r\n\r\n"), "\(line)")
+        }
+        // Browsers open connections that they may need, and say nothing on them.
+        let silent = try SocketDescriptor.connected(toPort: try port(login))
+        _ = try answer("GET /callback?code=c&state=\(state)", login)
+        _ = try await task.valueInTime
+        #expect(silent.rest().isEmpty)
+    }
+
+    @Test(arguments: [
+        ("error=access_denied", 200, "was refused", "access_denied"),
+        ("error=temporarily_unavailable", 200, "cannot log you in now", "temporarily_unavailable"),
+        (
+            "error=invalid_scope&error_description=%3Cscript%3Ealert(1)%3C/script%3E", 400, "did not work",
+            "invalid_scope"
+        ),
+        ("code=a&code=b", 400, "did not work", "bad_redirect"), ("", 400, "did not work", "bad_redirect"),
+    ])
+    func `a refusal ends it, and the page says so in its own words`(
+        query: String,
+        status: Int,
+        words: String,
+        code: String
+    ) async throws {
+        let login = try login()
+        let task = Task { try await login.grant { _ in } }
+        let page = try answer("GET /callback?\(query)&state=\(try parameter("state", login))", login)
+        #expect(page.hasPrefix("HTTP/1.1 \(status) ") && page.contains(words) && !page.contains("script>"))
+        let error = await #expect(throws: LoginError.self) { try await task.valueInTime }
+        #expect(error?.logCode == code)
+        #expect(!isOpen(try port(login)))
+    }
+
+    @Test func `a redirect that is faster than the call is not lost`() async throws {
+        let login = try login()
+        _ = try answer("GET /callback?code=c&state=\(try parameter("state", login))", login)
+        let grant = try await login.grant { _ in Issue.record("there is nothing to open any more") }
+        #expect(grant.parameters.contains { $0.value == "c" })
+    }
+
+    @Test func `ends after its time, when it is cancelled, and when nobody has it any more`() async throws {
+        let clock = ManualClock()
+        let slow = try login(clock: clock)
+        let waiting = Task { try await slow.grant(within: 20) { _ in } }
+        await yieldUntil { clock.pendingTimers == 1 }
+        clock.advance(by: 20)
+        let error = await #expect(throws: LoginError.self) { try await waiting.valueInTime }
+        #expect(error == .nobodyCameBack && error?.isDenied == true)
+        #expect(!isOpen(try port(slow)))
+
+        let left = try login(clock: clock)
+        let cancelled = Task { try await left.grant { _ in } }
+        await yieldUntil { clock.pendingTimers == 1 }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.valueInTime }
+        #expect(!isOpen(try port(left)))
+
+        let forgotten = try port(try login())
+        await yieldUntil { !isOpen(forgotten) }
+    }
+
+    @Test func `opens no browser for a call that is cancelled before`() async throws {
+        let login = try login()
+        let isCancelled = Event()
+        let task = Task {
+            await isCancelled.wait()
+            return try await login.grant { _ in Issue.record("nobody waits for this page") }
+        }
+        task.cancel()
+        isCancelled.happen()
+        await #expect(throws: CancellationError.self) { try await task.valueInTime }
+        #expect(!isOpen(try port(login)))
+    }
+
+    @Test func `does not share the two addresses of localhost with another program`() async throws {
+        let other = try LoopbackHTTPServer(on: .version6, port: 0) { _, _ in .empty(404) }
+        defer { other.stop() }
+        let error = #expect(throws: LoginError.self) { try login("http://localhost:\(other.port)/callback") }
+        #expect(error?.logCode == "port_taken" && error?.description.contains("\(other.port)") == true)
+        // The first address is given back.
+        await yieldUntil { (try? login("http://127.0.0.1:\(other.port)/callback")) != nil }
+    }
+
+    @Test func `listens where the redirect URI says, at the port that it names`() async throws {
+        let free = try login("http://[::1]/cb")
+        #expect(try redirectURI(free).absoluteString == "http://[::1]:\(try port(free))/cb")
+        let task = Task { try await free.grant { _ in } }
+        #expect(!isOpen(try port(free)))
+        _ = try answer("GET /cb?code=c&state=\(try parameter("state", free))", free, at: .version6)
+        _ = try await task.valueInTime
+
+        for address in [LoopbackAddress.version4, .version6] {
+            let both = try login("http://localhost/")
+            let task = Task { try await both.grant { _ in } }
+            _ = try answer("GET /?code=c&state=\(try parameter("state", both))", both, at: address)
+            _ = try await task.valueInTime
+        }
+
+        let first = try login()
+        let taken = "http://127.0.0.1:\(try port(first))/callback"
+        let error = #expect(throws: LoginError.self) { try login(taken) }
+        let inUse = try port(first)
+        #expect(error?.isTransient == true && error?.description.contains("\(inUse)") == true)
+    }
+
+    @Test(arguments: [
+        "https://127.0.0.1/callback", "http://app.example/callback", "http://127.0.0.2/", "http://0.0.0.0/",
+        "app:/callback",
+        "http://127.0.0.1/callback#a", "http://user@127.0.0.1/", "http://127.0.0.1:99999/", "",
+        "http://localhost.evil.example/",
+    ])
+    func `listens nowhere else`(redirectURI: String) {
+        #expect(throws: LoginError.self) { try login(redirectURI) }
+    }
+
+    @Test func `shows no secret`() async throws {
+        let login = try login()
+        #expect(!everythingShown(by: login).contains(try parameter("state", login)))
+    }
+
+    @Test func `logs in at the loopback server, by its page and its form`() async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let found = try await AuthorizationServer.discover(server.issuer)
+        let endpoint = try found.tokenEndpoint(.none(clientID: RotatingAuthorizationServer.clientID))
+        for (user, name) in [("alice", "alice"), ("bob", "bob"), ("refuse", nil)] {
+            let login = try LoopbackLogin(at: found, clientID: RotatingAuthorizationServer.clientID, scope: "read")
+            let task = Task { try await login.grant { _ in } }
+            let page = try server.answer(to: "GET /authorize?\(try #require(login.url.query)) HTTP/1.1\r\n\r\n")
+            #expect(page.hasPrefix("HTTP/1.1 200 ") && page.contains("loopback-client"))
+            let location = try server.decide(
+                "/authorize",
+                "request=\(FormEncoding.encoded(login.url.query ?? ""))&user=\(user)"
+            )
+            let target = try #require(URLComponents(string: location))
+            _ = try answer("GET \(target.percentEncodedPath)?\(target.percentEncodedQuery ?? "")", login)
+            guard let name else {
+                let error = await #expect(throws: LoginError.self) { try await task.valueInTime }
+                #expect(error?.isDenied == true)
+                continue
+            }
+            let grant = try await task.valueInTime
+            let response = try await endpoint.exchange(grant)
+            let resource = "GET /resource HTTP/1.1\r\nAuthorization: Bearer \(response.accessToken.value)\r\n\r\n"
+            #expect(try server.answer(to: resource).hasSuffix(#""user":"\#(name)"}"#))
+            // RFC 6749, section 4.1.2: the second use revokes what the first one brought.
+            await refuses("invalid_grant") { _ = try await endpoint.exchange(grant) }
+            #expect(try !server.serves(response.accessToken.value))
+        }
+    }
+}
+
+extension RotatingAuthorizationServer {
+    /// Posts a form of a page, and says where the browser is sent; an empty text is nowhere.
+    func decide(_ path: String, _ form: String) throws -> String {
+        let head = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)"
+        let answer = try answer(to: "POST \(path) HTTP/1.1\r\n\(head)\r\n\r\n\(form)")
+        let field = answer.split(separator: "\r\n").first { $0.hasPrefix("Location: ") }
+        return field.map { String($0.dropFirst(10)) } ?? ""
+    }
+}
