@@ -20,6 +20,8 @@ struct Participants: Sendable {
         /// What its task was last seen to do.
         var status = TaskStatus.isReady
         var isCancelled = false
+        /// Whether it, or a task that it has started, has touched an actor or a mark since it was last woken.
+        var hasTouched = false
     }
 
     static let scenario = 0
@@ -30,7 +32,7 @@ struct Participants: Sendable {
     /// Whom the next new task belongs to.
     var nextOwner: Int?
 
-    var operations: Int { all.count { $0.isOperation } }
+    var operations: [Int] { all.indices.filter { all[$0].isOperation } }
     var indices: Range<Int> { all.indices }
 
     subscript(index: Int) -> Participant {
@@ -88,6 +90,11 @@ struct Participants: Sendable {
     /// The participant, and those that started it, up to the scenario's own.
     func ancestry(of participant: Int) -> some Sequence<Int> {
         sequence(first: participant) { all[$0].parent }.lazy.prefix { $0 > Self.clock }
+    }
+
+    /// The operation that a participant is, or that has started it; `nil` for what belongs to the scenario.
+    func operation(of participant: Int) -> Int? {
+        ancestry(of: participant).first { all[$0].isOperation }
     }
 
     /// Whether a participant is another one, or a child of its children.

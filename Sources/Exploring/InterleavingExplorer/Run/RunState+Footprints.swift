@@ -31,9 +31,17 @@ extension RunState {
 
     // MARK: What is touched
 
-    /// Notes that something is touched that others can see without entering an actor.
-    mutating func touchMarks() {
+    /// Notes that something is touched that others can see without entering an actor: what is marked, a queue, or the time.
+    mutating func touchMarks(isTime: Bool = false) {
         segment.footprint.touchesMarks = true
+        noteTouch(isTime ? nil : .marks, by: acting)
+    }
+
+    /// Notes for the operation of a participant that it has touched an object, which is `nil` for one that counts for no sharing.
+    private mutating func noteTouch(_ object: Sharing.Object?, by participant: Int) {
+        for index in participants.ancestry(of: participant) { participants[index].hasTouched = true }
+        guard let object, let operation = participants.operation(of: participant) else { return }
+        sharing.note(object, by: operation)
     }
 
     /// Notes that code has run in the actor of the present step.
@@ -69,6 +77,8 @@ extension RunState {
 
     private mutating func noteResumption(of participant: Int) {
         let before = participants[participant].status
+        if before == .waitsForContinuation { noteWaking(of: participant) }
+        participants[participant].hasTouched = false
         // A step that only wakes it is the run's own, and no other step could have done that.
         if before.isWait, !segment.isWake {
             segment.footprint.writes.tasks.insert(participant)
@@ -78,6 +88,23 @@ extension RunState {
         }
         if segment.actor != nil { noteStatus(of: participant) }
         participants[participant].status = .isReady
+    }
+
+    /// Notes where an operation finds the continuation of a task that has touched nothing before it waited: there is something
+    /// in common that is not marked.
+    private mutating func noteWaking(of participant: Int) {
+        let waker = acting
+        let isCancellation = segment.cancelled != nil
+        guard !segment.isWake, segment.actor == nil, !segment.footprint.touchesMarks,
+            !participants[participant].hasTouched,
+            isCancellation || participants.operation(of: waker) != nil,
+            // What has started the waker may have handed the continuation on.
+            !participants.ancestry(of: waker).contains(participant)
+        else { return }
+        let name = participants.name(of: participant)
+        findings.unseenWaking =
+            isCancellation
+            ? "the cancellation of “\(name)” wakes it" : "“\(participants.name(of: waker))” wakes “\(name)”"
     }
 
     // MARK: What has become of tasks
@@ -106,6 +133,7 @@ extension RunState {
             // Those that still wait for the actor have not run.
             guard status != participants[index].status else { return }
             touchActor()
+            if let actor = segment.actorOrdinal { noteTouch(.actor(actor), by: index) }
         }
         for ancestor in participants.ancestry(of: index) { segment.footprint.lineage.insert(ancestor) }
         // Nothing tells whether the segment leaves the scope of a child that has ended, and would have cancelled it before.
@@ -122,6 +150,8 @@ extension RunState {
         case .waitsForTask(let address):
             if let other = participants.indices.first(where: { participants[$0].task == address }) {
                 segment.footprint.reads.tasks.insert(other)
+                noteTouch(.task(other), by: index)
+                noteTouch(.task(other), by: other)
             } else {
                 segment.footprint.isOpaque = true
             }
@@ -131,7 +161,9 @@ extension RunState {
             // Outside of an actor a suspension may as well come first: whatever follows can still come at once.
             if segment.actor != nil { segment.footprint.writes.tasks.insert(index) }
         case .waitsForGroup: segment.footprint.reads.children.insert(index)
-        case .waitsForActor(let address): request(actorAt: address)
+        case .waitsForActor(let address):
+            request(actorAt: address)
+            noteTouch(.actor(ordinal(ofActorAt: address)), by: index)
         }
     }
 
@@ -156,6 +188,8 @@ extension RunState {
             participants[index].isCancelled = true
             if !participants.isStructured(index, below: segment.cancelled) { findings.hasSubjectCancelled = true }
             segment.footprint.writes.cancellations.insert(index)
+            noteTouch(.task(index), by: acting)
+            noteTouch(.task(index), by: index)
         }
     }
 
@@ -177,6 +211,9 @@ extension RunState {
         segment.footprint.followsPoint = segment.followsPoint
         // What has come to a dispatch queue cannot be seen.
         if !candidates.queues.isEmpty { segment.footprint.isOpaque = true }
+        if segment.footprint.isOpaque, segment.cancelled == nil {
+            sharing.noteAnything(by: participants.operation(of: segment.participant))
+        }
         defer {
             segment.footprint = Footprint()
             segment.isPrivate = true

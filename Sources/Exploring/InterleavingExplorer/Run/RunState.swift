@@ -11,6 +11,8 @@ struct RunState: Sendable {
         var hasSubjectCancelled = false
         /// Whether code in an actor has asked for an actor in the same segment.
         var asksInsideActors = false
+        /// Who was woken by whom through something that the explorer has not seen.
+        var unseenWaking: String?
         /// Whether a lock of the subject has kept others from going on before something that they can notice.
         var isCutByLock = false
     }
@@ -37,6 +39,9 @@ struct RunState: Sendable {
     /// The actors that were entered or asked for, in order of first appearance.
     var knownActors: [KnownActor] = []
     var permitsUnfinishedTasks = false
+    var permitsNothingShared = false
+    /// What operations have in common.
+    var sharing = Sharing()
     var effects: [String] = []
     var failure: Failure?
     /// Whether the run was not followed to its end.

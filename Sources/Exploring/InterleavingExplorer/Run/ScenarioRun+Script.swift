@@ -67,6 +67,14 @@ extension ScenarioRun {
         state.withLock { $0.permitsUnfinishedTasks = true }
     }
 
+    /// Says that operations need not touch anything in common.
+    ///
+    /// Without this, a search that has seen nothing in common does not pass ``ExplorationReport/verify(allowIncomplete:)``: state
+    /// behind a lock, an atomic or an `AsyncStream` is not seen until ``effect(_:_:)`` marks it. To be called in the setup.
+    public func permitNothingShared() {
+        state.withLock { $0.permitsNothingShared = true }
+    }
+
     /// Adds a condition that must hold when the scenario has ended.
     ///
     /// It may await: the scenario has ended then, and the hops of the check are no choices. An error that it
@@ -103,7 +111,7 @@ extension ScenarioRun {
             state.unfinished.removeAll { $0 == participant }
             // Timers fire no more when all operations have ended, so this end is worth a choice.
             if state.unfinished.isEmpty, state.candidates.hasTimers {
-                state.touchMarks()
+                state.touchMarks(isTime: true)
             }
             state.record(.ends, by: participant)
         }

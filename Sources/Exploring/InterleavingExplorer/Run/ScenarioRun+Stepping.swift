@@ -68,7 +68,7 @@ extension ScenarioRun {
             state.withLock { $0.isDraining = false }
         case .timer(let deadline, let action):
             state.withLock { state in
-                state.touchMarks()
+                state.touchMarks(isTime: true)
                 state.candidates.advance(to: deadline)
             }
             action.run()

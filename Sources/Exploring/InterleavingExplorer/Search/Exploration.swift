@@ -29,7 +29,7 @@ struct Exploration {
     var missed: [(step: Int, ids: [UInt64], digits: [UInt8])] = []
     var knowledge: Knowledge
     var isCutByLock = false
-    private var operations = 0
+    private var unmarked = UnmarkedState()
     private var givenUp = 0
 
     /// - Parameter isLayoutKnown: whether the runtime lays its jobs out as this package expects.
@@ -80,9 +80,7 @@ struct Exploration {
     }
 
     private mutating func addRemarks() {
-        if report.isComplete, report.holds, report.schedules == 1, operations > 1 {
-            report.remarks.append(ExplorationReport.nothingShared)
-        }
+        if report.holds { report.unmarked = unmarked.complaint }
         if givenUp > 0 {
             report.remarks.append(
                 """
@@ -195,8 +193,10 @@ struct Exploration {
         }
         report.schedules += 1
         report.longestSchedule = max(report.longestSchedule, execution.steps)
-        let (failure, participants) = run.state.withLock { ($0.failure, $0.participants) }
-        operations = participants.operations
+        let failure = run.state.withLock { state in
+            unmarked.look(at: state)
+            return state.failure
+        }
         if let failure { fail(failure, under: execution.digits) }
         return execution
     }

@@ -17,24 +17,23 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// What the model leaves out is listed in <doc:Soundness>. Of dispatch queues that were taken over it counts the drains,
     /// which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
     public internal(set) var isComplete = false
-    /// What else is to be said of the search, a sentence each: how it went on where the scenario is big, what seems to be
-    /// unmarked, and what could not be done on this toolchain or in this process.
+    /// What else is to be said of the search, a sentence each: how it went on where the scenario is big, and what could not
+    /// be done on this toolchain or in this process.
     public internal(set) var remarks: [String] = []
     /// Why the search is not complete although it was not cut, and what to do about it.
     ///
     /// It is set where a task begins out of the explorer's sight, such as an actor's plain `Task {}` for itself, and where a
     /// step has a lock that others need: the step cannot be held there before it goes on to what they can notice.
     public internal(set) var omission: String?
+    /// What operations seem to share that the explorer has not seen, and what to do about it.
+    ///
+    /// It is set if an operation has touched nothing that others touch, or if an operation has found the continuation of a
+    /// waiter in a place that the explorer does not see. Say ``ScenarioRun/permitNothingShared()`` if that is meant to be.
+    public internal(set) var unmarked: String?
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0
     /// The first failure, which has the fewest delays of all unless schedules were drawn.
     public internal(set) var failure: ScenarioFailure?
-
-    /// A remark where several operations gave one schedule: none of them seems to touch what another one touches.
-    static let nothingShared = """
-        Nothing shared was seen, so one schedule stands for all: is state behind a lock, a stream or an executor unmarked? \
-        Mark it: run.effect("name") { … }
-        """
 
     var runs: Int { schedules + redundantRuns }
 
@@ -51,8 +50,8 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
             throw failure
         }
         if allowIncomplete { return }
-        if remarks.contains(Self.nothingShared) {
-            throw incomplete("holds. \(Self.nothingShared). If nothing is shared,")
+        if let unmarked {
+            throw incomplete("holds under \(schedules) schedules. \(unmarked) To pass it all the same,")
         }
         guard isComplete else {
             let advice = omission ?? "make the scenario smaller, raise maximumSchedules"
@@ -71,7 +70,7 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
 
     /// A line for the search, a line for each remark, and the first failure with its trace.
     public var description: String {
-        let remarks = self.remarks + (omission.map { ["There are more, since \($0)."] } ?? [])
+        let remarks = self.remarks + [unmarked, omission.map { "There are more, since \($0)." }].compactMap(\.self)
         return ([verdict] + remarks.map { "  \($0)" }).joined(separator: "\n")
     }
 

@@ -38,7 +38,7 @@ public struct VirtualClock: Clock, Sendable {
         defer { run.preemptionPoint() }
         return run.state.withLock { state in
             // The time tells whether a timer has fired before.
-            state.touchMarks()
+            state.touchMarks(isTime: true)
             return Instant(offset: state.candidates.now)
         }
     }
@@ -89,7 +89,7 @@ public struct VirtualClock: Clock, Sendable {
             return VirtualTimer(run: run, number: 0)
         }
         let number = run.state.withLock { state in
-            state.touchMarks()
+            state.touchMarks(isTime: true)
             return state.candidates.addTimer(at: deadline, name, Action(fire))
         }
         run.preemptionPoint()
@@ -111,7 +111,7 @@ public struct VirtualTimer: Sendable {
             // No other thread takes away what the schedule may choose.
             if !isControlling, state.phase == .exploring { return (nil, state.candidates.label(ofTimer: number)) }
             let timer = state.candidates.removeTimer(number)
-            if timer != nil { state.touchMarks() }
+            if timer != nil { state.touchMarks(isTime: true) }
             return (timer, nil)
         }
         if let escaped { run.reportEscape("the timer “\(escaped)” was cancelled by another thread") }
