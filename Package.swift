@@ -167,7 +167,7 @@ let migrationGroup: [Target] = [
         [
             "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
             "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage2", "notes-tool",
-            "TestSupport",
+            "OAuthFoundation", "TestSupport",
         ]
     ),
 ]

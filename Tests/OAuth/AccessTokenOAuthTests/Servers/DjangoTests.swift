@@ -60,19 +60,34 @@ extension RealServerTests {
         @Test func `a device waits for its user, and begins a session`() async throws {
             let server = try server()
             let endpoint = try server.endpoint(.none(clientID: "device"))
-            let codes = try await server.script("device.sh", "\(server.port)", "begin", "device")
-            try #require(codes.count == 2)
-            let grant = TokenGrant.extensionGrant(
-                "urn:ietf:params:oauth:grant-type:device_code",
-                parameters: ["device_code": codes[0]]
-            )
-            await refuses("authorization_pending") { _ = try await endpoint.exchange(grant) }
-            try await server.script("device.sh", "\(server.port)", "accept", "device", codes[1])
-            let response = try await endpoint.exchange(grant)
+            let login = try await DeviceLogin(at: try server.authorizationServer, with: endpoint)
+            async let answer = login.response()
+            try await server.script("device.sh", "\(server.port)", "accept", "device", login.userCode)
+            let response = try await answer
             #expect(try await server.status(for: response.accessToken) == 200)
             let loader = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(Credential(response)))
             let next = try await loader.load(replacing: response.accessToken)
             #expect(try await server.status(for: next) == 200)
+        }
+
+        @Test func `a user refuses a device, and the scope of a login that the server does not have`() async throws {
+            let server = try server()
+            let endpoint = try server.endpoint(.none(clientID: "device"))
+            let login = try await DeviceLogin(at: try server.authorizationServer, with: endpoint)
+            try await server.script("device.sh", "\(server.port)", "deny", "device", login.userCode)
+            let refusal = await #expect(throws: LoginError.self) { try await login.response() }
+            #expect(refusal?.isDenied == true)
+
+            let unknown = try AuthorizationCodeLogin(
+                at: try server.authorizationServer,
+                clientID: "public",
+                redirectURI: "http://127.0.0.1/cb",
+                scope: "everything"
+            )
+            let words = try await server.script("authorize.sh", "\(server.port)", unknown.url.absoluteString)
+            let redirect = try #require(words.first.flatMap { URL(string: $0) })
+            let error = #expect(throws: LoginError.self) { try unknown.grant(from: redirect) }
+            #expect(error?.code == "invalid_scope" && error?.isConfigurationMistake == true)
         }
 
         @Test func `the reuse of a refresh token ends the session, and is told as the need to sign in`() async throws {

@@ -24,6 +24,15 @@ extension RealServerTests {
             }
         }
 
+        @Test func `its metadata leads to a login`() async throws {
+            let server = try server()
+            let issuer = try #require(URL(string: "http://127.0.0.1:\(server.port)"))
+            let found = try await AuthorizationServer.discover(issuer)
+            let endpoint = try found.tokenEndpoint(.basic(clientID: "app", secret: "any"))
+            let response = try await endpoint.exchange(try await server.authorize(at: found))
+            #expect(try await server.status(for: response.accessToken) == 200)
+        }
+
         @Test func `a refresh brings no refresh token, and the present one is kept`() async throws {
             let server = try server()
             let credential = try await server.signIn()

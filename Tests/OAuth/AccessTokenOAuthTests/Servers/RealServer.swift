@@ -35,6 +35,7 @@ struct RealServer: Sendable, CustomTestStringConvertible {
 
     private var isDjango: Bool { name == "django-oauth-toolkit" }
     private var tokenPath: String { isDjango ? "o/token/" : "oauth2/token" }
+    private var authorizationPath: String { isDjango ? "o/authorize/" : "oauth2/authorize" }
     private var revocationPath: String? { isDjango ? "o/revoke_token/" : nil }
     private var clientID: String { isDjango ? "public" : "app" }
 
@@ -67,11 +68,28 @@ struct RealServer: Sendable, CustomTestStringConvertible {
         )
     }
 
-    /// Signs a user in: a code and its verifier as a grant.
-    func authorize(_ client: String? = nil) async throws -> TokenGrant {
-        let words = try await script("authorize.sh", "\(port)", client ?? clientID)
-        try #require(words.count == 2)
-        return try .authorizationCode(words[0], redirectURI: "http://127.0.0.1/cb", codeVerifier: words[1])
+    /// Where its endpoints are; `AuthorizationServer.discover` finds those of a server that has metadata.
+    var authorizationServer: AuthorizationServer {
+        get throws {
+            AuthorizationServer(
+                authorizationURL: try url(authorizationPath, port),
+                tokenURL: try url(tokenPath, port),
+                deviceAuthorizationURL: isDjango ? try url("o/device-authorization/", port) : nil,
+                revocationURL: try revocationPath.map { try url($0, port) }
+            )
+        }
+    }
+
+    /// Signs a user in: the code that the browser brings back, as a grant.
+    func authorize(_ client: String? = nil, at found: AuthorizationServer? = nil) async throws -> TokenGrant {
+        let login = try AuthorizationCodeLogin(
+            at: try found ?? authorizationServer,
+            clientID: client ?? clientID,
+            redirectURI: "http://127.0.0.1/cb",
+            scope: isDjango ? "read write" : "openid email"
+        )
+        let words = try await script("authorize.sh", "\(port)", login.url.absoluteString)
+        return try login.grant(from: try #require(words.first.flatMap { URL(string: $0) }))
     }
 
     /// What a user has who has just signed in.

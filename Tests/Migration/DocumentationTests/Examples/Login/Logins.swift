@@ -1,40 +1,38 @@
 import AccessTokenOAuth
 import Foundation
 
-enum Login {
-    /// In an app: `show` opens a window of the system, and returns the URL that the window was sent to at the end.
-    static func fromApp(at issuer: URL, show: (URL) async throws -> URL) async throws -> Credential {
-        let server = try await AuthorizationServer.discover(issuer)
-        let endpoint = try server.tokenEndpoint(.none(clientID: "app"))
-        let login = try AuthorizationCodeLogin(
-            at: server,
-            clientID: "app",
-            redirectURI: "com.example.app:/callback",
-            scope: "notes"
-        )
-        let grant = try login.grant(from: try await show(login.url))
-        return Credential(try await endpoint.exchange(grant))
-    }
+/// In an app: `show` opens a window of the system, and returns the URL that the window was sent to at the end.
+func logInFromApp(at issuer: URL, show: (URL) async throws -> URL) async throws -> Credential {
+    let server = try await AuthorizationServer.discover(issuer)
+    let endpoint = try server.tokenEndpoint(.none(clientID: "app"))
+    let login = try AuthorizationCodeLogin(
+        at: server,
+        clientID: "app",
+        redirectURI: "com.example.app:/callback",
+        scope: "notes"
+    )
+    let grant = try login.grant(from: try await show(login.url))
+    return Credential(try await endpoint.exchange(grant))
+}
 
-    /// In a terminal, on a machine with a browser.
-    static func fromTerminal(
-        at issuer: URL,
-        say: (String) -> Void,
-        open: @Sendable (URL) -> Void = LoopbackLogin.openBrowser
-    ) async throws -> Credential {
-        let server = try await AuthorizationServer.discover(issuer)
-        let endpoint = try server.tokenEndpoint(.none(clientID: "tool"))
-        let login = try LoopbackLogin(at: server, clientID: "tool", scope: "notes")
-        say("Your browser opens. If it does not, open this address:\n\(login.url.absoluteString)")
-        return Credential(try await endpoint.exchange(try await login.grant(open: open)))
-    }
+/// In a terminal, on a machine with a browser.
+func logInFromTerminal(
+    at issuer: URL,
+    say: (String) -> Void,
+    open: @Sendable (URL) -> Void = LoopbackLogin.openBrowser
+) async throws -> Credential {
+    let server = try await AuthorizationServer.discover(issuer)
+    let endpoint = try server.tokenEndpoint(.none(clientID: "tool"))
+    let login = try LoopbackLogin(at: server, clientID: "tool", scope: "notes")
+    say("Your browser opens. If it does not, open this address:\n\(login.url.absoluteString)")
+    return Credential(try await endpoint.exchange(try await login.grant(open: open)))
+}
 
-    /// On a television, or on a machine that is reached by SSH.
-    static func fromTelevision(at issuer: URL, show: (DeviceLogin) -> Void) async throws -> Credential {
-        let server = try await AuthorizationServer.discover(issuer)
-        let endpoint = try server.tokenEndpoint(.none(clientID: "television"))
-        let login = try await DeviceLogin(at: server, with: endpoint, scope: "notes")
-        show(login)  // `userCode` and `verificationURL`; `completeVerificationURL` as a QR code.
-        return Credential(try await login.response())
-    }
+/// On a television, or on a machine that is reached by SSH.
+func logInFromTelevision(at issuer: URL, show: (DeviceLogin) -> Void) async throws -> Credential {
+    let server = try await AuthorizationServer.discover(issuer)
+    let endpoint = try server.tokenEndpoint(.none(clientID: "television"))
+    let login = try await DeviceLogin(at: server, with: endpoint, scope: "notes")
+    show(login)  // `userCode` and `verificationURL`; `completeVerificationURL` as a QR code.
+    return Credential(try await login.response())
 }

@@ -26,8 +26,8 @@ struct LoginsTests {
 
     @Test func `an app, a terminal and a television each begin a session`() async throws {
         try await withServer("alice") { server, decide in
-            let app = try await Login.fromApp(at: server.issuer) { url in try #require(await decide(url)) }
-            let terminal = try await Login.fromTerminal(at: server.issuer, say: { #expect($0.contains("/authorize?")) })
+            let app = try await logInFromApp(at: server.issuer) { url in try #require(await decide(url)) }
+            let terminal = try await logInFromTerminal(at: server.issuer, say: { #expect($0.contains("/authorize?")) })
             {
                 url in
                 // What a browser does.
@@ -36,7 +36,7 @@ struct LoginsTests {
                     _ = try? await URLSession.shared.data(from: redirect)
                 }
             }
-            let television = try await Login.fromTelevision(at: server.issuer) { login in
+            let television = try await logInFromTelevision(at: server.issuer) { login in
                 #expect(server.decide(userCode: login.userCode, user: "alice"))
             }
             for credential in [app, terminal, television] { #expect(credential.refreshToken != nil) }
@@ -58,11 +58,11 @@ struct LoginsTests {
     @Test func `a user who refuses is told apart from a failure`() async throws {
         try await withServer(nil) { server, decide in
             let refusal = await #expect(throws: LoginError.self) {
-                try await Login.fromApp(at: server.issuer) { url in try #require(await decide(url)) }
+                try await logInFromApp(at: server.issuer) { url in try #require(await decide(url)) }
             }
             #expect(refusal?.isDenied == true)
             let other = await #expect(throws: LoginError.self) {
-                try await Login.fromTelevision(at: server.issuer) { server.decide(userCode: $0.userCode, user: nil) }
+                try await logInFromTelevision(at: server.issuer) { server.decide(userCode: $0.userCode, user: nil) }
             }
             #expect(other?.isDenied == true)
             #expect(server.tally.signIns == 0)

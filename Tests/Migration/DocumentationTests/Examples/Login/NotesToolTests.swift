@@ -10,64 +10,10 @@ import FoundationNetworking
 
 @Suite("The command-line tool of the documentation", .timeLimit(.minutes(5)))
 struct NotesToolTests {
-    /// A tool that runs, in a folder for its configuration.
-    private struct Run {
-        let process: ChildProcess
-        private let files: URL
-
-        init(_ arguments: [String], at server: URL, configuration: URL) throws {
-            files = configuration.appendingPathComponent("run-\(UUID().uuidString)")
-            let script = #"exec >"$0.out" 2>"$0.err"; "$@"; echo $? >"$0.end"; mv "$0.end" "$0.code""#
-            process = try ChildProcess(
-                URL(fileURLWithPath: "/usr/bin/env"),
-                [
-                    // No browser of the machine that runs the tests is opened.
-                    "-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", "-u", "BROWSER", "XDG_CONFIG_HOME=\(configuration.path)",
-                    "NOTES_SERVER=\(server.absoluteString)", "/bin/sh", "-c", script, files.path,
-                    try program(named: "notes-tool").path,
-                ] + arguments
-            )
-        }
-
-        private func text(_ suffix: String) -> String {
-            (try? String(contentsOf: files.appendingPathExtension(suffix), encoding: .utf8)) ?? ""
-        }
-
-        var output: String { text("out") }
-        var errors: String { text("err") }
-
-        /// Waits for what another process does, of which nothing here is told.
-        private func until<Value>(_ what: () -> Value?) async throws -> Value {
-            while true {
-                if let value = what() { return value }
-                try await Task.sleep(for: .milliseconds(5))
-            }
-        }
-
-        func end() async throws -> Int32 {
-            try await until { Int32(text("code").trimmingCharacters(in: .whitespacesAndNewlines)) }
-        }
-
-        func code() async throws -> String {
-            try await until { output.hasSuffix("\n") ? output.split { " \n".contains($0) }.last.map(String.init) : nil }
-        }
-    }
-
-    private func withServer(
-        _ body: (RotatingAuthorizationServer, ([String]) throws -> Run) async throws -> Void
-    ) async throws {
-        let server = try RotatingAuthorizationServer(clients: [.public("notes")])
-        defer { server.stop() }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await body(server) { try Run($0, at: server.issuer, configuration: folder) }
-    }
-
     private func logIn(
         _ user: String?,
         _ server: RotatingAuthorizationServer,
-        _ run: ([String]) throws -> Run
+        _ run: ([String]) throws -> NotesToolRun
     ) async throws -> Int32 {
         let login = try run(["login", "--device"])
         server.decide(userCode: try await login.code(), user: user)
@@ -75,7 +21,7 @@ struct NotesToolTests {
     }
 
     @Test func `ten tools at once renew by one request, and one of ten logs another user in`() async throws {
-        try await withServer { server, run in
+        try await withNotesServer { server, run in
             #expect(try await logIn("alice", server, run) == 0)
             let before = server.tally.tokenRequests
             server.expireAccessTokens()
@@ -98,7 +44,7 @@ struct NotesToolTests {
     }
 
     @Test func `a login that is refused or cut off leaves the former session as it was`() async throws {
-        try await withServer { server, run in
+        try await withNotesServer { server, run in
             #expect(try await logIn("alice", server, run) == 0)
             #expect(try await logIn(nil, server, run) == 77)
             let cut = try run(["login", "--device"])
@@ -111,9 +57,9 @@ struct NotesToolTests {
     }
 
     @Test func `a browser logs in, by the address that the tool prints`() async throws {
-        try await withServer { server, run in
+        try await withNotesServer { server, run in
             let login = try run(["login"])
-            let url = try #require(URL(string: try await login.code()))
+            let url = try await login.address()
             let redirect = try #require(server.redirect(for: url, user: "alice"))
             let (page, _) = try await URLSession.shared.data(from: redirect)
             #expect(String(decoding: page, as: UTF8.self).contains("You can close this window"))
@@ -123,7 +69,7 @@ struct NotesToolTests {
     }
 
     @Test func `an end user is told what to do`() async throws {
-        try await withServer { server, run in
+        try await withNotesServer { server, run in
             let cases: [([String], Int32, String)] = [
                 (["list"], 77, "notes: You are not logged in. Run: notes login\n"), (["logout"], 0, ""),
                 (["other"], 64, "notes: Say one of: notes login [--device], notes list, notes logout.\n"),
