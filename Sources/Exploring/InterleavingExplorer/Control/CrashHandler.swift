@@ -70,7 +70,9 @@ enum CrashHandler {
         }
         unsafe StandardError.append(digits)
         // The zeros at the end are left out, but for a schedule of nothing else.
-        if unsafe digits.last.map({ $0 == UInt8(ascii: "+") }) ?? true { StandardError.append("0") }
+        if unsafe digits.last.map({ $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "_") }) ?? true {
+            StandardError.append("0")
+        }
         if record.steps.length == 0 {
             StandardError.append(".\nTo see its steps up to this end, replay the schedule.\n")
         } else {

@@ -14,7 +14,7 @@ extension ScenarioRun {
             next = state.withLock { state in
                 state.candidates.isInStep = false
                 state.noteStatuses()
-                guard state.segment.footprint.isEmpty, !knowledge.entersActorsLater,
+                guard state.segment.footprint.isEmpty, !knowledge.steps.entersActorsLater,
                     !part.isOpaque, state.candidates.queues.isEmpty, parts <= explorer.maximumSteps,
                     !state.candidates.mayCancel(state.segment.footprint.lineage),
                     let follower = state.candidates.takeFollower(of: part)

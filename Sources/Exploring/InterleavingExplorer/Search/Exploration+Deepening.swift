@@ -1,23 +1,26 @@
 @available(Executors, *)
 extension Exploration {
-    /// A scenario that so many runs do not exhaust is tried at random before the search goes on.
-    private static let runsBeforeDrawing = 1_000
+    /// A scenario that so many runs do not exhaust is tried at random and without interruptions before the search goes on.
+    private static let runsBeforeShortcuts = 1_000
     private static let randomSchedules = 2_000
 
     /// Tries schedules with no delay, then with one, and so on, until nothing is left to be tried.
     ///
-    /// - Parameter draws: whether a search that takes long tries some schedules at random.
-    mutating func deepen(atMost limit: Int, drawing draws: Bool = false) {
-        var draws = draws
+    /// - Parameter takesShortcuts: whether a search that takes long tries first what is likely to show a failure soon.
+    mutating func deepen(atMost limit: Int, withShortcuts takesShortcuts: Bool = false) {
+        var takesShortcuts = takesShortcuts
         var frontier = Frontier()
         var branch: Frontier.Branch?
         var isCut = false
         repeat {
             guard report.runs < limit, !isAbandoned else { return }
             let before = knowledge
-            if draws, report.runs >= Self.runsBeforeDrawing {
-                draws = false
+            if takesShortcuts, report.runs >= Self.runsBeforeShortcuts {
+                takesShortcuts = false
                 drawMeanwhile(atMost: limit)
+                if knowledge.steps.preempts, report.holds || !explorer.stopsAtFirstFailure {
+                    deepenWithoutInterruptions(atMost: (limit - report.runs) / 2)
+                }
             } else {
                 var chooser = chooser(for: branch)
                 let execution = attempt(by: &chooser)
@@ -28,19 +31,28 @@ extension Exploration {
                 }
             }
             if !report.holds, explorer.stopsAtFirstFailure { return }
-            if knowledge != before { return deepenAnew(atMost: limit, drawing: draws) }
+            if knowledge != before { return deepenAnew(atMost: limit, withShortcuts: takesShortcuts) }
         } while branch != nil
         report.isComplete = !isCut
     }
 
     /// Begins anew, since what was left out so far was left out for a reason that does not hold here.
-    mutating func deepenAnew(atMost limit: Int, drawing draws: Bool = false) {
-        let remarks = report.remarks
-        report = ExplorationReport(scenario: report.scenario, mode: report.mode)
-        report.remarks = remarks
+    mutating func deepenAnew(atMost limit: Int, withShortcuts takesShortcuts: Bool = false) {
+        report = report.ofSearchThatBeginsAnew
         missed = []
         isCutByLock = false
-        deepen(atMost: limit, drawing: draws)
+        deepen(atMost: limit, withShortcuts: takesShortcuts)
+    }
+
+    /// Tries the schedules under which every step runs to its end: far fewer, and most failures are among them.
+    private mutating func deepenWithoutInterruptions(atMost limit: Int) {
+        var other = self
+        other.report = ExplorationReport(scenario: report.scenario, mode: report.mode, preempts: false)
+        other.missed = []
+        other.isCutByLock = false
+        other.knowledge.steps.preempts = false
+        other.deepen(atMost: limit)
+        adopt(other)
     }
 
     private mutating func drawMeanwhile(atMost limit: Int) {

@@ -12,8 +12,7 @@ struct Exploration {
     struct Knowledge: Equatable, Sendable {
         /// Whether schedules are left out that can show nothing new.
         let reduces: Bool
-        /// Whether asking for an actor and entering it are two steps; if not, a task that has touched nothing enters at once.
-        var entersActorsLater: Bool
+        var steps: Schedule.Steps
         /// Whether the subject cancels tasks itself: any task may find itself cancelled.
         var watchesCancellation = false
         /// The places at which a step must not be held, since it has a lock there that others need.
@@ -38,8 +37,9 @@ struct Exploration {
         self.explorer = explorer
         surroundings = ScenarioRun.Surroundings(record: RunRecord.take(for: scenario.name))
         let reduces = isLayoutKnown && explorer.reduces
-        knowledge = Knowledge(reduces: reduces, entersActorsLater: !reduces)
-        report = ExplorationReport(scenario: scenario.name, mode: explorer.mode)
+        let steps = Schedule.Steps(entersActorsLater: !reduces, preempts: explorer.preempts)
+        knowledge = Knowledge(reduces: reduces, steps: steps)
+        report = ExplorationReport(scenario: scenario.name, mode: explorer.mode, preempts: explorer.preempts)
         // A hook that another library has set is an escape, and is looked for before each run.
         if !GlobalHook.isInPlace(), !GlobalHook.isTaken {
             report.remarks.append(
@@ -64,7 +64,7 @@ struct Exploration {
 
     consuming func search() -> ExplorationReport {
         switch explorer.mode {
-        case .automatic: deepen(atMost: explorer.maximumSchedules, drawing: true)
+        case .automatic: deepen(atMost: explorer.maximumSchedules, withShortcuts: true)
         case .exhaustive: deepen(atMost: explorer.maximumSchedules)
         case .random(let seed, let schedules): draw(min(schedules, explorer.maximumSchedules), from: seed)
         }
@@ -153,8 +153,8 @@ struct Exploration {
     func newRun(replaying schedule: Schedule? = nil) -> ScenarioRun {
         var knowledge = knowledge
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
-        if let schedule { knowledge.entersActorsLater = schedule.entersActorsLater }
-        surroundings.record.beginRun(ofKind: knowledge.entersActorsLater ? String(Schedule.mark) : "")
+        if let schedule { knowledge.steps = schedule.steps }
+        surroundings.record.beginRun(ofKind: knowledge.steps.marks)
         return ScenarioRun(
             explorer,
             knowing: knowledge,
@@ -207,7 +207,7 @@ struct Exploration {
         // Where code in an actor asks for another one, the request itself can be too early or too late. Where the subject
         // cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a footprint tells.
         if findings.asksInsideActors || findings.hasSubjectCancelled {
-            knowledge.entersActorsLater = true
+            knowledge.steps.entersActorsLater = true
         }
         if findings.hasSubjectCancelled { knowledge.watchesCancellation = true }
         isCutByLock = isCutByLock || findings.isCutByLock
@@ -216,6 +216,15 @@ struct Exploration {
         for (step, ids) in execution.missed where missed.count(where: { $0.step == step }) < Self.schedulesForEachStep {
             missed.append((step, ids, execution.digits))
         }
+    }
+
+    /// Takes over what a search without interruptions has found.
+    mutating func adopt(_ other: Exploration) {
+        report.withoutInterruptions = (other.report.schedules, other.report.isComplete)
+        report.runsWithoutInterruptions = other.report.runs
+        report.failures += other.report.failures
+        report.failure = report.failure ?? other.report.failure
+        (unmarked, givenUp, explorer.patience) = (other.unmarked, other.givenUp, other.explorer.patience)
     }
 
     // MARK: A failure
@@ -230,7 +239,7 @@ struct Exploration {
         guard report.failure == nil else { return }
         let isAlwaysSo = failure.kind == .escape || failure.kind == .divergedReplay
         let digits = isAlwaysSo ? digits : shorten(digits, failing: failure.kind)
-        let schedule = Schedule(digits: digits, entersActorsLater: knowledge.entersActorsLater)
+        let schedule = Schedule(digits: digits, of: knowledge.steps)
         report.failure = confirm(failure, under: schedule)
     }
 
@@ -279,7 +288,7 @@ struct Exploration {
         return Replay(
             trace: trace,
             failure: failure.map {
-                let schedule = Schedule(digits: execution.digits, entersActorsLater: run.knowledge.entersActorsLater)
+                let schedule = Schedule(digits: execution.digits, of: run.knowledge.steps)
                 return ScenarioFailure(kind: $0.kind, message: $0.message, schedule: schedule, trace: trace)
             }
         )

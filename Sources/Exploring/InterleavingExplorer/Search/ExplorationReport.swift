@@ -5,10 +5,18 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     public let scenario: String
     /// How schedules were chosen, with the seed if they were drawn.
     public let mode: SearchMode
-    /// The number of schedules that were run.
+    /// Whether steps were held in their middle, see ``Explorer/preempts``.
+    let preempts: Bool
+    /// The number of schedules that were run; those of ``withoutInterruptions`` are not among them.
     public internal(set) var schedules = 0
     /// The number of runs that were given up, since another order of independent steps had been tried before.
     public internal(set) var redundantRuns = 0
+    /// How many schedules without interruptions were run before the search of a big scenario went on, and whether that was all.
+    ///
+    /// No step is held in its middle there. It is `nil` if the search was short, or is of another mode.
+    public internal(set) var withoutInterruptions: (schedules: Int, isComplete: Bool)?
+    /// The same, with the redundant runs.
+    var runsWithoutInterruptions = 0
     /// The number of schedules that failed; at most one if the search ends with the first.
     public internal(set) var failures = 0
     /// Whether these were all, in this build configuration and under the explorer's model: one schedule for each set of
@@ -35,7 +43,19 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// The first failure, which has the fewest delays of all unless schedules were drawn.
     public internal(set) var failure: ScenarioFailure?
 
-    var runs: Int { schedules + redundantRuns }
+    init(scenario: String, mode: SearchMode, preempts: Bool) {
+        (self.scenario, self.mode, self.preempts) = (scenario, mode, preempts)
+    }
+
+    var runs: Int { schedules + redundantRuns + runsWithoutInterruptions }
+
+    /// The report as it was before the first run, with what was found out besides.
+    var ofSearchThatBeginsAnew: ExplorationReport {
+        var report = ExplorationReport(scenario: scenario, mode: mode, preempts: preempts)
+        report.remarks = remarks
+        report.withoutInterruptions = withoutInterruptions
+        return report
+    }
 
     /// Whether no schedule failed.
     public var holds: Bool { failure == nil }
@@ -54,8 +74,13 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
             throw incomplete("holds under \(schedules) schedules. \(unmarked) To pass it all the same,")
         }
         guard isComplete else {
-            let advice = omission ?? "make the scenario smaller, raise maximumSchedules"
-            throw incomplete("holds under \(schedules) schedules (\(mode)), but there are more: \(advice), or")
+            var advice = omission ?? "make the scenario smaller, raise maximumSchedules"
+            if withoutInterruptions?.isComplete == true {
+                advice += ", set preempts = false to leave interruptions out"
+            }
+            let without = underThoseWithoutInterruptions.map { ", and without interruptions \($0)" } ?? ""
+            let searched = "\(schedules) schedules (\(mode))\(without)"
+            throw incomplete("holds under \(searched), but there are more: \(advice), or")
         }
     }
 
@@ -70,13 +95,24 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
 
     /// A line for the search, a line for each remark, and the first failure with its trace.
     public var description: String {
-        let remarks = self.remarks + [unmarked, omission.map { "There are more, since \($0)." }].compactMap(\.self)
+        let parts = [
+            underThoseWithoutInterruptions.map { "Without interruptions it holds \($0) schedules." },
+            unmarked,
+            omission.map { "There are more, since \($0)." },
+        ]
+        let remarks = self.remarks + parts.compactMap(\.self)
         return ([verdict] + remarks.map { "  \($0)" }).joined(separator: "\n")
     }
 
+    private var underThoseWithoutInterruptions: String? {
+        guard let (schedules, isComplete) = withoutInterruptions, holds, !self.isComplete else { return nil }
+        return "under \(isComplete ? "all" : "the first") \(schedules)"
+    }
+
     private var verdict: String {
-        let all = isComplete ? "that is all of them" : "there are more"
-        let searched = "\(schedules) schedule\(schedules == 1 ? "" : "s") (\(mode))"
+        let all = isComplete ? "that is all of them\(preempts ? "" : " without interruptions")" : "there are more"
+        let tried = schedules + (holds ? 0 : withoutInterruptions?.schedules ?? 0)
+        let searched = "\(tried) schedule\(tried == 1 ? "" : "s") (\(mode))"
         guard let failure else {
             return "\(scenario): holds under \(searched); \(all)"
         }

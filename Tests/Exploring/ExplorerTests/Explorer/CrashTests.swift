@@ -1,6 +1,5 @@
 #if os(macOS) || os(Linux)
 import Dispatch
-import Foundation
 import InterleavingExplorer
 import TestSupport
 import Testing
@@ -98,10 +97,7 @@ struct CrashTests {
         #expect(steps.contains("“is the first”"), "\(steps)")
         if crash == .continuationResumedTwice {
             let shown = try #require(steps.firstMatch(of: #/in a run of the scenario “[^$]*“is the first”/#))
-            let page = "Sources/Exploring/InterleavingExplorer/InterleavingExplorer.docc/FindARace.md"
-            let root = URL(filePath: #filePath).appending(path: "../../../../..").standardizedFileURL
-            let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
-            #expect(text.contains(shown.output), "\(steps)")
+            #expect(try textOfPage("FindARace").contains(shown.output), "\(steps)")
         }
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import InterleavingExplorer
 import Testing
 
@@ -106,11 +105,7 @@ extension Repaired.DownloadCache: DownloadCaching {}
 
 @Suite("The page “Find a race in your actor”", .timeLimit(.minutes(10)))
 struct FindARaceExample {
-    private let page = Result {
-        let root = URL(filePath: #filePath).appending(path: "../../../../..").standardizedFileURL
-        let catalog = "Sources/Exploring/InterleavingExplorer/InterleavingExplorer.docc"
-        return try String(contentsOf: root.appending(path: "\(catalog)/FindARace.md"), encoding: .utf8)
-    }
+    private let page = Result { try textOfPage("FindARace") }
 
     // snippet: the test
     func theCacheIsEmptied(_ scenario: Scenario) async throws {

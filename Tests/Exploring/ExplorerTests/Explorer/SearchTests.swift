@@ -6,15 +6,17 @@ import Testing
 struct SearchTests {
     /// Operations that do nothing but a number of effects each: their interleavings can be counted by hand.
     private func effects(
+        _ name: String = "independent effects",
         _ counts: [Int],
+        pausing: Bool = true,
         hold check: @escaping @Sendable (_ order: String) -> Bool = { _ in true }
     ) -> Scenario {
-        Scenario("independent effects") { run in
+        Scenario(name) { run in
             for (index, count) in counts.enumerated() {
                 run.operation("operation \(index)") {
                     for number in 1...count {
                         run.effect("\(index)")
-                        if number < count { await run.pause("next") }
+                        if pausing, number < count { await run.pause("next") }
                     }
                 }
             }
@@ -90,11 +92,40 @@ struct SearchTests {
         #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
     }
 
-    @Test("is not called complete where it went on at random, and the report says how")
-    func automaticWithoutFailure() async {
-        let report = await Explorer().with(\.maximumSchedules, 3_100).explore(effects([2, 2, 2, 2]))
+    @Test("is not called complete where the orders without interruptions are all, and the report says how it went on")
+    func automaticWithoutFailure() async throws {
+        let scenario = effects("four tasks of three effects", [3, 3, 3, 3], pausing: false)
+        let report = await Explorer().with(\.maximumSchedules, 10_000).explore(scenario)
         #expect(report.holds && !report.isComplete, "\(report)")
-        #expect(report.schedules + report.redundantRuns == 3_100)
+        #expect(report.schedules + report.redundantRuns == 10_000 - 24)
+        #expect(try textOfPage("FindARace").contains("\(report)"), "\(report)")
+        #expect(report.description.contains("Without interruptions it holds under all 24 schedules."), "\(report)")
         #expect(report.description.contains("2000 random schedules came next (seed 0); then the search went on"))
+        let failure = #expect(throws: ScenarioFailure.self) { try report.verify() }
+        #expect(failure?.message.contains("without interruptions under all 24, but there are more: ") == true)
+        #expect(failure?.message.contains("set preempts = false") == true)
+    }
+
+    @Test("finds in a big scenario what is one of few orders without interruptions")
+    func automaticWithoutInterruptions() async throws {
+        let scenario = effects([2, 2, 2, 2, 2, 2, 2], pausing: false) { $0 != "66554433221100" }
+        let report = await Explorer().explore(scenario)
+        let failure = try #require(report.failure, "\(report)")
+        #expect(failure.schedule == "_654321")
+        #expect(report.failures == 1 && report.withoutInterruptions?.isComplete == false, "\(report)")
+        #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
+    }
+
+    @Test("says of a search without interruptions that its schedules are not all, and they replay by themselves")
+    func withoutInterruptions() async throws {
+        let explorer = Explorer().with(\.preempts, false)
+        let complete = await explorer.explore(effects([2, 2, 2, 2], pausing: false))
+        #expect(complete.description.hasSuffix("24 schedules (automatic); that is all of them without interruptions"))
+        try complete.verify()
+        let scenario = effects([2, 2], pausing: false) { $0 != "1100" }
+        let failure = try #require(await explorer.explore(scenario).failure)
+        #expect(failure.schedule == "_1")
+        let replay = await Explorer().replay(failure.schedule, of: scenario)
+        #expect(replay.failure?.schedule == failure.schedule && replay.failure?.kind == .brokenInvariant, "\(replay)")
     }
 }

@@ -1,6 +1,14 @@
 import Dispatch
+import Foundation
 import InterleavingExplorer
 import Testing
+
+/// The text of a page of the explorer's documentation.
+func textOfPage(_ name: String) throws -> String {
+    let root = URL(filePath: #filePath).appending(path: "../../../../..").standardizedFileURL
+    let catalog = "Sources/Exploring/InterleavingExplorer/InterleavingExplorer.docc"
+    return try String(contentsOf: root.appending(path: "\(catalog)/\(name).md"), encoding: .utf8)
+}
 
 extension Protected<Int> {
     /// Counts, from 1.
