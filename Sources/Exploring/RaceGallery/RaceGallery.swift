@@ -42,8 +42,11 @@ enum RaceGallery {
         for exhibit in exhibits {
             var findings: [Finding] = []
             for version in exhibit.versions {
-                console.showProgress("exploring \(exhibit.name): \(version.name)")
-                findings.append(await version.explore())
+                let name = "exploring \(exhibit.name): \(version.name)"
+                console.showProgress(name)
+                findings.append(
+                    await version.explore { console.showProgress("\(name), \($0.runs) runs") }
+                )
             }
             console.endProgress()
             try console.print(ExhibitReport(exhibit: exhibit, findings: findings).text + "\n")

@@ -97,6 +97,8 @@ enum ThreadPointer {
 /// Says what no report can say any more.
 @available(Executors, *)
 enum StandardError {
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
     static func append(_ text: String) {
         var text = text
         text.withUTF8 { unsafe append($0) }

@@ -13,7 +13,7 @@ extension Exploration {
         var branch: Frontier.Branch?
         var isCut = false
         repeat {
-            guard report.runs < limit, !isAbandoned else { return }
+            guard report.runs < limit, !isOver else { return }
             let before = knowledge
             if takesShortcuts, report.runs >= Self.runsBeforeShortcuts {
                 takesShortcuts = false
@@ -38,6 +38,7 @@ extension Exploration {
 
     /// Begins anew, since what was left out so far was left out for a reason that does not hold here.
     mutating func deepenAnew(atMost limit: Int, withShortcuts takesShortcuts: Bool = false) {
+        time.runsBefore += report.runs
         report = report.ofSearchThatBeginsAnew
         missed = []
         isCutByLock = false
@@ -51,6 +52,8 @@ extension Exploration {
         other.missed = []
         other.isCutByLock = false
         other.knowledge.steps.preempts = false
+        other.time.part = .withoutInterruptions
+        other.time.runsBefore += report.runs
         other.deepen(atMost: limit)
         adopt(other)
     }

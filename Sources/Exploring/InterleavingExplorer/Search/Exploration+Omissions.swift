@@ -29,7 +29,7 @@ extension Exploration {
     /// That takes two steps to enter an actor, and many more schedules: this search may take as long as the first one.
     private mutating func letOthersBeInLine() {
         let runs = report.runs
-        guard report.holds, !knowledge.steps.entersActorsLater else { return }
+        guard report.holds, !time.isOver, !knowledge.steps.entersActorsLater else { return }
         knowledge.steps.entersActorsLater = true
         deepenAnew(atMost: min(explorer.maximumSchedules, max(Self.fewestRunsInLine, runs)))
     }

@@ -30,6 +30,8 @@ struct Exploration {
     var isCutByLock = false
     private var unmarked = UnmarkedState()
     private var givenUp = 0
+    /// Begins with the search.
+    var time = SearchTime()
 
     /// - Parameter isLayoutKnown: whether the runtime lays its jobs out as this package expects.
     init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
@@ -63,6 +65,7 @@ struct Exploration {
     // MARK: A whole search
 
     consuming func search() -> ExplorationReport {
+        time = SearchTime()
         switch explorer.mode {
         case .automatic: deepen(atMost: explorer.maximumSchedules, withShortcuts: true)
         case .exhaustive: deepen(atMost: explorer.maximumSchedules)
@@ -76,11 +79,16 @@ struct Exploration {
         report.isComplete = report.isComplete && report.failure?.kind != .escape
         addRemarks()
         surroundings.threads.end()
+        time.end()
         return report
     }
 
     private mutating func addRemarks() {
         if report.holds { report.unmarked = unmarked.complaint }
+        if report.holds, !report.isComplete, time.isOver, let limit = explorer.maximumDuration {
+            report.isCutByTime = true
+            report.remarks.append("The search ended after its maximumDuration of \(limit).")
+        }
         if givenUp > 0 {
             report.remarks.append(
                 """
@@ -111,14 +119,19 @@ struct Exploration {
         return report
     }
 
-    var isAbandoned: Bool {
-        surroundings.progress.isTold.load(ordering: .sequentiallyConsistent)
+    /// Whether the search is to end before it is complete; a report is about one schedule at least.
+    var isOver: Bool {
+        time.isOver && report.schedules > 0 || surroundings.progress.isTold.load(ordering: .sequentiallyConsistent)
     }
 
     /// Tries schedules by random priorities.
     mutating func draw(_ schedules: Int, from seed: UInt64) {
         var choices = 20
-        for index in 0..<max(0, schedules) where !isAbandoned {
+        let part = time.part
+        time.part = .atRandom
+        defer { time.part = part }
+        for index in 0..<max(0, schedules) {
+            if isOver { return }
             var chooser: any Chooser = PriorityChooser(
                 seed: seed &+ UInt64(index) &* 0x2545_f491_4f6c_dd1d,
                 demotions: index % 4,
@@ -186,7 +199,10 @@ struct Exploration {
             run = newRun()
             execution = run.execute(scenario, by: &chooser)
         }
-        defer { learn(from: execution) }
+        defer {
+            learn(from: execution)
+            time.runEnded(execution, in: report, of: run.knowledge.steps, explorer)
+        }
         if execution.isPruned {
             report.redundantRuns += 1
             return execution
@@ -222,6 +238,9 @@ struct Exploration {
     mutating func adopt(_ other: Exploration) {
         report.withoutInterruptions = (other.report.schedules, other.report.isComplete)
         report.runsWithoutInterruptions = other.report.runs
+        let before = time
+        time = other.time
+        (time.part, time.runsBefore) = (before.part, before.runsBefore)
         report.failures += other.report.failures
         report.failure = report.failure ?? other.report.failure
         (unmarked, givenUp, explorer.patience) = (other.unmarked, other.givenUp, other.explorer.patience)

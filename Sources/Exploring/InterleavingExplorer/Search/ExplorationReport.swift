@@ -15,7 +15,9 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     ///
     /// No step is held in its middle there. It is `nil` if the search was short, or is of another mode.
     public internal(set) var withoutInterruptions: (schedules: Int, isComplete: Bool)?
-    /// The same, with the redundant runs.
+    /// Whether the search has ended since it had taken as long as it may.
+    var isCutByTime = false
+    /// The number of schedules without interruptions, with the redundant runs.
     var runsWithoutInterruptions = 0
     /// The number of schedules that failed; at most one if the search ends with the first.
     public internal(set) var failures = 0
@@ -74,7 +76,8 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
             throw incomplete("holds under \(schedules) schedules. \(unmarked) To pass it all the same,")
         }
         guard isComplete else {
-            var advice = omission ?? "make the scenario smaller, raise maximumSchedules"
+            let limit = isCutByTime ? "maximumDuration" : "maximumSchedules"
+            var advice = omission ?? "make the scenario smaller, raise \(limit)"
             if withoutInterruptions?.isComplete == true {
                 advice += ", set preempts = false to leave interruptions out"
             }

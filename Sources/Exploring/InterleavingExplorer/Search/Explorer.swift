@@ -28,6 +28,14 @@ public struct Explorer: Sendable {
     public var preempts = true
     /// The search ends after so many runs, redundant ones included, and is not complete then.
     public var maximumSchedules = 100_000
+    /// The search ends after so much real time, and is not complete then; without a limit if it is `nil`.
+    public var maximumDuration: Duration?
+    /// Hears how far the search is, on the thread of the search.
+    ///
+    /// If it is `nil`, and standard error is a terminal, a line there says how far the search is.
+    public var onProgress: (@Sendable (ExplorationProgress) -> Void)?
+    /// How much real time passes before ``onProgress`` hears of the search, and from then on.
+    public var progressInterval = Duration.seconds(1)
     /// A schedule of more steps than this is a livelock.
     public var maximumSteps = 2_000
     /// How long, in real time, to wait for a sign of an escape before the first deadlock is called one.

@@ -38,8 +38,12 @@ struct Finding: Sendable {
 @available(Executors, *)
 extension Version {
     /// Runs the version under every schedule, or under the first ones.
-    func explore(atMost limit: Int = 100_000) async -> Finding {
+    func explore(
+        atMost limit: Int = 100_000,
+        onProgress: @escaping @Sendable (ExplorationProgress) -> Void = { _ in }
+    ) async -> Finding {
         var explorer = Explorer(.exhaustive)
+        explorer.onProgress = onProgress
         explorer.maximumSchedules = limit
         if breaks != nil {
             // How many fail says how rarely a test by luck would see it; for that it need not be all of them.

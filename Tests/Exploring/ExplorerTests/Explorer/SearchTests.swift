@@ -6,8 +6,8 @@ import Testing
 struct SearchTests {
     /// Operations that do nothing but a number of effects each: their interleavings can be counted by hand.
     private func effects(
-        _ name: String = "independent effects",
         _ counts: [Int],
+        named name: String = "independent effects",
         pausing: Bool = true,
         hold check: @escaping @Sendable (_ order: String) -> Bool = { _ in true }
     ) -> Scenario {
@@ -94,7 +94,7 @@ struct SearchTests {
 
     @Test("is not called complete where the orders without interruptions are all, and the report says how it went on")
     func automaticWithoutFailure() async throws {
-        let scenario = effects("four tasks of three effects", [3, 3, 3, 3], pausing: false)
+        let scenario = effects([3, 3, 3, 3], named: "four tasks of three effects", pausing: false)
         let report = await Explorer().with(\.maximumSchedules, 10_000).explore(scenario)
         #expect(report.holds && !report.isComplete, "\(report)")
         #expect(report.schedules + report.redundantRuns == 10_000 - 24)

@@ -259,11 +259,9 @@ struct UnmarkedStateTests {
             for name in ["first", "second"] {
                 run.operation(name) {
                     await withCheckedContinuation { continuation in
-                        Task {
-                            _ = await cell.add(name)
-                            continuation.resume()
-                        }
+                        Task { continuation.resume() }
                     }
+                    _ = await cell.add(name)
                 }
             }
         },

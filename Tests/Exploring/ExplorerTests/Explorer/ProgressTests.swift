@@ -1,0 +1,73 @@
+import InterleavingExplorer
+import TestSupport
+import Testing
+
+@Suite("How far a search is", .eightAtATime, .timeLimit(.minutes(10)))
+struct ProgressTests {
+    /// Four tasks with three effects each have 369,600 orders, and 24 without interruptions.
+    private let big = Scenario("big") { run in
+        for index in 0..<4 {
+            run.operation("operation \(index)") { for _ in 0..<3 { run.effect("\(index)") } }
+        }
+    }
+
+    @Test("is told after each run, with the part of the search and the last schedule that was new")
+    func isTold() async throws {
+        let heard = Protected<[ExplorationProgress]>([])
+        var explorer = Explorer().with(\.maximumSchedules, 3_100)
+        explorer.progressInterval = .zero
+        explorer.onProgress = { progress in heard.withLock { $0.append(progress) } }
+        let report = await explorer.explore(big)
+        let all = heard.withLock { $0 }
+        #expect(all.map(\.runs) == Array(1...3_100), "\(report)")
+        let parts = all.map(\.part).split(between: !=)
+        #expect(
+            parts.map { [$0.first.map { "\($0.rawValue)" } ?? "", "\($0.count)"] }
+                == [
+                    ["in order", "1000"], ["at random", "2000"], ["without interruptions", "24"], ["in order", "76"],
+                ]
+        )
+        #expect(all.first?.lastSchedule == "0" && Set(all.map(\.lastSchedule)).count > 1_000)
+        #expect(all[3_010].lastSchedule.description.hasPrefix("_"))
+        let line = try #require(all.last).description
+        #expect(
+            line.contains(#/^big: 3100 runs in \d+ s, \d+ a second, in order; the last new schedule is \w+$/#),
+            "\(line)"
+        )
+    }
+
+    @Test("is told by nobody before it is due")
+    func isNotTold() async {
+        var explorer = Explorer().with(\.maximumSchedules, 50)
+        explorer.progressInterval = .seconds(1_000_000)
+        let heard = Protected(0)
+        explorer.onProgress = { _ in _ = heard.next() }
+        _ = await explorer.explore(big)
+        #expect(heard.withLock { $0 } == 0)
+    }
+
+    @Test(
+        "may be little: a search ends with its time, and says so",
+        arguments: [SearchMode.automatic, .random(seed: 1, schedules: 9)]
+    )
+    func limitInTime(mode: SearchMode) async {
+        let report = await Explorer(mode).with(\.maximumDuration, .zero).explore(big)
+        #expect(report.holds && !report.isComplete && report.schedules == 1, "\(report)")
+        #expect(report.description.contains("The search ended after its maximumDuration of 0.0 seconds."), "\(report)")
+        let failure = #expect(throws: ScenarioFailure.self) { try report.verify() }
+        #expect(failure?.message.contains("raise maximumDuration") == true)
+    }
+}
+
+extension Array where Element: Equatable {
+    /// The longest runs of neighbours between which nothing is true.
+    fileprivate func split(between areApart: (Element, Element) -> Bool) -> [[Element]] {
+        reduce(into: []) { parts, element in
+            if let last = parts.last?.last, !areApart(last, element) {
+                parts[parts.count - 1].append(element)
+            } else {
+                parts.append([element])
+            }
+        }
+    }
+}
