@@ -26,16 +26,17 @@ private let seed = ProcessInfo.processInfo.environment["CONTRACT_SEED"].flatMap 
 
 @Suite("No script accuses", .timeLimit(.minutes(600)))
 struct OwnScriptTests {
-    @Test(arguments: scripts == nil ? Array(OwnSubjects.services) : OwnSubjects.all)
-    func `an own subject`(_ subject: ContractSubject) async {
+    @Test(.enabled(if: scripts != nil, "for .ci/deep contract_scripts"), arguments: OwnSubjects.all)
+    func `an own subject`(_ subject: ContractSubject) async throws {
+        let scripts = try #require(scripts)
         let report = await ServiceContract.verify(
             subject,
             clauses: ServiceContract.clauses,
-            scripts: scripts ?? 100,
+            scripts: scripts,
             seed: seed ?? ServiceContract.defaultSeed,
             onProgress: nil
         )
         #expect(report.isKept && report.advice.isEmpty, "\(report)")
-        #expect((report.scripts?.scripts ?? 0) >= (scripts ?? 100), "\(report)")
+        #expect((report.scripts?.scripts ?? 0) >= scripts, "\(report)")
     }
 }

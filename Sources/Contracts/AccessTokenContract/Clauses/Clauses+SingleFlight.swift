@@ -10,8 +10,19 @@ extension ServiceContract {
                 + "that it is",
             resembles: "Firebase #15474: 11 refreshes at launch; aws-sdk-swift: an unguarded await in an actor",
             // In rounds 0 and 10 the calls come one after the other, in the others on eight threads at once.
-            rounds: { $0.contains(.expiry) ? 14 : 10 }
+            rounds: { ($0.contains(.expiry) ? 14 : 10) + ($0.contains(.asyncCallers) ? 4 : 0) }
         ) { run in
+            let usual = run.features.contains(.expiry) ? 14 : 10
+            if run.round >= usual {
+                let token = run.token("T1")
+                let callers = try await run.callsInLockstep(4, parts: 1 + run.round - usual)
+                let load = try await run.given("L1") { try await run.nextLoad() }
+                await run.settle()
+                try run.expectOneLoadAtOnce()
+                try await run.answer(load, .success(token))
+                for caller in callers { try await run.expect(caller, gets: token) }
+                return
+            }
             let expired = try await run.round < 10 ? nil : run.expiredToken()
             let token = run.token("T1")
             let callers = try await run.round % 10 == 0 ? run.calls(10) : run.callsAtOnce(8)
@@ -80,20 +91,23 @@ extension ServiceContract {
             skips: { subject in
                 newSessionsLoad(subject.features).isEmpty ? "not declared: expiry, invalidation or forcedRefresh" : nil
             },
-            rounds: { ClauseRun.roundsWithBothLoaders(newSessionsLoad($0).count, $0) }
+            rounds: { 2 * ClauseRun.roundsWithBothLoaders(newSessionsLoad($0).count, $0) }
         ) { run in
             try run.takeForGranted("F5", "S1")
             let reason = run.situation(of: newSessionsLoad(run.features))
             try await run.call("caller of the former session")
             let older = try await run.firstLoad()
-            let newer = try await run.given("O6") {
+            let isLate = run.round >= ClauseRun.roundsWithBothLoaders(newSessionsLoad(run.features).count, run.features)
+            let (leader, newer) = try await run.given("O6") {
                 let token = run.token("S1")
                 try await run.signOut()
                 try await run.signIn(token)
                 if let end = reason { try await run.end(token, by: end) }
-                return try await run.expectLoad(for: run.call("leader of the new session", refresh: reason == nil))
+                let leader = try await run.call("leader of the new session", refresh: reason == nil)
+                return (leader, try await run.expectLoad(for: leader))
             }
-            try await expectToStay(run, newer, whenEnds: older)
+            let late = LoadResult.success(run.token("late T"))
+            try await expectToStay(run, leader, newer, whenEnds: older, with: isLate ? late : nil)
         },
 
         ContractClause(
@@ -106,22 +120,29 @@ extension ServiceContract {
         ) { run in
             try run.takeForGranted("F5", "S1")
             let (_, older) = try await loadTimesOut(run)
-            let newer = try await run.given("T3") { try await run.expectLoad(for: run.call("leader")) }
-            try await expectToStay(run, newer, whenEnds: older)
+            let leader = try await run.call("leader")
+            let newer = try await run.given("T3") { try await run.expectLoad(for: leader) }
+            try await expectToStay(run, leader, newer, whenEnds: older)
         },
     ]
 
     /// The next caller joins the newer load although the older one has ended meanwhile.
     private static func expectToStay(
         _ run: ClauseRun,
+        _ leader: Caller,
         _ newer: ControlledLoad,
-        whenEnds older: ControlledLoad
+        whenEnds older: ControlledLoad,
+        with late: LoadResult? = nil
     ) async throws {
-        try await run.answer(older, .failure(ContractLoadError(number: older.number)))
+        try await run.answer(older, late ?? .failure(ContractLoadError(number: older.number)))
         await run.settle()
+        try run.expectWaiting(leader)
         try await run.call("joiner")
         await run.settle()
         try run.expectLoads(newer.number)
+        let token = run.token("newer T")
+        try await run.answer(newer, .success(token))
+        try await run.expect(leader, gets: token)
     }
 
     /// How a new session comes to load: its token becomes useless, or a caller wants another one (`nil`).

@@ -58,6 +58,22 @@ extension ClauseRun {
         return callers
     }
 
+    /// Starts callers one after the other; each is held when so many parts of its task have run, until all have called.
+    func callsInLockstep(_ count: Int, parts: Int) async throws -> [Caller] {
+        var callers: [Caller] = []
+        for _ in 0..<count {
+            let caller = newCaller(nil)
+            callers.append(caller)
+            caller.lane.run { [self] in
+                start(caller)
+                caller.lane.hold(afterParts: parts)
+            }
+            await settle()
+        }
+        for caller in callers { caller.lane.release() }
+        return callers
+    }
+
     /// Ends the wait of these callers and their load, all at the same moment, each on a thread of its own.
     func cancelAndAnswerAtOnce(_ callers: [Caller], _ load: ControlledLoad, _ result: LoadResult) async throws {
         let startingLine = StartingLine(count: callers.count + 1)

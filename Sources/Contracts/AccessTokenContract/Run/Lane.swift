@@ -49,6 +49,11 @@ package final class Lane: Sendable {
         }
     }
 
+    /// Holds the lane when so many more parts have run here.
+    func hold(afterParts count: Int) {
+        run { [self] in if count > 1 { hold(afterParts: count - 1) } else { hold() } }
+    }
+
     func release() {
         isHeld.withLock { isHeld in
             if isHeld { queue.resume() }

@@ -4,11 +4,25 @@
 struct ScriptDraw {
     /// In the end everybody is answered, and what was wrong until then is seen.
     private static let closing: [Step] = [
-        .answer(.failure), .answer(.failure), .answer(.failure), .call, .answer(.token), .call, .signOut, .call,
+        .answer(.failure), .answer(.failure), .answer(.failure), .call, .answer(.token), .call, .pass(.freshness),
+        .call,
+        .signOut, .call,
     ]
 
-    /// How many steps are drawn before the closing ones.
-    static let length = 14
+    /// How scripts begin that are to come to what few steps lead to: a load ahead, a second token, a second session.
+    private static let openings: [[Step]] = [
+        [.signIn(.valid), .pass(.freshness), .call],
+        [.call, .answer(.token), .pass(.freshness), .call, .answer(.failure), .call],
+        [.signIn(.valid), .pass(.freshness), .call, .pass(.life), .call],
+        [.signIn(.valid), .pass(.freshness), .call, .reject(.current), .call, .cancel(.first), .call],
+        [.call, .answer(.token), .pass(.life), .call, .answer(.token)],
+        [.call, .pass(.elevenSeconds), .call],
+        [.call, .signOut, .signIn(.valid), .reject(.current), .call],
+        [.signIn(.valid), .refresh],
+    ]
+
+    /// How many steps are drawn between the opening and the closing ones.
+    private static let length = 12
 
     let start: Script
     private let first: [Step]
@@ -22,7 +36,7 @@ struct ScriptDraw {
         let tokens: [Step.NewToken] = features.contains(.expiry) ? [.valid, .valid, .expired] : [.valid]
         start = Script(setting, initialToken: hasInitialToken ? generator.one(of: tokens) : nil, [])
         mix = StepMix(setting, &generator)
-        first =
+        let habit: [Step] =
             switch generator.below(12) {
             case 0..<3: [.loader(.ignoresCancellation)]
             case 3: [.loader(.answersAtOnce)]
@@ -30,13 +44,14 @@ struct ScriptDraw {
             case 5: [.loader(.asksItsService)]
             default: []
             }
+        first = habit + (generator.isOne(in: 2) ? generator.one(of: Self.openings) : [])
         self.generator = generator
     }
 
     mutating func step(_ index: Int, in run: ScriptRun) -> Step? {
         if index < first.count { return first[index] }
-        guard index < Self.length else {
-            let rest = index - Self.length
+        guard index < first.count + Self.length else {
+            let rest = index - first.count - Self.length
             return rest < Self.closing.count ? Self.closing[rest] : nil
         }
         for _ in 0..<50 {

@@ -13,6 +13,7 @@ final class ScriptNotes: Sendable {
 
     /// Longer than any script that is drawn.
     private static let pageSize = 1_024
+    private static let blankPage = Data(repeating: UInt8(ascii: " "), count: pageSize - 1) + [UInt8(ascii: "\n")]
 
     /// `nil` if the file could not be made: then nothing is noted.
     let path: String?
@@ -45,14 +46,11 @@ final class ScriptNotes: Sendable {
         path.map { try? FileManager.default.removeItem(atPath: $0) }
     }
 
-    private func write(_ text: String, on page: Int) {
-        var line = Data(text.utf8.prefix(Self.pageSize - 1))
-        line.append(contentsOf: repeatElement(UInt8(ascii: " "), count: Self.pageSize - 1 - line.count))
-        line.append(UInt8(ascii: "\n"))
+    private func write(_ text: Data, on page: Int) {
         state.withLock { state in
             // A file that cannot be written is no reason to end the search.
             try? state.file?.seek(toOffset: UInt64(page * Self.pageSize))
-            try? state.file?.write(contentsOf: line)
+            try? state.file?.write(contentsOf: text)
         }
     }
 
@@ -70,6 +68,7 @@ final class ScriptNotes: Sendable {
         func begin(_ script: Script) {
             let settings = script.initialToken.map { ", initialToken: .\($0)" } ?? ""
             text.withLock { $0 = "Script(.\(script.setting)\(settings), [" }
+            notes.write(ScriptNotes.blankPage, on: number)
         }
 
         func note(_ step: Step) {
@@ -78,11 +77,12 @@ final class ScriptNotes: Sendable {
                 text += "\(step)"
                 return text + "])"
             }
-            notes.write(line, on: number)
+            // Each line is longer than the one before, and covers it.
+            notes.write(Data(line.utf8).prefix(ScriptNotes.pageSize - 1), on: number)
         }
 
         func close() {
-            notes.write("", on: number)
+            notes.write(ScriptNotes.blankPage, on: number)
             notes.state.withLock { _ = $0.usedPages.remove(number) }
         }
     }

@@ -71,7 +71,7 @@ struct ScriptSearch: Sendable {
 
     /// A right subject on a busy machine is looked at as long as one on an idle machine.
     private func hasFoundNothing(_ result: Result, _ blocked: Int) -> Bool {
-        result.findings.isEmpty && result.slow.isEmpty && blocked == 0
+        result.findings.isEmpty && blocked == 0
     }
 
     // MARK: In haste

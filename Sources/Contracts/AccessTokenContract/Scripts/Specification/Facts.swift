@@ -19,6 +19,8 @@ struct Facts {
 
     var session = 1
     var beginning = Beginning.start
+    /// The sessions that a sign-in ended, and no sign-out since.
+    var replacedSessions: Set<Int> = []
     var isSignedIn = true
     /// A load was refused for good: some services end the session then.
     var mayBeOver = false
@@ -99,8 +101,12 @@ extension Facts {
     struct Load {
         let number: Int
         let session: Int
+        /// A load that begins while time passes may have begun at any time of it.
+        let startedSince: Double
         let startedAt: Double
         let startedAtMoment: Int
+        /// The token that it was told to replace, if nobody could use it any more.
+        let replacingWorthless: String?
         let isForced: Bool
         let isAhead: Bool
         /// The clause that a load beside this one breaks.

@@ -9,8 +9,10 @@ extension Specification {
         var load = Facts.Load(
             number: number,
             session: facts.session,
+            startedSince: time - passing,
             startedAt: time,
             startedAtMoment: moment,
+            replacingWorthless: sure == nil ? replacing : nil,
             isForced: isForced,
             isAhead: sure != nil && !isForced,
             alone: isForced ? "I7" : sure != nil ? "C5" : "S2"
@@ -108,7 +110,9 @@ extension Specification {
         facts.mayBeOver = false
         facts.hadUselessLoadAhead = false
         if let again = known.last(where: { $0.session == facts.session }), promises.contains("I9"), !waiters.isEmpty,
-            again.expiration == new.expiration, let rejection = again.rejectedAt, rejection > load.startedAtMoment
+            again.value != load.replacingWorthless, again.expiration == new.expiration,
+            let rejection = again.rejectedAt,
+            rejection > load.startedAtMoment
         {
             return bringAgain(new)
         }

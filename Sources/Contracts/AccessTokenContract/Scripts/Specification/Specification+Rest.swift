@@ -66,7 +66,8 @@ extension Specification {
 
     private func missingLoadAhead() -> Fault? {
         guard facts.mustLoadAhead, facts.isSignedIn, !facts.isDropped, !facts.hadUselessLoadAhead,
-            facts.running.isEmpty, let token = sure(facts), !isFresh(token, facts), !token.isBrief
+            facts.running.isEmpty, !mayWaitForFormerLoad, let token = sure(facts), !isFresh(token, facts),
+            !token.isBrief
         else { return nil }
         if let last = facts.loads.last, last.session == facts.session, last.isTimedOut { return nil }
         return Fault(

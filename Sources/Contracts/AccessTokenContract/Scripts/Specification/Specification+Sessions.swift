@@ -15,6 +15,7 @@ extension Specification {
     mutating func signIn(_ token: AccessToken, called name: String) {
         let wasRefused = facts.mayBeOver
         let wasSignedIn = facts.isSignedIn
+        if wasSignedIn { facts.replacedSessions.insert(facts.session) }
         beginSession()
         facts.isSignedIn = true
         for number in facts.waiting { facts.calls[number]?.isOfFormerSession = true }
@@ -38,6 +39,7 @@ extension Specification {
         facts.mostSignOuts += 1
         beginSession()
         facts.isSignedIn = false
+        facts.replacedSessions = []
         facts.end = "O4"
         changed()
     }
@@ -56,27 +58,33 @@ extension Specification {
     /// Whether the load of a session that began by this sign-in waits until the former session's load has ended (O9).
     var mustWaitForFormerLoad: Bool {
         guard promises.contains("O9"), case .overAnother(withExpiredToken: true) = facts.beginning else { return false }
-        return facts.formerLoads.contains { !isOverdue($0) }
+        return facts.formerLoads.contains { facts.replacedSessions.contains($0.session) && !mayBeOverdue($0) }
     }
 
     /// Good services differ in this, but for what O9 says.
     var mayWaitForFormerLoad: Bool {
-        guard !facts.formerLoads.isEmpty else { return false }
-        if case .overAnother = facts.beginning { return true }
-        return !isStrict
+        facts.formerLoads.contains { !isStrict || facts.replacedSessions.contains($0.session) }
     }
 
     private func isOverdue(_ load: Facts.Load) -> Bool {
         policy.loadDeadline.map { load.startedAt + $0 <= facts.elapsed } ?? false
     }
 
+    private func mayBeOverdue(_ load: Facts.Load) -> Bool {
+        policy.loadDeadline.map { load.startedSince + $0 <= facts.elapsed } ?? false
+    }
+
     // MARK: Time
 
     mutating func pass(_ seconds: Double) {
         passing = seconds
+        // Who is answered while the time passes may be given what was valid before.
+        changed()
         facts.now += seconds
         facts.elapsed += seconds
         facts.mayLoadUnasked = true
+        // Nobody can say whether the waiters of a load are told that began at some time of another step.
+        if facts.running.contains(where: { mayBeOverdue($0) && !isOverdue($0) }) { isSpoiled = true }
         endOverdueLoads()
         if let token = facts.tokens.last(where: { $0.sure != nil }), !isUsable(token, facts) {
             facts.lack = token.expiration.map { facts.now < $0 } ?? false ? "C2" : token.sure == "C11" ? "C11" : "C10"
