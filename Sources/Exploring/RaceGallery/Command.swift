@@ -9,6 +9,8 @@ enum Command: Sendable {
     /// Explore these exhibits, and print an order of steps that breaks them.
     case show([Exhibit])
     case replay(Schedule, of: Version, in: Exhibit)
+    /// Draw a schedule, or the first one that breaks the version.
+    case draw(Schedule?, of: Version)
 
     /// - Parameter arguments: those after the program's name.
     init(_ arguments: [String]) throws(UsageError) {
@@ -16,7 +18,17 @@ enum Command: Sendable {
         case ["--help"], ["-h"]: self = .help
         case ["--list"]: self = .list
         case []: self = .show(Gallery.exhibits)
+        case _ where arguments[0] == "--diagram": self = try Self.drawn(Array(arguments.dropFirst()))
         default: self = try Self.named(arguments)
+        }
+    }
+
+    private static func drawn(_ words: [String]) throws(UsageError) -> Command {
+        guard words.count > 1 else { throw .noVersion }
+        switch try named(words) {
+        case .replay(let schedule, let version, _): return .draw(schedule, of: version)
+        case .show(let exhibits) where words.count == 2: return .draw(nil, of: exhibits[0].versions[0])
+        default: throw .noVersion
         }
     }
 
@@ -40,6 +52,7 @@ enum Command: Sendable {
 
     static let usage = """
         usage: race-gallery [NAME [VERSION [SCHEDULE]]]
+               race-gallery --diagram NAME VERSION [SCHEDULE]
                race-gallery --list | --help
 
         Each exhibit is a small system with one scenario and several versions: the listings of five
@@ -51,6 +64,8 @@ enum Command: Sendable {
           NAME        only this exhibit
           VERSION     only this version of it
           SCHEDULE    run one schedule, such as 0001, and show its steps
+          --diagram   draw the schedule, or the first one that breaks the version, in the text form
+                      of Mermaid, which GitHub draws
           --list      print the names of all exhibits and versions
           --help      print this text
 
@@ -82,6 +97,8 @@ enum Command: Sendable {
 
 @available(Executors, *)
 extension UsageError {
+    static let noVersion = UsageError("--diagram needs the names of an exhibit and of one of its versions")
+
     static func unknownExhibit(_ name: String) -> UsageError {
         UsageError("unknown exhibit “\(name)”; race-gallery --list shows all exhibits")
     }

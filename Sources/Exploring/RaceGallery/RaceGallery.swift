@@ -25,6 +25,14 @@ enum RaceGallery {
             return .good
         case .show(let exhibits):
             return try await show(exhibits)
+        case .draw(let schedule, let version):
+            if schedule == nil, let diagram = await version.explore().report.diagram {
+                try console.print(diagram)
+                return .good
+            }
+            let replay = await Explorer().replay(schedule ?? Schedule(stringLiteral: "0"), of: version.scenario)
+            try console.print(replay.failure?.diagram ?? replay.trace.diagram)
+            return replay.failure?.kind == .divergedReplay ? .failed : .good
         case .replay(let schedule, let version, let exhibit):
             let replay = await Explorer().replay(schedule, of: version.scenario)
             try console.print(replay.description)

@@ -32,15 +32,38 @@ struct GalleryCommandTests {
             (["log", "stream", "0-1"], .noSchedule("0-1")),
             (["--list", "log"], .unknown("--list")),
             (["--help", "--list"], .unknown("--help")),
+            (["--diagram"], .noVersion),
+            (["--diagram", "wallet"], .noVersion),
+            (["--diagram", "wallet", "none"], .unknownVersion("none", of: Wallet.exhibit)),
+            (["--diagram", "wallet", "merge", "0-1"], .noSchedule("0-1")),
         ] as [([String], UsageError)]
     )
     func refused(_ arguments: [String], _ expected: UsageError) {
         #expect(throws: expected) { try Command(arguments) }
     }
 
+    @Test("draws a schedule, or the first one that breaks a version")
+    func diagram() throws {
+        guard case .draw(let none, let version) = try Command(["--diagram", "wallet", "merge"]),
+            case .draw(let schedule, _) = try Command(["--diagram", "wallet", "merge", "01"])
+        else {
+            Issue.record("--diagram draws nothing")
+            return
+        }
+        #expect(none == nil && version.name == "merge" && schedule == "01")
+    }
+
+    @Test("fails to draw a schedule that does not fit", arguments: [(nil, true), ("0", true), ("9", false)])
+    func draws(schedule: String?, fits: Bool) async throws {
+        for version in [version(holds: true, breaks: nil), version(holds: false, breaks: "it")] {
+            let status = try await RaceGallery.run(.draw(schedule.flatMap { Schedule(parsing: $0) }, of: version))
+            #expect(status == (fits ? .good : .failed))
+        }
+    }
+
     @Test("lists every exhibit and version, and the help names every word and option")
     func help() throws {
-        for word in ["NAME", "VERSION", "SCHEDULE", "--list", "--help"] {
+        for word in ["NAME", "VERSION", "SCHEDULE", "--diagram", "--list", "--help"] {
             #expect(Command.usage.contains("  \(word) "))
         }
         for entry in Entry.all {

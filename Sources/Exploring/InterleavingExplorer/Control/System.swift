@@ -94,6 +94,13 @@ enum ThreadPointer {
     }
 }
 
+/// What the process was given by whoever started it.
+enum Environment {
+    static func value(of variable: String) -> String? {
+        unsafe getenv(variable).map { unsafe String(cString: $0) }
+    }
+}
+
 /// Says what no report can say any more.
 @available(Executors, *)
 enum StandardError {

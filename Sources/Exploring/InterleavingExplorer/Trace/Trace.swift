@@ -51,8 +51,8 @@ public struct TraceStep: Sendable, Hashable {
         return "\(isDeparture ? "*" : " ")\(number)  \(name)  \(whatHappens)"
     }
 
-    private func text(of event: TraceEvent) -> String {
-        let subject = event.participant == participant ? "" : "\(event.participant) "
+    func text(of event: TraceEvent, saysWho: Bool = true) -> String {
+        let subject = !saysWho || event.participant == participant ? "" : "\(event.participant) "
         return switch event.kind {
         case .enters: "\(event.text) runs"
         case .starts: "\(subject)starts \(event.text)"

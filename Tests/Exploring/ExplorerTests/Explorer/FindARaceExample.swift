@@ -109,7 +109,7 @@ struct FindARaceExample {
 
     // snippet: the test
     func theCacheIsEmptied(_ scenario: Scenario) async throws {
-        try await Explorer().explore(scenario).verify()
+        try await Explorer().verify(scenario)
     }
     // end snippet
 
@@ -121,6 +121,7 @@ struct FindARaceExample {
             }
         )
         #expect(try page.get().contains("\(failure)"), "\(failure)")
+        #expect(try page.get().contains("```mermaid\n\(failure.diagram)\n```"), "\(failure.diagram)")
     }
 
     @Test("shows the report of the repaired cache")

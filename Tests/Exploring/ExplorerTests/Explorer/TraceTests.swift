@@ -63,6 +63,40 @@ struct TraceTests {
         #expect(trace.description.contains("Cell runs") && trace.description.contains("Twin runs"))
     }
 
+    @Test("is drawn with a lane for each task, an arrow for each start and wake, and the failure below")
+    func diagram() async throws {
+        let scenario = Scenario("two and a task") { run in
+            run.operation("first; one") {
+                run.note("a <b> #1")
+                await Task(executorPreference: run.executor) { run.effect("works") }.value
+            }
+            run.operation("second") { await run.pause("an answer") }
+            run.invariant("nothing works") { run.effects.isEmpty }
+        }
+        let failure = try #require(await Explorer().explore(scenario).failure)
+        #expect(
+            failure.diagram == """
+                sequenceDiagram
+                    participant p1 as first#59; one
+                    participant p2 as first#59; one/1
+                    participant p3 as second
+                    participant p4 as scenario
+                    Note over p1: 1 starts<br/>“a #60;b#62; #35;1”
+                    p1->>p2: starts
+                    Note over p3: 2 starts
+                    Note over p2: 3 starts<br/>“works” (effect)
+                    p2->>p1: wakes
+                    Note over p4: 4 an answer
+                    p4->>p3: wakes
+                    Note over p3: ends
+                    Note over p1: 5 continues<br/>ends
+                    Note over p1,p4: broken invariant: “nothing works” does not hold
+                """
+        )
+        #expect(failure.diagram.hasPrefix(failure.trace.diagram))
+        #expect(await Explorer().explore(Scenario("idle") { $0.operation("first") {} }).diagram == nil)
+    }
+
     @Test(
         "of a failure says how to tell the methods of an actor apart, where the trace does not",
         arguments: [false, true]
