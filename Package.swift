@@ -166,8 +166,8 @@ let migrationGroup: [Target] = [
         at: "Migration/DocumentationTests",
         [
             "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
-            "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage2", "notes-tool",
-            "OAuthFoundation", "TestSupport",
+            "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage2", "loopback-server",
+            "notes-tool", "OAuthFoundation", "TestSupport",
         ]
     ),
 ]

@@ -79,7 +79,14 @@ extension AuthorizationEndpoints {
             return refusedToken("invalid_request")
         }
         let (pair, revoked) = state.withLock { state -> (TokenPair?, Int?) in
-            switch state.logins.exchange(code, clientID: client.id, redirectURI: redirectURI, verifier: verifier) {
+            let exchange = state.logins.exchange(
+                code,
+                clientID: client.id,
+                redirectURI: redirectURI,
+                verifier: verifier,
+                at: ProcessInfo.processInfo.systemUptime
+            )
+            switch exchange {
             case .granted(let user):
                 let pair = begin(&state, client, user)
                 state.logins.note(family: pair.accessName.family, of: code)

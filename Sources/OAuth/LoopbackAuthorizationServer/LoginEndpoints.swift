@@ -84,7 +84,7 @@ struct LoginEndpoints: Sendable {
             return (.redirect(to: location), nil, true)
         }
         guard Self.users.contains(user) else { return (rejection("There is no such user."), nil, false) }
-        let code = ledger.code(for: request, user: user)
+        let code = ledger.code(for: request, user: user, at: ProcessInfo.processInfo.systemUptime)
         return (.redirect(to: Self.location(request.redirectURI, ["code": code], state, issuer)), user, true)
     }
 

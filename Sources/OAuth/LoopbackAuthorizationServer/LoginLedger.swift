@@ -31,6 +31,7 @@ struct LoginLedger {
     private struct Code {
         let request: Request
         let user: String
+        let expiration: TimeInterval
         var isSpent = false
         var family: Int?
     }
@@ -43,6 +44,9 @@ struct LoginLedger {
         var lastPoll: TimeInterval?
     }
 
+    /// Seconds: the most that RFC 6749, section 4.1.2, recommends.
+    static let codeLifetime: TimeInterval = 600
+
     /// Without vowels, which make words, and without what looks like another letter (RFC 8628, section 6.1).
     private static let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
 
@@ -50,19 +54,28 @@ struct LoginLedger {
     private var devices: [String: Device] = [:]
 
     /// The user agreed: a code for the redirect.
-    mutating func code(for request: Request, user: String) -> String {
+    ///
+    /// - Parameter now: seconds by any clock that does not go back.
+    mutating func code(for request: Request, user: String, at now: TimeInterval) -> String {
         let code = LoginSecret.random()
-        codes[code] = Code(request: request, user: user)
+        codes[code] = Code(request: request, user: user, expiration: now + Self.codeLifetime)
         return code
     }
 
-    /// Spends a code, if client, redirect URI and verifier are those of its request (RFC 6749, section 4.1.3; RFC 7636).
-    mutating func exchange(_ code: String, clientID: String, redirectURI: String, verifier: String) -> Exchange {
+    /// Spends a code, if client, redirect URI and verifier are those of its request, and its time has not passed (RFC 6749,
+    /// section 4.1.3; RFC 7636, section 4.6).
+    mutating func exchange(
+        _ code: String,
+        clientID: String,
+        redirectURI: String,
+        verifier: String,
+        at now: TimeInterval
+    ) -> Exchange {
         guard let known = codes[code], known.request.clientID == clientID else { return .refused }
         guard !known.isSpent else { return .spent(family: known.family) }
         // A code is good for one attempt: a thief has no second one.
         codes[code]?.isSpent = true
-        guard known.request.redirectURI == redirectURI,
+        guard now < known.expiration, known.request.redirectURI == redirectURI,
             known.request.challenge == LoginSecret.challenge(of: verifier)
         else { return .refused }
         return .granted(user: known.user)

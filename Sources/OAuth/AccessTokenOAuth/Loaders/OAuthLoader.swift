@@ -58,15 +58,19 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         self.onUnheardError = onUnheardError
     }
 
-    /// Creates a loader that renews at a token endpoint; what is not named here is as above.
+    /// Creates a loader that renews at a token endpoint.
     ///
     /// - Parameters:
     ///   - endpoint: where refresh tokens are exchanged.
+    ///   - store: where the credential is; empty means signed out.
     ///   - grant: what to exchange when there is no refresh token, such as the client's own credentials; `nil` means
     ///     that the user has to sign in. It must be one that can be sent any number of times; ``TokenExchange`` makes
     ///     others.
     ///   - parameters: go with each refresh token, such as `resource` (RFC 8707): see ``TokenExchange``.
     ///   - key: under which the access token is kept: see ``TokenExchange``.
+    ///   - subject: whose credential it loads with; `nil` takes whatever is in the store.
+    ///   - leeway: seconds before its expiration from which on a token in the store is not adopted.
+    ///   - onUnheardError: told of failures that no caller hears of.
     public convenience init(
         endpoint: TokenEndpoint,
         store: any CredentialStore,

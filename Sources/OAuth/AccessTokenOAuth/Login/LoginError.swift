@@ -217,6 +217,8 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
         case .failed(let place, let error):
             "No login: "
                 + error.description.replacingOccurrences(of: "the token endpoint", with: place.rawValue)
+                // The request for metadata has nothing in it that could be lost.
+                .replacingOccurrences(of: place == .metadata ? "; nothing was sent" : "\0", with: "")
                 .replacingOccurrences(of: "No token: ", with: "").replacingOccurrences(
                     of: "No token ",
                     with: "no reply "

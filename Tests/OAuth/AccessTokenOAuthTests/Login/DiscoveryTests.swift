@@ -139,6 +139,7 @@ struct DiscoveryTests {
         #expect(nobody?.isTransient == true)
         #expect(nobody?.description.contains("No login: ") == true)
         #expect(nobody?.description.contains("token") == false)
+        #expect(nobody?.description.contains("nothing was sent") == false)
     }
 
     @Test func `a server that is silent is left after its time, and at once when nobody waits`() async throws {

@@ -114,6 +114,34 @@ struct AuthorizationPageTests {
         }
     }
 
+    @Test func `a code is good for ten minutes, and a code that has expired is spent`() {
+        var ledger = LoginLedger()
+        let request = LoginLedger.Request(
+            clientID: "app",
+            redirectURI: "app:/cb",
+            challenge: LoginSecret.challenge(of: Self.verifier)
+        )
+        for (age, isTaken) in [(599, true), (600, false)] as [(TimeInterval, Bool)] {
+            let code = ledger.code(for: request, user: "alice", at: 1000)
+            let result = ledger.exchange(
+                code,
+                clientID: "app",
+                redirectURI: "app:/cb",
+                verifier: Self.verifier,
+                at: 1000 + age
+            )
+            #expect(result == (isTaken ? .granted(user: "alice") : .refused))
+            let again = ledger.exchange(
+                code,
+                clientID: "app",
+                redirectURI: "app:/cb",
+                verifier: Self.verifier,
+                at: 1000
+            )
+            #expect(again == .spent(family: nil))
+        }
+    }
+
     @Test func `a device waits, is told to slow down, and has its tokens once`() async throws {
         let server = try RotatingAuthorizationServer(deviceInterval: 3600)
         defer { server.stop() }

@@ -45,6 +45,15 @@ extension RealServerTests {
             _ = try await right.exchange(.refreshToken(token))
         }
 
+        @Test func `a name and a password begin a session, for servers that have nothing else`() async throws {
+            let server = try server()
+            let endpoint = try server.endpoint(.basic(clientID: "password", secret: Self.secret))
+            let response = try await endpoint.exchange(.password("wonderland", username: "alice", scope: "read"))
+            #expect(try await server.status(for: response.accessToken) == 200)
+            #expect(response.refreshToken != nil)
+            await refuses("invalid_grant") { _ = try await endpoint.exchange(.password("other", username: "alice")) }
+        }
+
         @Test func `a machine gets tokens on its own authority`() async throws {
             let endpoint = try server().endpoint(.basic(clientID: "machine", secret: Self.secret))
             let store = MemoryCredentialStore()
