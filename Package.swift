@@ -147,6 +147,7 @@ let migrationGroup: [Target] = [
     .sampleStage(2, ["AccessTokenGCD", "AccessTokenAdapters"]),
     .sampleStage(3, ["AccessTokenGCD", "AccessTokenAdapters", "AccessTokenAsync"]),
     .sampleStage(4, ["AccessTokenAsync"]),
+    .library("SampleCallbacks", at: "Tests/Migration/SampleApplication/Callbacks", ["SampleShared", "AccessTokenGCD"]),
     .program(
         "friends-sample",
         at: "Tests/Migration/SampleApplication/FriendsSample",
@@ -157,6 +158,7 @@ let migrationGroup: [Target] = [
         at: "Migration/SampleApplication/Tests",
         [
             "SampleShared", "SampleStage0", "SampleStage1", "SampleStage2", "SampleStage3", "SampleStage4",
+            "SampleCallbacks",
             "friends-sample", "TestSupport",
         ]
     ),

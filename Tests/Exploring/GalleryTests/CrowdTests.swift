@@ -32,13 +32,12 @@ struct CrowdTests {
         #expect(downloads.counts.most == 50)
     }
 
-    @Test("of three readers causes three requests of the data cache, or one where reads are coalesced")
+    @Test("of three readers causes three requests, or one where reads are coalesced")
     func threeReads() async throws {
-        let key = UUID()
         let gate = Gate(after: 3)
         let requests = LoadCounter { _ in await gate.pass() }
-        let apart = FetchPerCaller { _ in Data([UInt8(try await requests.load())]) }
-        try await crowd(of: 3) { _ = await apart.read(key) }
+        let apart = CheckThenDownload { _ in Data([UInt8(try await requests.load())]) }
+        try await crowd(of: 3) { _ = try await apart.image(url: url) }
         #expect(requests.counts.started == 3)
 
         let sharedGate = Gate(after: 3)
@@ -46,7 +45,7 @@ struct CrowdTests {
         let coalesced = Coalesce { _ in Data([UInt8(try await sharedRequests.load())]) }
         try await crowd(of: 3) {
             await sharedGate.arrive()
-            _ = await coalesced.read(key)
+            _ = try await coalesced.image(url: url)
         }
         #expect(sharedRequests.counts.started == 1)
     }
@@ -62,35 +61,6 @@ struct CrowdTests {
         let unlucky = CheckThenAct()
         try await crowd(of: 100) { try? await unlucky.withdraw(10) { await gate.pass() } }
         #expect(await unlucky.balance == 100 - 100 * 10)
-    }
-
-    private func crowd(of count: Int, _ call: @escaping @Sendable () async throws -> Void) async throws {
-        try await withThrowingTaskGroup { group in
-            for _ in 1...count { group.addTask { try await call() } }
-            try await group.waitForAll()
-        }
-    }
-
-    @MainActor
-    private final class MainActorWallet {
-        private(set) var balance = 0
-
-        func add(_ amount: Int, audit: Audit) async {
-            let current = balance
-            await audit()
-            balance = current + amount
-        }
-    }
-
-    @Test("loses a payment on the main actor as well")
-    @MainActor
-    func mainActor() async {
-        let wallet = MainActorWallet()
-        let gate = Gate(after: 2)
-        async let first: Void = wallet.add(50) { await gate.pass() }
-        async let second: Void = wallet.add(50) { await gate.pass() }
-        _ = await (first, second)
-        #expect(wallet.balance == 50)
     }
 
     @Test("is not needed to test version 3: a test passes its queue, and drains it")
@@ -111,30 +81,5 @@ struct CrowdTests {
         queue.sync {}
         answer.finish()
         #expect(await answers.reduce(into: []) { $0.append($1) } == [1, 1])
-    }
-}
-
-/// Holds who waits until so many have come.
-private actor Gate {
-    private var missing: Int
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-
-    init(after count: Int) {
-        missing = count
-    }
-
-    func arrive() {
-        missing -= 1
-        guard missing == 0 else { return }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    func wait() async {
-        if missing > 0 { await withCheckedContinuation { waiters.append($0) } }
-    }
-
-    func pass() async {
-        arrive()
-        await wait()
     }
 }

@@ -108,7 +108,7 @@ struct GalleryCommandTests {
         let crowd = Scenario("as much as a digit can tell apart, or more") { run in
             for number in 1...operations { run.operation("\(number)") {} }
         }
-        #expect(await Version(name: "version", summary: "", scenario: crowd).explore().isExpected == isExpected)
+        #expect(await version(crowd).explore().isExpected == isExpected)
     }
 
     @Test(
@@ -132,7 +132,10 @@ struct GalleryCommandTests {
             run.operation("first") {}
             run.invariant("it") { holds }
         }
-        let fault = breaks.map { Fault.breaks($0, repair: "") }
-        return Version(name: "version", summary: "", fault: fault, scenario: scenario)
+        return self.version(scenario, breaks.map { .breaks($0, repair: "") })
+    }
+
+    private func version(_ scenario: Scenario, _ fault: Fault? = nil) -> Version {
+        Version(name: "version", summary: "", code: Code("", in: ""), fault: fault, scenario: scenario)
     }
 }

@@ -31,6 +31,38 @@ struct CompilerAdviceTests {
     }
 }
 
+@Suite("The compiler says of code for version 3 what the growth of a service says")
+struct Version3AdviceTests {
+    /// What stands around the code of a row, which begins with the key.
+    private static let surroundings: [(key: String, before: String, after: String)] = [
+        ("AccessTokenService.Handler", "let handlers: [", "] = []"),
+        ("Result<", "func show(_ result: ", ") {}"),
+        ("func load(", "struct Loader: AccessTokenLoader { ", " { handler(.failure(CancellationError())) } }"),
+        ("AccessTokenService(", "func make(_ loader: any AccessTokenLoader, _ queue: DispatchQueue) { _ = ", " }"),
+        ("token.isValid", "func check(_ service: AccessTokenService, _ token: AccessToken) -> Bool { ", " }"),
+    ]
+
+    @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"))
+    func `and compiles what the page tells to write`() throws {
+        let compiler = try #require(Compiler.here)
+        let lines = try Repository.text(of: "Sources/Documentation.docc/Growth.md").lines
+        let table = lines.drop { !$0.hasPrefix("| in version 3 |") }.dropFirst(2).prefix { $0.hasPrefix("|") }
+        try #require(table.count == Self.surroundings.count)
+        for line in table {
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            let (old, new) = (cells[0].filter { $0 != "`" }, cells[2].filter { $0 != "`" })
+            let (_, before, after) = try #require(Self.surroundings.first { old.hasPrefix($0.key) }, "\(line)")
+            func messages(_ code: String) throws -> String {
+                let imports = "import AccessTokenGCD\nimport Dispatch\n"
+                return try compiler.messages(on: imports + before + code + after)
+            }
+            let complaint = try messages(old)
+            #expect(complaint.contains(cells[1]), "\(old): swiftc says: \(complaint)")
+            #expect(try messages(new) == "", "\(new) must compile without a word")
+        }
+    }
+}
+
 /// The compiler of the toolchain that built these tests, and the modules that it built.
 private struct Compiler {
     let modules: URL

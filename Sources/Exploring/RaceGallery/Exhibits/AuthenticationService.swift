@@ -8,35 +8,56 @@ enum AuthenticationService {
         story: """
             While the work for a token runs, every caller awaits one task. `tokenTask` must be nil again when the work \
             is over, however it ended. The obvious place to clear it is a defer in the method that all callers run. \
-            But the callers wake one after another, and a late one clears the newer task of an early one: two loads \
-            at once. The task itself is the only one that knows when it is over.
+            But the callers wake one after another. An early one asks again and starts a new task, and a late one \
+            clears that task: the next caller starts a second load beside it. No load has to fail for that. The task \
+            itself is the only one that knows when it is over.
             """,
         invariants: SharedLoad.invariants,
         versions: [
             Version(
                 name: "version-1",
                 summary: "does the work for each caller: keychain, expiry, refresh, store",
-                listing: Listing(article: .reentrancy, name: "version 1: the naive service"),
+                code: Code("AuthServiceVersion1", in: "AuthenticationService"),
+                listings: [Listing(article: .reentrancy, name: "version 1: the naive service")],
                 fault: .breaks(SharedLoad.oneAtATime, repair: "authentication-service load-clears"),
                 scenario: scenario { AuthServiceVersion1(fetchValidToken: $0) }
             ),
             Version(
                 name: "version-2",
                 summary: "shares tokenTask, and clears it in every caller's defer",
-                listing: Listing(article: .reentrancy, name: "version 2: tokenTask"),
+                code: Code("AuthServiceVersion2", in: "AuthenticationService"),
+                listings: [Listing(article: .reentrancy, name: "version 2: tokenTask")],
                 fault: .breaks(SharedLoad.oneAtATime, repair: "authentication-service load-clears"),
                 scenario: scenario { AuthServiceVersion2(fetchValidToken: $0) }
             ),
             Version(
+                name: "version-2-no-failure",
+                summary: "version 2, and every load succeeds",
+                code: Code("AuthServiceVersion2", in: "AuthenticationService"),
+                listings: [Listing(article: .reentrancy, name: "version 2: tokenTask, and every refresh succeeds")],
+                fault: .breaks(SharedLoad.oneAtATime, repair: "authentication-service load-clears-no-failure"),
+                scenario: scenario(firstLoadFails: false) { AuthServiceVersion2(fetchValidToken: $0) }
+            ),
+            Version(
                 name: "load-clears",
                 summary: "shares tokenTask, which clears itself with its last step",
+                code: Code("AuthServiceRepaired", in: "AuthenticationService"),
                 scenario: scenario { AuthServiceRepaired(fetchValidToken: $0) }
+            ),
+            Version(
+                name: "load-clears-no-failure",
+                summary: "the same, and every load succeeds",
+                code: Code("AuthServiceRepaired", in: "AuthenticationService"),
+                scenario: scenario(firstLoadFails: false) { AuthServiceRepaired(fetchValidToken: $0) }
             ),
         ]
     )
 
-    private static func scenario(_ make: @escaping @Sendable (@escaping Load) -> any AuthService) -> Scenario {
-        SharedLoad.scenario { refresh in
+    private static func scenario(
+        firstLoadFails: Bool = true,
+        _ make: @escaping @Sendable (@escaping Load) -> any AuthService
+    ) -> Scenario {
+        SharedLoad.scenario(firstLoadFails: firstLoadFails) { refresh in
             make {
                 note("reads the keychain: the token has expired")
                 let token = try await refresh()
@@ -65,8 +86,9 @@ actor AuthServiceVersion1: AuthService {
     }
 }
 
-/// Version 2: each caller clears the task, and may clear another task than the one that it awaited.
+/// Version 2: each caller clears the task, and may clear a newer task than the one that it awaited.
 ///
+/// The forced unwrapping does not trap: the task is read in the step that has set it, before the caller waits.
 /// Neither version keeps the token: every call without a task reads the keychain again.
 actor AuthServiceVersion2: AuthService {
     private var tokenTask: Task<Int, any Error>?
@@ -77,10 +99,12 @@ actor AuthServiceVersion2: AuthService {
     }
 
     func bearerToken() async throws -> Int {
-        let task = tokenTask ?? Task { try await fetchValidToken() }
-        tokenTask = task
+        if tokenTask == nil {
+            tokenTask = Task { try await fetchValidToken() }
+        }
         defer { tokenTask = nil }
-        return try await task.value
+        // swift-format-ignore: NeverForceUnwrap
+        return try await tokenTask!.value
     }
 }
 

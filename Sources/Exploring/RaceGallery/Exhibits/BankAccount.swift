@@ -18,43 +18,50 @@ enum BankAccount {
             Version(
                 name: "check-then-act",
                 summary: "decides by the balance from before the await",
-                listing: Listing(article: .strategies, name: "the account without a strategy"),
-                fault: .breaks("no overdraft", repair: "bank-account re-validate"),
+                code: Code("CheckThenAct", in: "BankAccount"),
+                listings: [Listing(article: .strategies, name: "the account without a strategy")],
+                fault: .breaks("no overdraft", repair: "bank-account check-again"),
                 scenario: scenario { CheckThenAct() }
             ),
             Version(
                 name: "bounce",
                 summary: "refuses other callers during a withdrawal",
-                listing: Listing(article: .strategies, name: "strategy 1: bounce"),
+                code: Code("Bounce", in: "BankAccount"),
+                listings: [Listing(article: .strategies, name: "strategy 1: bounce")],
                 scenario: scenario { Bounce() }
             ),
             Version(
                 name: "queue-and-await",
                 summary: "a lock of continuations: each waits for the one before",
-                listing: Listing(article: .strategies, name: "strategy 2: queue, with acquireLock and releaseLock"),
+                code: Code("QueueAndAwait", in: "AsyncMutex"),
+                listings: [Listing(article: .strategies, name: "strategy 2: queue, with acquireLock and releaseLock")],
                 scenario: scenario { QueueAndAwait() }
             ),
             Version(
                 name: "optimistic",
                 summary: "takes the money first and logs it, gives it back if refused",
-                listing: Listing(article: .strategies, name: "strategy 3: optimistic, with a transaction log"),
+                code: Code("Optimistic", in: "BankAccount"),
+                listings: [Listing(article: .strategies, name: "strategy 3: optimistic, with a transaction log")],
                 scenario: scenario { Optimistic() }
             ),
             Version(
-                name: "snapshot",
+                name: "re-validate",
                 summary: "compares the balance, answers .stateChanged; the caller tries again",
-                listing: Listing(article: .strategies, name: "strategy 4: compare the balance, answer stateChanged"),
-                scenario: scenario { SnapshotAccount() }
+                code: Code("Revalidate", in: "BankAccount"),
+                listings: [Listing(article: .strategies, name: "strategy 4: compare the balance, answer stateChanged")],
+                scenario: scenario { Revalidate() }
             ),
             Version(
-                name: "re-validate",
-                summary: "checks the funds again after the await",
-                scenario: scenario { Revalidate() }
+                name: "check-again",
+                summary: "checks the funds again after the await, and compares nothing",
+                code: Code("CheckAgain", in: "BankAccount"),
+                scenario: scenario { CheckAgain() }
             ),
             Version(
                 name: "compare-and-swap",
                 summary: "compares the version of an immutable state; the caller tries again",
-                listing: Listing(article: .strategies, name: "strategy 6: immutable state with a version"),
+                code: Code("VersionedAccount", in: "BankAccount"),
+                listings: [Listing(article: .strategies, name: "strategy 6: immutable state with a version")],
                 scenario: scenario { VersionedAccount() }
             ),
         ]
@@ -174,7 +181,7 @@ actor Optimistic: TransferAccount {
 /// Checks the funds again after the await: for callers that accept a late refusal.
 ///
 /// There is no await between the second check and the payment.
-actor Revalidate: Account {
+actor CheckAgain: Account {
     private(set) var balance = 100
 
     func withdraw(_ amount: Int, approval: Approval) async throws {
@@ -188,7 +195,7 @@ actor Revalidate: Account {
 /// Compares the balance with the one that it saw, and answers `.stateChanged`; then it checks the funds again.
 ///
 /// A balance that has changed and changed back passes for the same: see the exhibit `state-changed`.
-actor SnapshotAccount: TransferAccount {
+actor Revalidate: TransferAccount {
     private(set) var balance = 100 {
         didSet { effect("balance \(balance)") }
     }

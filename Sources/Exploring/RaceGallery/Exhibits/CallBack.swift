@@ -18,13 +18,15 @@ enum CallBack {
             Version(
                 name: "serial-queues",
                 summary: "lets nobody in until its own call returns, as sync does",
+                code: Code("Door", in: "CallBack"),
                 fault: .breaks("lost waiter", repair: "call-back actors"),
                 scenario: scenario(isClosedDuringCalls: true)
             ),
             Version(
                 name: "actors",
                 summary: "two plain actors",
-                listing: Listing(article: .raceConditions, name: "section 6: A calls B, and B calls A back"),
+                code: Code("Session", in: "CallBack"),
+                listings: [Listing(article: .raceConditions, name: "section 6: A calls B, and B calls A back")],
                 scenario: scenario(isClosedDuringCalls: false)
             ),
         ]

@@ -17,12 +17,14 @@ enum CancelledWaiter {
             Version(
                 name: "cancels-the-load",
                 summary: "passes a caller's cancellation on to the shared task",
+                code: Code("CancelsTheLoad", in: "CancelledWaiter"),
                 fault: .breaks(invariant, repair: "cancelled-waiter load-of-its-own"),
                 scenario: scenario { CancelsTheLoad(load: $0) }
             ),
             Version(
                 name: "load-of-its-own",
                 summary: "the load has a task of its own",
+                code: Code("AuthServiceRepaired", in: "AuthenticationService"),
                 scenario: scenario { AuthServiceRepaired(fetchValidToken: $0) }
             ),
         ]

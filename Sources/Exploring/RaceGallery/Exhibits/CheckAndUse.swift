@@ -19,25 +19,29 @@ enum CheckAndUse {
             Version(
                 name: "nil-then-await",
                 summary: "sets cachedToken to nil, awaits, reads cachedToken",
-                listing: Listing(article: .reentrancy, name: "re-entrancy: cachedToken is not nil any more"),
+                code: Code("refreshToken", in: "CheckAndUse"),
+                listings: [Listing(article: .reentrancy, name: "re-entrancy: cachedToken is not nil any more")],
                 fault: .breaks(sameValue, repair: "check-and-use local-copy"),
                 scenario: refresh { await $0.refreshToken(callAuthenticationAPI: $1) }
             ),
             Version(
                 name: "local-copy",
                 summary: "reads its own constant after the await",
+                code: Code("refreshTokenWithCopy", in: "CheckAndUse"),
                 scenario: refresh { await $0.refreshTokenWithCopy(callAuthenticationAPI: $1) }
             ),
             Version(
                 name: "await-before-unwrap",
                 summary: "sets tokenTask, awaits a log, uses tokenTask!",
+                code: Code("tokenAfterLog", in: "CheckAndUse"),
                 fault: .breaks(noTrap, repair: "check-and-use unwraps-at-once"),
                 scenario: unwrap { try await $0.tokenAfterLog(log: $1) }
             ),
             Version(
                 name: "unwraps-at-once",
                 summary: "uses tokenTask! in the step that sets it",
-                listing: Listing(article: .reentrancy, name: "why tokenTask! does not crash"),
+                code: Code("UnwrappingService", in: "CheckAndUse"),
+                listings: [Listing(article: .reentrancy, name: "why tokenTask! does not crash")],
                 scenario: unwrap { service, _ in try await service.token() }
             ),
         ]

@@ -7,58 +7,76 @@ enum ImageCache {
         name: "image-cache",
         title: SharedLoad.title,
         story: """
-            The cache is empty, so both views download. Keeping the first picture corrects what is shown, but both \
+            The cache is empty, so both callers download. Keeping the first picture corrects what is shown, but both \
             downloads are paid for. A set of the URLs in flight only tells the second caller that it came too late. A \
-            registry of tasks gives the second caller a task to await. If the caller that started the task removes \
-            it, another caller may wake first, try again, and join the task that has failed. Downloads of different \
-            URLs must not wait for each other: in two of the versions, the server sends the first picture only after \
-            another view has its own.
+            registry of tasks gives the second caller a task to await; so does an entry that is in progress or loaded. \
+            If the caller that started the task settles it, another caller may wake first, try again, and join the \
+            task that has failed. Downloads of different URLs must not wait for each other: in two of the versions, \
+            the server sends the first picture only after another view has its own.
             """,
         invariants: SharedLoad.invariants,
         versions: [
             Version(
                 name: "check-then-download",
                 summary: "downloads when it finds no picture",
-                listing: Listing(article: .raceConditions, name: "pattern A: duplicate work"),
+                code: Code("CheckThenDownload", in: "ImageCache"),
+                listings: [
+                    Listing(article: .raceConditions, name: "pattern A: duplicate work"),
+                    Listing(article: .strategies, name: "problem 2: the cache without a task"),
+                ],
                 fault: .breaks(SharedLoad.oneAtATime, repair: "image-cache in-flight"),
                 scenario: scenario { CheckThenDownload(download: $0) }
             ),
             Version(
                 name: "set-in-flight",
                 summary: "keeps a set of URLs in flight; the second caller gets an error",
-                listing: Listing(article: .raceConditions, name: "fix 1: a set of URLs in flight"),
+                code: Code("SetInFlight", in: "ImageCache"),
+                listings: [Listing(article: .raceConditions, name: "fix 1: a set of URLs in flight")],
                 fault: .breaks(SharedLoad.served, repair: "image-cache in-flight"),
                 scenario: scenario { SetInFlight(download: $0) }
             ),
             Version(
                 name: "keeps-first",
                 summary: "looks again after the await, and keeps the first picture",
-                listing: Listing(article: .raceConditions, name: "trade-offs: eventual consistency"),
+                code: Code("KeepsFirst", in: "ImageCache"),
+                listings: [Listing(article: .raceConditions, name: "trade-offs: eventual consistency")],
                 fault: .breaks(SharedLoad.oneAtATime, repair: "image-cache in-flight"),
                 scenario: scenario { KeepsFirst(download: $0) }
             ),
             Version(
                 name: "registry",
                 summary: "a registry of tasks; the caller that started a task removes it in a defer",
-                listing: Listing(article: .raceConditions, name: "fix 3: a registry of tasks"),
+                code: Code("Registry", in: "ImageCache"),
+                listings: [Listing(article: .raceConditions, name: "fix 3: a registry of tasks")],
                 fault: .breaks(SharedLoad.served, repair: "image-cache in-flight"),
                 scenario: scenario { Registry(download: $0) }
             ),
             Version(
+                name: "coalesce",
+                summary: "entries in progress or loaded, settled by the caller that started the task",
+                code: Code("Coalesce", in: "ImageCache"),
+                listings: [Listing(article: .strategies, name: "strategy 5: coalesce")],
+                fault: .breaks(SharedLoad.served, repair: "image-cache in-flight"),
+                scenario: scenario { Coalesce(download: $0) }
+            ),
+            Version(
                 name: "in-flight",
                 summary: "a registry of tasks, each of which removes itself with its last step",
+                code: Code("InFlight", in: "ImageCache"),
                 scenario: scenario { InFlight(download: $0) }
             ),
             Version(
                 name: "one-at-a-time",
                 summary: "lets each download wait for the one before",
-                listing: Listing(article: .raceConditions, name: "trade-offs: lock the actor harder"),
+                code: Code("OneAtATime", in: "ImageCache"),
+                listings: [Listing(article: .raceConditions, name: "trade-offs: lock the actor harder")],
                 fault: .breaks("lost waiter", repair: "image-cache in-flight-apart"),
                 scenario: twoURLs { OneAtATime(download: $0) }
             ),
             Version(
                 name: "in-flight-apart",
                 summary: "the registry, whose tasks of different URLs do not wait for each other",
+                code: Code("InFlight", in: "ImageCache"),
                 scenario: twoURLs { InFlight(download: $0) }
             ),
         ]
@@ -170,6 +188,34 @@ actor Registry: Images {
         let data = try await task.value
         store[url] = data
         return data
+    }
+}
+
+/// The same in one dictionary. The caller that started a download settles the entry, when it wakes.
+actor Coalesce: Images {
+    private enum Entry {
+        case inProgress(Task<Data, any Error>)
+        case loaded(Data)
+    }
+
+    private var cache: [URL: Entry] = [:]
+    private let download: Download
+
+    init(download: @escaping Download) {
+        self.download = download
+    }
+
+    func image(url: URL) async throws -> Data {
+        switch cache[url] {
+        case .loaded(let data): return data
+        case .inProgress(let task): return try await task.value
+        case nil: break
+        }
+        let task = Task { try await download(url) }
+        cache[url] = .inProgress(task)
+        let result = await task.result
+        cache[url] = (try? result.get()).map { .loaded($0) }
+        return try result.get()
     }
 }
 

@@ -15,20 +15,23 @@ enum OAuthProcessor {
             Version(
                 name: "version-1",
                 summary: "checks isValid, awaits the request, stores the token",
-                listing: Listing(article: .oauthClient, name: "first version: isValid, request, store"),
+                code: Code("OAuthProcessorVersion1", in: "OAuthProcessor"),
+                listings: [Listing(article: .oauthClient, name: "first version: isValid, request, store")],
                 fault: .breaks(SharedLoad.oneAtATime, repair: "oauth-processor load-clears"),
                 scenario: scenario { OAuthProcessorVersion1(performTokenRequest: $0) }
             ),
             Version(
                 name: "final",
                 summary: "awaits tokenTask; the caller that started it stores and clears after a success",
-                listing: Listing(article: .oauthClient, name: "final version: tokenTask"),
+                code: Code("OAuthProcessorFinal", in: "OAuthProcessor"),
+                listings: [Listing(article: .oauthClient, name: "final version: tokenTask")],
                 fault: .breaks(SharedLoad.served, repair: "oauth-processor load-clears"),
                 scenario: scenario { OAuthProcessorFinal(performTokenRequest: $0) }
             ),
             Version(
                 name: "load-clears",
                 summary: "awaits tokenTask, which stores the token and clears itself, failed or not",
+                code: Code("OAuthProcessorRepaired", in: "OAuthProcessor"),
                 scenario: scenario { OAuthProcessorRepaired(performTokenRequest: $0) }
             ),
         ]

@@ -17,13 +17,15 @@ enum PinnedExecutor {
             Version(
                 name: "queue-alone",
                 summary: "pins the actor to a queue, and awaits as before",
-                listing: Listing(article: .raceConditions, name: "fix 5: a custom executor"),
+                code: Code("PinnedAccount", in: "PinnedExecutor"),
+                listings: [Listing(article: .raceConditions, name: "fix 5: a custom executor")],
                 fault: .breaks("no overdraft", repair: "serial-executor one-job"),
                 scenario: scenario { account, approve in await account.withdraw(80, approval: approve) }
             ),
             Version(
                 name: "one-job",
                 summary: "awaits first, then checks and acts in one job",
+                code: Code("PinnedAccount", in: "PinnedExecutor"),
                 scenario: scenario { account, approve in
                     await approve()
                     await account.withdraw(80)

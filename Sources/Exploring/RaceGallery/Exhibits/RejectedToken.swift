@@ -18,12 +18,14 @@ enum RejectedToken {
             Version(
                 name: "shared-task",
                 summary: "shares a refresh that is running",
+                code: Code("Processor", in: "RejectedToken"),
                 fault: .breaks(invariant, repair: "rejected-token compares-token"),
                 scenario: scenario { processor, _ in await processor.refresh() }
             ),
             Version(
                 name: "compares-token",
                 summary: "refreshes only if the rejected token is still the current one",
+                code: Code("Processor", in: "RejectedToken"),
                 scenario: scenario { processor, rejected in await processor.refresh(ifCurrentIs: rejected) }
             ),
         ]

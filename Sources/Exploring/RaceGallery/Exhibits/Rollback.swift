@@ -18,13 +18,15 @@ enum Rollback {
             Version(
                 name: "restores-balance",
                 summary: "puts back the balance of before",
+                code: Code("RestoresBalance", in: "Rollback"),
                 fault: .breaks(invariant, repair: "rollback transaction-log"),
                 scenario: scenario { RestoresBalance() }
             ),
             Version(
                 name: "transaction-log",
                 summary: "gives back the amount that it has logged",
-                listing: Listing(article: .strategies, name: "strategy 3: a failed validation is rolled back"),
+                code: Code("Optimistic", in: "BankAccount"),
+                listings: [Listing(article: .strategies, name: "strategy 3: a failed validation is rolled back")],
                 scenario: scenario { Optimistic() }
             ),
         ]

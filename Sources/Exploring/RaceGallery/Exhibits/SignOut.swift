@@ -18,12 +18,14 @@ enum SignOut {
             Version(
                 name: "cancels",
                 summary: "cancels the load, and stores what it brings",
+                code: Code("CancelsSession", in: "SignOut"),
                 fault: .breaks(invariant, repair: "sign-out epoch"),
                 scenario: scenario { CancelsSession() }
             ),
             Version(
                 name: "epoch",
                 summary: "stores a result of the present session only",
+                code: Code("CountsSessions", in: "SignOut"),
                 scenario: scenario { CountsSessions() }
             ),
         ]

@@ -18,14 +18,18 @@ enum StateChanged {
             Version(
                 name: "snapshot-equality",
                 summary: "compares the balance with the one that it saw",
-                listing: Listing(article: .strategies, name: "strategy 4: a balance that changes and changes back"),
+                code: Code("Revalidate", in: "BankAccount"),
+                listings: [Listing(article: .strategies, name: "strategy 4: a balance that changes and changes back")],
                 fault: .breaks(invariant, repair: "state-changed version"),
-                scenario: scenario { SnapshotAccount() }
+                scenario: scenario { Revalidate() }
             ),
             Version(
                 name: "version",
                 summary: "compares the version of the state",
-                listing: Listing(article: .strategies, name: "strategy 6: a version, and a balance that changes back"),
+                code: Code("VersionedAccount", in: "BankAccount"),
+                listings: [
+                    Listing(article: .strategies, name: "strategy 6: a version, and a balance that changes back")
+                ],
                 scenario: scenario { VersionedAccount() }
             ),
         ]

@@ -19,13 +19,15 @@ enum WakeOrder {
             Version(
                 name: "shared-task",
                 summary: "awaits the task's value",
-                listing: Listing(article: .oauthClient, name: "claim: functions resume in the order of their calls"),
+                code: Code("WaitersOfTask", in: "WakeOrder"),
+                listings: [Listing(article: .oauthClient, name: "claim: functions resume in the order of their calls")],
                 fault: .breaks(invariant, repair: "wake-order handlers"),
                 scenario: scenario(WaitersOfTask.init) { await $0.serve($1) }
             ),
             Version(
                 name: "handlers",
                 summary: "the load calls handlers in order",
+                code: Code("WaitingHandlers", in: "WakeOrder"),
                 scenario: scenario(WaitingHandlers.init) { counter, name in
                     await withCheckedContinuation { continuation in
                         Task { await counter.serve(name) { continuation.resume() } }

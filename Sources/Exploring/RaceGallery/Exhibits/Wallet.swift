@@ -10,41 +10,37 @@ enum Wallet {
         title: title,
         story: """
             A payment reads the balance, awaits an audit, and writes the sum. The actor prevents a data race, and \
-            money is lost all the same: the second payment reads the balance before the first payment has written \
-            it. A global actor, such as the main actor, lets others in at its awaits in the same way.
+            money is lost all the same: the second payment reads the balance before the first payment has written it.
             """,
         invariants: [invariant],
         versions: [
             Version(
                 name: "write-back",
                 summary: "reads, awaits, writes back",
-                listing: Listing(article: .raceConditions, name: "pattern B: the lost update"),
+                code: Code("WriteBackWallet", in: "Wallet"),
+                listings: [Listing(article: .raceConditions, name: "pattern B: the lost update")],
                 fault: .breaks(invariant, repair: "wallet await-first"),
                 scenario: scenario { WriteBackWallet() }
             ),
             Version(
-                name: "global-actor",
-                summary: "the same in a class on a global actor, as @MainActor is one",
-                listing: Listing(article: .raceConditions, name: "section 4: @MainActor does not address it"),
-                fault: .breaks(invariant, repair: "wallet await-first"),
-                scenario: scenario { ScreenWallet() }
-            ),
-            Version(
                 name: "merge",
                 summary: "compares with its snapshot after the await, and merges",
-                listing: Listing(article: .raceConditions, name: "fix 2: snapshot, check again, merge"),
+                code: Code("MergingWallet", in: "Wallet"),
+                listings: [Listing(article: .raceConditions, name: "fix 2: snapshot, check again, merge")],
                 scenario: scenario { MergingWallet() }
             ),
             Version(
                 name: "restart",
                 summary: "compares with its snapshot after the await, and starts again",
-                listing: Listing(article: .raceConditions, name: "fix 2: snapshot, check again, restart"),
+                code: Code("RestartingWallet", in: "Wallet"),
+                listings: [Listing(article: .raceConditions, name: "fix 2: snapshot, check again, restart")],
                 scenario: scenario { RestartingWallet() }
             ),
             Version(
                 name: "await-first",
                 summary: "awaits first, then reads and writes in one step",
-                listing: Listing(article: .raceConditions, name: "fix 2, the simpler form: add after the await"),
+                code: Code("AwaitFirstWallet", in: "Wallet"),
+                listings: [Listing(article: .raceConditions, name: "fix 2, the simpler form: add after the await")],
                 scenario: scenario { AwaitFirstWallet() }
             ),
         ]
@@ -63,8 +59,8 @@ enum Wallet {
 
 typealias Audit = @Sendable () async -> Void
 
-private protocol Purse: AnyObject, Sendable {
-    var balance: Int { get async }
+private protocol Purse: Actor {
+    var balance: Int { get }
     func add(_ amount: Int, audit: Audit) async
 }
 
@@ -80,27 +76,7 @@ private actor WriteBackWallet: Purse {
     }
 }
 
-/// Stands for the main actor, which the explorer does not control.
-@globalActor
-actor ScreenActor {
-    static let shared = ScreenActor()
-}
-
-@ScreenActor
-private final class ScreenWallet: Purse {
-    private(set) var balance = 0
-
-    nonisolated init() {}
-
-    @ScreenActor
-    func add(_ amount: Int, audit: Audit) async {
-        let current = balance
-        await audit()
-        balance = current + amount
-    }
-}
-
-/// Merging is right for operations whose order does not matter, such as a sum, a union or a maximum.
+/// Merging is right for commutative operations, whose order does not matter: a sum, a union, a maximum.
 private actor MergingWallet: Purse {
     private(set) var balance = 0
 

@@ -19,13 +19,15 @@ enum WorkOutside {
             Version(
                 name: "store-apart",
                 summary: "an actor with read and write only; a free function downloads in between",
-                listing: Listing(article: .raceConditions, name: "fix 4: the store apart, with a free function"),
+                code: Code("fetchImage", in: "WorkOutside"),
+                listings: [Listing(article: .raceConditions, name: "fix 4: the store apart, with a free function")],
                 fault: .breaks("the work is done once", repair: "work-outside claim"),
                 scenario: scenario(ImageStore.init) { try await fetchImage(url: image, store: $0, download: $1) }
             ),
             Version(
                 name: "claim",
                 summary: "one step claims the work, or waits, or has the result",
+                code: Code("fetchClaimed", in: "WorkOutside"),
                 scenario: scenario(ClaimedStore.init) { try await fetchClaimed(url: image, store: $0, download: $1) }
             ),
         ]

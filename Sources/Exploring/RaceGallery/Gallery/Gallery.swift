@@ -1,4 +1,3 @@
-import Foundation
 import InterleavingExplorer
 
 /// All exhibits, in the order in which they are shown.
@@ -13,7 +12,6 @@ enum Gallery {
         Rollback.exhibit,
         StateChanged.exhibit,
         AsyncMutex.exhibit,
-        DataCache.exhibit,
         ImageCache.exhibit,
         WorkOutside.exhibit,
         Wallet.exhibit,
@@ -38,25 +36,6 @@ struct Exhibit: Sendable {
     /// What must hold under every schedule.
     let invariants: [String]
     var versions: [Version]
-    /// The file of its code, by the path from the package's root.
-    let file: String
-
-    init(
-        name: String,
-        title: String,
-        story: String,
-        invariants: [String],
-        versions: [Version],
-        file: String = #filePath
-    ) {
-        self.name = name
-        self.title = title
-        self.story = story
-        self.invariants = invariants
-        self.versions = versions
-        let sources = file.range(of: "Sources/Exploring/RaceGallery/", options: .backwards)
-        self.file = sources.map { String(file[$0.lowerBound...]) } ?? file
-    }
 }
 
 /// One way to write the system of an exhibit.
@@ -66,8 +45,10 @@ struct Version: Sendable {
     let name: String
     /// What it does, in a few words.
     let summary: String
-    /// The article's listing that it is, if it is one.
-    var listing: Listing?
+    /// Where its code is.
+    let code: Code
+    /// The listings of articles that it is, if it is one.
+    var listings: [Listing] = []
     /// Without a fault, it can be recommended.
     var fault: Fault?
     let scenario: Scenario
@@ -96,6 +77,22 @@ enum Fault: Sendable {
     case breaks(String, repair: String)
     /// A fault that the explorer cannot see: the version holds.
     case unseen(String, repair: String)
+}
+
+/// The type or the function that a version is, and its file among the exhibits.
+struct Code: Sendable, CustomStringConvertible {
+    /// The folder of all files, by its path from the package's root.
+    static let folder = "Sources/Exploring/RaceGallery/Exhibits"
+
+    let name: String
+    let file: String
+
+    init(_ name: String, in file: String) {
+        self.name = name
+        self.file = "\(file).swift"
+    }
+
+    var description: String { "\(name), in \(file)" }
 }
 
 /// The articles whose listings are in the gallery, by their titles.

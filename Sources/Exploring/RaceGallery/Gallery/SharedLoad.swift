@@ -5,36 +5,36 @@ import InterleavingExplorer
 /// Here it is the number of the load.
 typealias Load = @Sendable () async throws -> Int
 
-/// The scenario of all services and caches: two callers share a load that fails, and ask once more.
+/// The scenario of all services and caches: two callers share a load, and ask once more.
 @available(Executors, *)
 enum SharedLoad {
-    static let title = "Two callers share a load that fails, and ask once more"
+    static let title = "Two callers share a load, and ask once more"
     static let oneAtATime = "one load at a time"
     static let served = "everybody is served in the end"
     static let invariants = [oneAtATime, served]
 
     /// - Parameters:
+    ///   - firstLoadFails: the callers that share the first load are told its error, and only these ask once more. Otherwise
+    ///     every load succeeds, and each caller asks twice.
     ///   - make: makes the version around its load.
     ///   - ask: what a caller does.
     static func scenario<Subject: Sendable>(
-        callers: [String] = ["first", "second"],
+        firstLoadFails: Bool = true,
         _ make: @escaping @Sendable (@escaping Load) -> Subject,
         ask: @escaping @Sendable (Subject) async throws -> Int
     ) -> Scenario {
         Scenario(title) { run in
             let source = LoadCounter { number in
-                await run.pause(number == 1 ? "failure" : "answer \(number)")
-                if number == 1 { throw LoadFailed() }
+                let fails = firstLoadFails && number == 1
+                await run.pause(fails ? "failure" : "answer \(number)")
+                if fails { throw LoadFailed() }
             }
             let subject = make { try await source.load() }
-            let callers = callers.map { name in
+            let callers = ["first", "second"].map { name in
                 run.operation(name, mayThrow: true) {
-                    do {
-                        return try await ask(subject)
-                    } catch {
-                        note("asks once more")
-                        return try await ask(subject)
-                    }
+                    if let answer = try? await ask(subject), firstLoadFails { return answer }
+                    note("asks once more")
+                    return try await ask(subject)
                 }
             }
             run.invariant(oneAtATime) { source.counts.most == 1 }

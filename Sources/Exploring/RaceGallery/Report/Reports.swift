@@ -12,7 +12,7 @@ struct ExhibitReport: Sendable {
     var text: String {
         let parts = [
             "\(title)\n\(String(repeating: "═", count: title.count))", paragraph(exhibit.story),
-            paragraph("Must hold: \(exhibit.invariants.joined(separator: "; "))."), versions, "Code: \(exhibit.file)",
+            paragraph("Must hold: \(exhibit.invariants.joined(separator: "; "))."), versions, "Code: \(Code.folder)",
         ]
         return (parts + findings.compactMap(steps)).joined(separator: "\n\n")
     }
@@ -25,10 +25,10 @@ struct ExhibitReport: Sendable {
         return findings.map { finding in
             let version = finding.version
             let mark = finding.report.holds && version.unseenFault == nil ? "✓" : "✗"
-            let listing = version.listing.map { "listing: \($0.name), in “\($0.article.rawValue)”" }
+            let listings = version.listings.map { "listing: \($0.name), in “\($0.article.rawValue)”" }
             let lines =
-                (listing?.wrapped(to: Self.width - indent.count) ?? [])
-                + ["\(finding.verdict)\(finding.isExpected ? "" : " – NOT AS EXPECTED")"]
+                listings.flatMap { $0.wrapped(to: Self.width - indent.count) }
+                + ["code: \(version.code)", "\(finding.verdict)\(finding.isExpected ? "" : " – NOT AS EXPECTED")"]
                 + [version.repair.map { "repair: \($0)" }].compactMap(\.self)
             return "  \(mark) \(version.name.padded(to: width))  \(version.summary)\n"
                 + lines.map { indent + $0 }.joined(separator: "\n")

@@ -26,10 +26,4 @@ nonisolated struct Session: Sendable {
         let tokens = CallbackServiceAdapter(of: service)
         return Session(tokens: tokens) { token in tokens.inOrder { await service.signIn(token) } }
     }
-
-    /// For a team that stays with callbacks.
-    static func queue(exchange: @escaping Exchange, keychain: Keychain) -> Session {
-        let service = AccessTokenService(loader: TokenLoader(exchange: exchange, keychain: keychain))
-        return Session(tokens: service) { service.signIn($0) }
-    }
 }

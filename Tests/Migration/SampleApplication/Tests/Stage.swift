@@ -1,6 +1,7 @@
 import SampleShared
 import Testing
 
+@testable import SampleCallbacks
 @testable import SampleStage0
 @testable import SampleStage1
 @testable import SampleStage2
@@ -23,6 +24,12 @@ struct Stage: Sendable, CustomTestStringConvertible {
             app.profile.onChange = running.take
             return running
         },
+        Stage(testDescription: "callbacks to the end", hasOldSession: false) { world in
+            let app = SampleCallbacks.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
+            let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
+            app.profile.onChange = running.take
+            return running
+        },
         Stage(testDescription: "stage 1", hasOldSession: true) { world in
             let app = SampleStage1.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
             let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)
@@ -31,7 +38,6 @@ struct Stage: Sendable, CustomTestStringConvertible {
         },
         stage2("stage 2", by: SampleStage2.Session.engine),
         stage2("stage 2, rolled back", hasOldSession: true, by: SampleStage2.Session.legacy),
-        stage2("callbacks to the end", by: SampleStage2.Session.queue),
         Stage(testDescription: "stage 3", hasOldSession: false) { world in
             let app = SampleStage3.App(authorization: world.authorization, api: world.api, keychain: world.keychain)
             let running = RunningApp(load: app.profile.load, signIn: app.signIn, signOutThen: app.signOut)

@@ -1,0 +1,1 @@
+../Stage1/ProfileModel.swift

@@ -1,0 +1,1 @@
+../Stage2/TokenLoader.swift
