@@ -114,11 +114,18 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
 
     /// For the people who use the app, as `localizedDescription`: what happened and what they can do, in English.
     public var errorDescription: String? {
-        if requiresSignIn { return "Your session is over. Sign in to go on." }
-        if sessionMayBeSpent { return "The sign-in server gave an answer that cannot be used. Sign in again to go on." }
-        if isTransient { return "The sign-in server cannot be reached, or is busy. Try again in a moment." }
-        return "The sign-in server did not let the app in. Try again later, or sign in again."
+        if requiresSignIn { return "Your session has ended. Sign in again." }
+        if sessionMayBeSpent { return "The sign-in server gave an answer that cannot be used. Sign in again." }
+        if isTransient { return "The sign-in server cannot be reached at present. Try again in a moment." }
+        if case .refused(let code, _) = reason, Self.deviceCodes.contains(code) {
+            return "The sign-in is not finished. Allow it in the browser, or begin it again."
+        }
+        return Self.misunderstanding
     }
+
+    /// For the people who use the app, where neither they nor time can help.
+    static let misunderstanding =
+        "The sign-in server and this app do not understand each other. Update the app, or ask its maker for help."
 
     /// A mirror without the server's free text: `dump` prints no secret.
     public var customMirror: Mirror {

@@ -189,7 +189,7 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
         }
     }
 
-    /// What happened, to what, and what to do next.
+    /// For programmers and logs: what happened, to what, and what to do next.
     public var description: String {
         switch reason {
         case .refused(let code, _): "No login: \(Self.advice(for: code))"
@@ -226,8 +226,19 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
         }
     }
 
-    /// The same as `description`, for code that shows `localizedDescription`.
-    public var errorDescription: String? { description }
+    /// For the people who use the app, as `localizedDescription`: what happened and what they can do, in English.
+    public var errorDescription: String? {
+        if isDenied || requiresInteraction { return "The sign-in was not finished. Sign in again." }
+        switch reason {
+        case .foreignRedirect, .wrongState, .alreadyAnswered:
+            return "This page belongs to another sign-in. Go back to the app, or begin the sign-in again."
+        case .portTaken:
+            return "Another sign-in is under way on this computer. Finish it, or try again in a moment."
+        default:
+            guard isTransient else { return OAuthError.misunderstanding }
+            return "The sign-in server cannot be reached at present. Try again in a moment."
+        }
+    }
 
     /// A mirror without the server's free text.
     public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }

@@ -45,7 +45,7 @@ public struct BearerSessionError: Error, Hashable, Sendable {
 }
 
 extension BearerSessionError: CustomStringConvertible, LocalizedError {
-    /// What happened, to what, and what to do next.
+    /// For programmers and logs: what happened, to what, and what to do next.
     public var description: String {
         switch reason {
         case .originNotAllowed(let origin):
@@ -63,6 +63,13 @@ extension BearerSessionError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The same as `description`, for code that shows `localizedDescription`.
-    public var errorDescription: String? { description }
+    /// For the people who use the app, as `localizedDescription`: what happened and what they can do, in English.
+    public var errorDescription: String? {
+        switch reason {
+        case .originNotAllowed, .insecureOrigin, .authorizationAlreadySet:
+            "This did not work because of a fault in the app. Update the app, or ask its maker for help."
+        case .unsendableToken: OAuthError.misunderstanding
+        case .bodyTooLong: "The server's answer is too long for this app. Update the app, or ask its maker for help."
+        }
+    }
 }
