@@ -6,8 +6,8 @@ public import Dispatch
 /// An async service, as callback code sees it.
 ///
 /// Calls through one adapter reach the service in the order in which they were made. So a caller that signs out and then asks
-/// is told `signedOut`, and one that invalidates a token is not given it again. For all others a sign-out counts from some
-/// moment between its call and its `done`. Wait for `done` of `signOut(then:)` before you sign in at the service itself.
+/// is told `signedOut`, and one that invalidates a token is not given it again. Other callers may get the
+/// former token until `done` is called. Wait for `done` of `signOut(then:)` before you sign in at the service itself.
 ///
 /// A call of a service of your own begins when the call before has suspended for the first time, so that the service may
 /// answer later calls first. An invalidation is waited for: later calls begin when `invalidate(_:)` has returned.

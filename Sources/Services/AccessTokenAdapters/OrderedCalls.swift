@@ -4,7 +4,7 @@ import AccessTokenCore
 final class OrderedCalls: Sendable {
     typealias Call = @Sendable () async -> Void
 
-    /// The call inside which the present code runs, or began.
+    /// The ordered call that started the present code.
     @TaskLocal private static var enclosing: (calls: ObjectIdentifier, number: Int)?
 
     private let startTask: TaskStarter

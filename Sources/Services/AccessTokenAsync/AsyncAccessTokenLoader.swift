@@ -21,7 +21,7 @@ public protocol AsyncAccessTokenLoader: Sendable {
     ///
     /// **Concurrency** Called in a task of the service's own, once for each sign-out, after the loads of the ended session.
     /// A load that is past its deadline may still be running, and so may the load that has itself signed out. A sign-out
-    /// that comes during this call does not call it again, and ends with it: do not wait for one here.
+    /// during this call joins this call. Do not wait for it here: it ends only when this call ends.
     func signOut() async
 }
 

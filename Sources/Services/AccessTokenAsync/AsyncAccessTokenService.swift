@@ -18,7 +18,7 @@ public import AccessTokenCore
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
-/// | every decision, on a state machine that has the waiters | the actor: a thread of the pool, or the caller's preferred executor, which can block the actor |
+/// | every decision, on a state machine that has the waiters | the actor. It runs on the pool or on the calling task's preferred executor; if that executor blocks, the actor blocks |
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
 /// | the event handler | a thread that all services share |
@@ -216,7 +216,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         load.cancelled.whenFired { task.cancel() }
     }
 
-    /// - Parameter deadline: goes on when the session ends during the load, since others wait no longer than that.
+    /// - Parameter deadline: keeps running after the session has ended: others wait for this load until then.
     private func run(_ load: Load, _ deadline: AccessTokenTimer) async {
         // A load that was overtaken is not begun: the loader would be called after the load's successor.
         guard machine.loadBegins(load) else { return deadline.cancel() }

@@ -8,14 +8,14 @@ public import AccessTokenFoundation
 public struct AccessTokenPolicy: Hashable, Sendable {
     /// A token counts as expired this many seconds before its expiration, that instant included (clause C2).
     ///
-    /// It pays for the way to the server and for clocks that differ. It never uses up more than half of a
-    /// token's life as it was on arrival (clause C4).
+    /// It pays for the way to the server and for clocks that differ. It is at most half of the life that a token has on
+    /// arrival (clause C4).
     public var leeway: TimeInterval
 
-    /// For this many seconds before a token counts as expired, calls are answered at once with it while its
-    /// successor is loaded, once (clause C5).
+    /// Seconds before expiry in which calls still get the token at once, while one load fetches the next token (clause C5).
     ///
-    /// 0 is off. It never uses up more than half of what the leeway leaves of a token's life, for the reason of clause C4.
+    /// 0 is off. It is at most half of the token's life after leeway, so that short-lived tokens do not load at each call
+    /// (clause C4).
     public var refreshAhead: TimeInterval
 
     /// A load that has not answered after this many seconds fails its waiters with

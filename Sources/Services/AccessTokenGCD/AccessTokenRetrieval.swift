@@ -5,7 +5,9 @@ public struct AccessTokenRetrieval: Sendable {
     /// A retrieval that needs no cancelling any more: its answer is on the way.
     public static let answered = AccessTokenRetrieval(onCancel: nil)
 
-    /// Creates a retrieval from what cancels it; `nil` if nothing has to.
+    /// Creates a retrieval.
+    ///
+    /// `onCancel` cancels the call; `nil` means that there is nothing to cancel.
     public init(onCancel: (@Sendable () -> Void)?) {
         self.onCancel = onCancel
     }

@@ -177,7 +177,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         loaderQueue.enqueue { [self] in run(load, deadline) }
     }
 
-    /// - Parameter deadline: goes on when the session ends during the load, since others wait no longer than that.
+    /// - Parameter deadline: keeps running after the session has ended: others wait for this load until then.
     private func run(_ load: Load, _ deadline: AccessTokenTimer) {
         // A load that was overtaken is not begun: the loader would be called after the load's successor.
         guard queue.sync(execute: { machine.loadBegins(load) }) else { return deadline.cancel() }

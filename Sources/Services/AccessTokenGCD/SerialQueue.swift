@@ -2,8 +2,7 @@ package import Dispatch
 
 /// A serial queue, as far as the services need one.
 ///
-/// It is what a `DispatchQueue` does not say of itself that tests need: no code can see whether one is empty. A queue of
-/// theirs runs one block at a time, when they want it to.
+/// `DispatchQueue` cannot say whether it is empty. Tests pass a queue that runs one block at a time, on request.
 package protocol SerialQueue: AnyObject, Sendable {
     /// Runs the block after those that came before it.
     ///

@@ -93,7 +93,7 @@ extension Step {
 
     /// What the loader does from now on.
     public enum Habit: String, Hashable, Sendable, CaseIterable {
-        /// It goes on when its task is cancelled, as many a request does.
+        /// It goes on when its task is cancelled, because real requests often do.
         case ignoresCancellation
         /// It answers a token before it returns.
         case answersAtOnce

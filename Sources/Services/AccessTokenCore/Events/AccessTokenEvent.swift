@@ -6,9 +6,9 @@ public import AccessTokenFoundation
 ///
 /// **Concurrency** Events are delivered one at a time, in the order of the decisions that caused them, on one thread that
 /// all services of the process share. A handler that blocks holds up other events, those of other services too, and
-/// nothing else. At most 1,000 events of a service wait, beside as many that are being delivered. Those that come while so
-/// many wait are dropped, and the next one delivered is ``Kind/eventsLost``. While a service has an event handler, a valid
-/// token is handed out a little slower, since each time is an event.
+/// nothing else. A service queues at most 1,000 events, while up to 1,000 more are being delivered. Further events are
+/// dropped, and ``Kind/eventsLost`` reports how many. While a service has an event handler, a valid token is handed out a
+/// little slower, since each time is an event.
 public struct AccessTokenEvent: Hashable, Sendable {
     /// What kind of event it is: a stable name, fit for a metric's label.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {

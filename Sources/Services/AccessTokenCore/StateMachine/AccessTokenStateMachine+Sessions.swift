@@ -3,8 +3,9 @@ package import AccessTokenFoundation
 extension AccessTokenStateMachine {
     // MARK: Sessions
 
-    /// A session began, with this token or with one that has to be loaded; whatever an older session's load brings is ignored
-    /// from now on (O2).
+    /// A session began.
+    ///
+    /// Its token is given, or has to be loaded. From now on, answers of loads of older sessions are ignored (O2).
     ///
     /// Those who waited for a load of the former session are answered with the token. If there is none, or one that has
     /// expired, they go on to wait, for a load of this session. That load starts when the former one has ended, or is past its
@@ -24,11 +25,10 @@ extension AccessTokenStateMachine {
 
     /// The session ended: answer all who wait (O1), and everybody until the next sign-in (O3).
     ///
-    /// Cancel the loads that are
-    /// running, and have the loader forget the session when they are over.
+    /// Cancel the loads that are running. When they are over, the loader forgets the session.
     ///
-    /// A loader that signs out while it forgets would have the session forgotten again, and so for ever: that sign-out joins
-    /// the one that is under way.
+    /// A loader that signs out while it forgets would start the next forgetting, for ever. That sign-out joins the present
+    /// one.
     ///
     /// - Parameters:
     ///   - loads: the loads inside which the caller is. The caller does not wait for such a load, which would wait for itself.

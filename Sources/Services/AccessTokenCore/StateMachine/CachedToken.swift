@@ -1,6 +1,8 @@
 public import AccessTokenFoundation
 
-/// A token, and until when it is good: worked out once, on arrival: a retrieval only compares.
+/// A token with its deadlines.
+///
+/// The deadlines are computed once, when the token arrives. A retrieval only compares.
 @usableFromInline
 package struct CachedToken: Sendable {
     @usableFromInline package let token: AccessToken

@@ -34,6 +34,6 @@ package struct LoadContext: Sendable {
     /// The context of the present code, if its load is running.
     package static var running: LoadContext? { current.flatMap { $0.ended.hasFired ? nil : $0 } }
 
-    /// The loads inside which the present code runs, or began.
+    /// The loads that started the present code.
     package static var currentLoads: [LoadID] { current?.loads ?? [] }
 }

@@ -1,4 +1,4 @@
-/// One load of one service: whose an answer or a deadline is, and which load a caller is inside of.
+/// Identifies one load of one service: answers, deadlines and callers inside a load carry it.
 package struct LoadID: Hashable, Sendable {
     package let service: ServiceID
 
