@@ -221,6 +221,8 @@ extension ServiceContract {
         let load = try await run.given("L1") {
             let load = try await run.nextLoad()
             try await run.answer(load, end == .success ? .success(old) : .failed)
+            // A service may try several times.
+            if end != .success { try await run.failLoads(until: [earlier]) }
             _ = try await run.answer(of: earlier, expecting: "an answer")
             return load
         }

@@ -25,6 +25,7 @@ struct ScriptSearch: Sendable {
     /// Seconds after which no batch is begun once something was found: a subject that is silent takes long for each script.
     private var longestSearch: TimeInterval { max(15, Double(scripts) * 0.04) }
     private static let mostTries = 3
+    private static let mostShorterScripts = 100
 
     let subject: ContractSubject
     let scripts: Int
@@ -133,11 +134,15 @@ struct ScriptSearch: Sendable {
         let first = await script.played(on: subject, .patient(timeLimit), tolerating: tolerated, notes: notes)
         if first.isSlow { return .slow }
         guard let clause = first.clause else { return .unconfirmed }
-        let end = ContinuousClock.now.advanced(by: .seconds(6))
+        let tried = Locked(0)
         let blocked = Locked(0)
         let shortest = await first.script.shortened { shorter in
-            // Threads that are blocked stay so.
-            guard ContinuousClock.now < end, blocked.withLock({ $0 }) < 8 else { return false }
+            let count = tried.withLock { tried in
+                tried += 1
+                return tried
+            }
+            // A silent script takes a time limit for each try, and threads that are blocked stay so.
+            guard count <= Self.mostShorterScripts, blocked.withLock({ $0 }) < 8 else { return false }
             let outcome = await shorter.played(on: subject, .hasty, tolerating: tolerated, notes: notes)
             if outcome.isBlocked { blocked.withLock { $0 += 1 } }
             return outcome.clause == clause

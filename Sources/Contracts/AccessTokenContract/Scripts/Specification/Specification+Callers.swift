@@ -38,6 +38,8 @@ extension Specification {
 
     /// A caller's server has rejected this token.
     mutating func reject(_ value: String) {
+        // Some load at once, for callers that are to come.
+        if !isStrict { facts.mayLoadUnasked = true }
         let sure = sure(facts)
         let isInHandler =
             switch step {
@@ -52,8 +54,6 @@ extension Specification {
         if sure?.value == value {
             facts.lack = "I1"
             facts.replaced = (value, "I4")
-            // Some load at once, for callers that are to come.
-            if !isStrict { facts.mayLoadUnasked = true }
         } else {
             facts.sureToken(isSureBy: "I2") { $0.value != value }
         }

@@ -42,7 +42,8 @@ extension Specification {
             let observed = "load \(number) was started while load \(other.number) was running"
             return fault("O9", "no load until the one of the former session has ended", observed)
         }
-        if facts.mayLoadAhead || facts.mayLoadUnasked { return }
+        // Some try again at once what has failed, a load ahead too.
+        if facts.mayLoadAhead || facts.mayLoadUnasked || !isStrict && facts.justFailed != nil { return }
         if let sure, !load.isForced {
             guard isFresh(sure, facts) else { return }
             return fault(sure.sure ?? "C1", "no load while \(sure.name) is valid", "load \(number) was started")
