@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import Dispatch
 import Foundation
 
 /// Plays random scripts on new services of a subject, and looks for the shortest ones that break clauses.
@@ -37,7 +38,7 @@ struct ScriptSearch: Sendable {
 
     /// - Parameter broken: clauses that the subject is known to break.
     func run(broken: Set<String>) async -> Result {
-        let start = ContinuousClock.now
+        let start = DispatchTime.now()
         var result = Result()
         result.count.seed = seed
         var tolerated = broken.union(ServiceContract.clauses.map(\.id).filter { !clauses.contains($0) })
@@ -45,7 +46,7 @@ struct ScriptSearch: Sendable {
         var blocked = 0
         var next = 0
         while next < scripts, result.findings.count < Self.mostFindings, blocked < Self.mostBlockedScripts,
-            hasFoundNothing(result, blocked) || (ContinuousClock.now - start) / .seconds(1) < longestSearch
+            hasFoundNothing(result, blocked) || Self.seconds(since: start) < longestSearch
         {
             let outcomes = await play(next..<min(scripts, next + Self.batch), tolerated)
             next += Self.batch
@@ -70,6 +71,10 @@ struct ScriptSearch: Sendable {
         return result
     }
 
+    private static func seconds(since start: DispatchTime) -> TimeInterval {
+        Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
+    }
+
     /// A right subject on a busy machine is looked at as long as one on an idle machine.
     private func hasFoundNothing(_ result: Result, _ blocked: Int) -> Bool {
         result.findings.isEmpty && blocked == 0
@@ -88,7 +93,7 @@ struct ScriptSearch: Sendable {
                         return next
                     }
                     guard index < indices.upperBound else { return }
-                    let outcome = await play(seed &+ UInt64(index) &* 1_000_003, tolerated)
+                    let outcome = await play(seed &+ UInt64(index) * 1_000_003, tolerated)
                     outcomes.withLock { $0[index - indices.lowerBound] = outcome }
                 }
             }
