@@ -1,6 +1,7 @@
 public import AccessTokenAsync
-import AccessTokenCore
+public import AccessTokenCore
 public import AccessTokenGCD
+public import Foundation
 
 /// One service per account, made on demand, and never two for one account.
 ///
@@ -13,30 +14,46 @@ public import AccessTokenGCD
 ///
 /// **Concurrency** Can be used from any thread, with services of either kind.
 public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Sendable>: Sendable {
-    @usableFromInline
-    struct Entry {
-        @usableFromInline
-        let service: Service
-        /// How many sign-outs are under way: the service stays until the last one is done.
-        var signOuts = 0
-    }
-
     private let make: @Sendable (Account) -> Service
+    private let limits: AccountLimits?
     @usableFromInline
-    let entries = Locked<[Account: Entry]>([:])
+    let table: Locked<AccountTable<Account, Service>>
 
-    /// Creates accounts without any service.
+    /// Creates accounts without any service, of which each stays until its account is signed out.
     ///
     /// - Parameter make: makes the service of an account; it must not ask these accounts for anything, and is not to
     ///   take long: others wait for it.
     public init(make: @escaping @Sendable (Account) -> Service) {
         self.make = make
+        limits = nil
+        table = Locked(AccountTable())
+    }
+
+    /// Creates accounts without any service, of which those that are not used are let go.
+    ///
+    /// The account stays signed in: its credential is in the store, and its next call has a service made. A service that is
+    /// let go lives on while it loads, while anybody waits for it, or while your code keeps a reference to it. Until that
+    /// ends, the account gets the same service again, and never a second one.
+    ///
+    /// - Parameters:
+    ///   - idleLimit: seconds without a call of ``service(for:)`` after which a service is let go; it may stay for half as
+    ///     long again.
+    ///   - most: how many services are kept; beyond that, the tenth that was not used for the longest time is let go.
+    ///   - clock: timers.
+    ///   - make: as above.
+    public init(
+        idleLimit: TimeInterval,
+        most: Int = .max,
+        clock: any AccessTokenClock = SystemClock(),
+        make: @escaping @Sendable (Account) -> Service
+    ) where Service: AnyObject {
+        self.make = make
+        limits = AccountLimits(idleLimit: idleLimit, most: most, clock: clock)
+        table = Locked(AccountTable { service in { [weak service] in service } })
     }
 
     /// The accounts that have a service, in no order.
-    public var accounts: [Account] {
-        entries.withLock { Array($0.keys) }
-    }
+    public var accounts: [Account] { table.withLock { $0.services }.map(\.account) }
 
     /// The account's service, which is made if there is none.
     ///
@@ -44,34 +61,57 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
     /// load with the credential that is being removed.
     @inlinable
     public func service(for account: Account) -> Service {
-        entries.withLock { $0[account]?.service } ?? newService(for: account)
+        table.withLock { $0.use(account) } ?? newService(for: account)
     }
 
     @usableFromInline
     func newService(for account: Account) -> Service {
-        entries.withLock { entries in
-            // Another caller may have been faster.
-            let entry = entries[account] ?? Entry(service: make(account))
-            entries[account] = entry
-            return entry.service
+        let (service, isSweepNext) = table.withLock { table in
+            (table.service(for: account, orMadeBy: make), limits != nil && table.planSweep())
+        }
+        if let limits {
+            if release({ $0.letGoBeyond(limits.most) }) > 0 { forgetReleased() }
+            if isSweepNext { planSweep(limits) }
+        }
+        return service
+    }
+
+    /// The services leave the lock before they are released: they may have much to do then.
+    private func release(_ choose: (inout AccountTable<Account, Service>) -> [Service]) -> Int {
+        table.withLock { choose(&$0) }.count
+    }
+
+    private func forgetReleased() { _ = release { $0.forgetReleased() } }
+
+    private func planSweep(_ limits: AccountLimits) {
+        _ = limits.clock.schedule(after: limits.idleLimit / 2) { [weak self] in
+            guard let self else { return }
+            _ = release { $0.letGoIdle() }
+            // Also those that lived on after an earlier sweep.
+            forgetReleased()
+            if table.withLock({ $0.planSweep() }) { planSweep(limits) }
         }
     }
 
     fileprivate func beginSignOut(_ account: Account) -> Service {
-        entries.withLock { entries in
-            var entry = entries[account] ?? Entry(service: make(account))
-            entry.signOuts += 1
-            entries[account] = entry
-            return entry.service
-        }
+        table.withLock { $0.beginSignOut(account, orMadeBy: make) }
     }
 
     fileprivate func endSignOut(_ account: Account) {
         // The service leaves the lock before it is released: it may have much to do then.
-        _ = entries.withLock { entries -> Entry? in
-            entries[account]?.signOuts -= 1
-            return entries[account]?.signOuts == 0 ? entries.removeValue(forKey: account) : nil
-        }
+        _ = table.withLock { $0.endSignOut(account) }
+    }
+}
+
+private struct AccountLimits: Sendable {
+    let idleLimit: TimeInterval
+    let most: Int
+    let clock: any AccessTokenClock
+
+    init(idleLimit: TimeInterval, most: Int, clock: any AccessTokenClock) {
+        self.idleLimit = idleLimit > 0 ? idleLimit : 1
+        self.most = max(1, most)
+        self.clock = clock
     }
 }
 

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenContract
 import Foundation
 import TestSupport
 import Testing
@@ -32,6 +33,22 @@ struct AccessTokenAccountsTests {
             isUnderWay.happen()
             await mayEnd.wait()
         }
+    }
+
+    /// The load of account "a" ends when the test says so.
+    private struct HeldLoader: AsyncAccessTokenLoader {
+        let isAsked, mayAnswer: Event
+        let account: String
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken {
+            if account == "a" {
+                isAsked.happen()
+                await mayAnswer.wait()
+            }
+            return AccessToken(value: account)
+        }
+
+        func signOut() async {}
     }
 
     private let workshop = Workshop()
@@ -72,6 +89,83 @@ struct AccessTokenAccountsTests {
         await service.isUnderWay.wait()
         #expect(accounts.service(for: "a") === service)
         await accounts.signOut("a")
+        #expect(accounts.service(for: "a") === service)
+        service.mayEnd.happen()
+        await slow.value
+        #expect(accounts.accounts.isEmpty)
+    }
+
+    // MARK: Letting go
+
+    @Test func `a service that nobody uses is let go, and made anew at the next call`() {
+        let clock = ManualClock()
+        let accounts = AccessTokenAccounts(idleLimit: 60, clock: clock) { [workshop] in workshop.actor(for: $0) }
+        // They have not loaded: the task of a load that has ended still has its service for a moment.
+        _ = (accounts.service(for: "a"), accounts.service(for: "b"))
+        clock.advance(by: 30)
+        _ = accounts.service(for: "b")
+        clock.advance(by: 30)
+        #expect(Set(accounts.accounts) == ["a", "b"])
+        clock.advance(by: 30)
+        #expect(accounts.accounts == ["b"])
+        _ = accounts.service(for: "a")
+        #expect(workshop.counts == ["a": 2, "b": 1])
+        for _ in 1...3 { clock.advance(by: 30) }
+        #expect(accounts.accounts.isEmpty)
+        #expect(clock.pendingTimers == 0)
+    }
+
+    @Test func `a service that loads, or that somebody has, is the account's own for as long`() async throws {
+        let (clock, isAsked, mayAnswer) = (ManualClock(), Event(), Event())
+        let accounts = AccessTokenAccounts<String, AsyncAccessTokenService>(idleLimit: 60, clock: clock) { account in
+            AsyncAccessTokenService(loader: HeldLoader(isAsked: isAsked, mayAnswer: mayAnswer, account: account))
+        }
+        let kept = accounts.service(for: "kept")
+        let call = Task { try await accounts.service(for: "a").token() }
+        await isAsked.wait()
+        clock.advance(by: 30)
+        clock.advance(by: 30)
+        clock.advance(by: 30)
+        #expect(Set(accounts.accounts) == ["kept", "a"])
+        #expect(accounts.service(for: "kept") === kept)
+        let second = Task { try await accounts.service(for: "a").token() }
+        mayAnswer.happen()
+        #expect(try await (call.value.value, second.value.value) == ("a", "a"))
+    }
+
+    @Test func `beyond so many services those go that were not used for the longest time`() async {
+        let accounts = AccessTokenAccounts(idleLimit: 60, most: 20, clock: ManualClock()) { [workshop] in
+            workshop.actor(for: $0)
+        }
+        for number in 1...20 { _ = accounts.service(for: "\(number)") }
+        _ = accounts.service(for: "1")
+        #expect(accounts.accounts.count == 20)
+        _ = accounts.service(for: "21")
+        #expect(Set(accounts.accounts) == Set(["1", "21"] + (4...20).map(String.init)))
+    }
+
+    @Test func `services that live on do not have others let go in their place, and leave the lock to be released`() {
+        final class Session: Sendable {}
+        var table = AccountTable<Int, Session> { session in { [weak session] in session } }
+        var kept = (1...21).map { number in table.service(for: number) { _ in Session() } }
+        #expect(Set(table.letGoBeyond(20).map(ObjectIdentifier.init)) == Set(kept[...1].map(ObjectIdentifier.init)))
+        #expect(table.letGoBeyond(20).isEmpty)
+        #expect(table.forgetReleased().count == 2)
+        #expect(table.use(1) === kept[0])
+        #expect(table.letGoBeyond(20).isEmpty)
+        kept.removeAll()
+        #expect(table.forgetReleased().isEmpty)
+        #expect(Set(table.services.map(\.account)) == Set([1] + (3...21)))
+    }
+
+    @Test func `a service that signs out is not let go`() async {
+        let clock = ManualClock()
+        let accounts = AccessTokenAccounts<String, SlowService>(idleLimit: 60, clock: clock) { _ in SlowService() }
+        let slow = Task { await accounts.signOut("a") }
+        while accounts.accounts.isEmpty { await Task.yield() }
+        let service = accounts.service(for: "a")
+        await service.isUnderWay.wait()
+        for _ in 1...4 { clock.advance(by: 30) }
         #expect(accounts.service(for: "a") === service)
         service.mayEnd.happen()
         await slow.value
