@@ -109,8 +109,43 @@ struct CredentialFolder: Sendable {
         }
     }
 
+    /// The file that becomes the next record, opened before there is one.
+    ///
+    /// Whoever has it needs no further descriptor to save what an exchange brings.
+    final class NextRecord: Sendable {
+        fileprivate let file: FileDescriptor
+
+        fileprivate init(_ file: consuming FileDescriptor) { self.file = file }
+    }
+
+    /// Opens the next record.
+    func openNextRecord(in folder: borrowing FileDescriptor) throws -> NextRecord {
+        _ = unsafe unlinkat(folder.number, Self.temporaryName, 0)
+        let file = try FileDescriptor.open(Self.temporaryName, O_WRONLY | O_CREAT | O_EXCL, in: folder.number)
+        do {
+            // A umask may have taken rights away from the owner.
+            guard fchmod(file.number, 0o600) == 0 else { throw SystemCallFailure("fchmod") }
+            try protect(Self.temporaryName)
+        } catch {
+            removeNextRecord(in: folder)
+            throw error
+        }
+        return NextRecord(file)
+    }
+
+    /// Removes a next record that was not written.
+    func removeNextRecord(in folder: borrowing FileDescriptor) {
+        _ = unsafe unlinkat(folder.number, Self.temporaryName, 0)
+    }
+
+    /// What an update throws when the process, or the system, has no descriptor left.
+    func noDescriptor(_ error: any Error) -> CredentialStoreError? {
+        guard let failure = error as? SystemCallFailure, [EMFILE, ENFILE].contains(failure.code) else { return nil }
+        return self.error(for: failure, at: recordPlace)
+    }
+
     /// Puts a record in the place of the present one: after a power cut there is the one or the other, and whole.
-    func replaceRecord(with data: Data, in folder: borrowing FileDescriptor) throws {
+    func replaceRecord(with data: Data, by next: NextRecord?, in folder: borrowing FileDescriptor) throws {
         let temporaryName = Self.temporaryName
         guard data.count <= Self.longestRecord else {
             throw CredentialStoreError.unavailable(
@@ -119,13 +154,9 @@ struct CredentialFolder: Sendable {
             )
         }
         do {
-            _ = unsafe unlinkat(folder.number, temporaryName, 0)
-            let file = try FileDescriptor.open(temporaryName, O_WRONLY | O_CREAT | O_EXCL, in: folder.number)
-            // A umask may have taken rights away from the owner.
-            guard fchmod(file.number, 0o600) == 0 else { throw SystemCallFailure("fchmod") }
-            try protect(temporaryName)
-            try file.append(data)
-            try file.flush()
+            let next = try next ?? openNextRecord(in: folder)
+            try next.file.append(data)
+            try next.file.flush()
             guard unsafe renameat(folder.number, temporaryName, folder.number, Self.recordName) == 0 else {
                 throw SystemCallFailure("rename")
             }

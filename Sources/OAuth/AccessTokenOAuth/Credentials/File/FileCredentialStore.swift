@@ -64,9 +64,20 @@ public final class FileCredentialStore: PlacedCredentialStore {
     @concurrent public func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
         try await mutex.withLock { lock in
             let old = try read(in: lock.folder)
+            var next: CredentialFolder.NextRecord?
+            do {
+                next = try folder.openNextRecord(in: lock.folder)
+            } catch {
+                // The body must not send what could not be saved. A full disk still lets a record be removed.
+                if let error = folder.noDescriptor(error) { throw error }
+            }
+            defer {
+                if next != nil { try? lock.whileHeld { folder.removeNextRecord(in: lock.folder) } }
+            }
             guard let new = StoredRecord.applying(try await body(old?.record), to: old) else { return old?.record }
             do {
-                try write(new, with: lock)
+                try write(new, by: next, with: lock)
+                next = nil
             } catch {
                 if !folder.isPresent(lock.folder) { lost.withLock { $0 = old } }
                 throw error
@@ -93,12 +104,16 @@ public final class FileCredentialStore: PlacedCredentialStore {
         return try coder.record(from: data)
     }
 
-    private func write(_ record: StoredRecord, with lock: FolderLock) throws {
+    private func write(
+        _ record: StoredRecord,
+        by next: CredentialFolder.NextRecord? = nil,
+        with lock: FolderLock
+    ) throws {
         let data = try coder.data(of: record)
         guard folder.isPresent(lock.folder) else { throw folder.removed }
         try lock.whileHeld {
             do {
-                try folder.replaceRecord(with: data, in: lock.folder)
+                try folder.replaceRecord(with: data, by: next, in: lock.folder)
             } catch  where record.credential == nil {
                 // A full disk has no room for the version. Without a record it goes on by the time.
                 guard (try? folder.removeRecord(in: lock.folder)) != nil else { throw error }

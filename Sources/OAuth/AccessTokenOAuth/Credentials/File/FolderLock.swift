@@ -40,14 +40,9 @@ final class FolderLock: Sendable {
     ) async throws -> FolderLock {
         var left = limit
         var pause = pauses.first
-        var lock = try FolderLock(place)
         while true {
             try Task.checkCancellation()
-            if try lock.tryToLock() {
-                if lock.isPresent { return lock }
-                // The folder was replaced after it had been opened; the lock is on what no process uses any more.
-                lock = try FolderLock(place)
-            }
+            if let lock = try lockAtOnce(place) { return lock }
             guard left > 0 else { throw CredentialStoreError.busy }
             // Those who wait are not to try all at the same moment.
             let length = min(left, pause * .random(in: 0.5...1))
@@ -55,6 +50,15 @@ final class FolderLock: Sendable {
             left -= length
             pause = min(pauses.longest, pause * 2)
         }
+    }
+
+    /// The lock, unless somebody has it.
+    ///
+    /// Nobody who waits keeps the folder open: a thousand may wait.
+    private static func lockAtOnce(_ place: CredentialFolder) throws -> FolderLock? {
+        let lock = try FolderLock(place)
+        // A folder that was replaced after it had been opened is one that no process uses any more.
+        return try lock.tryToLock() && lock.isPresent ? lock : nil
     }
 
     /// Gives the lock up, unless that was done before.
