@@ -1,0 +1,72 @@
+import AccessTokenContract
+import AccessTokenCore
+import AccessTokenOAuth
+import Foundation
+import Testing
+
+@Suite("A watch and a socket have the next token when they need it")
+struct DevicesTests {
+    @Test func `a watch gets the phone's token, and a new one for a token that was rejected`() async throws {
+        let endpoint = YourEndpoint()
+        let loader = AsyncCode.RotatingLoader(endpoint: endpoint, refreshToken: "first")
+        let phone = AsyncAccessTokenService(loader: loader)
+        let watch = AsyncAccessTokenService(loader: PhoneLoader(phone: YourPhone(tokens: phone)))
+        let first = try await watch.token()
+        #expect(first == phone.currentToken)
+        await watch.invalidate(first)
+        let second = try await watch.token()
+        #expect(second != first)
+        #expect(endpoint.requests == 2)
+
+        // The phone was faster: its token is taken, and nothing is loaded for the watch.
+        await phone.invalidate(second)
+        let third = try await phone.token()
+        await watch.invalidate(second)
+        #expect(try await watch.token() == third)
+        #expect(endpoint.requests == 3)
+    }
+
+    private struct HourLoader: AsyncAccessTokenLoader {
+        let clock: ManualClock
+        let count = Counter()
+
+        func load(replacing old: AccessToken?) async throws -> AccessToken {
+            AccessToken(value: "token \(count.next())", expiration: clock.now + 3600)
+        }
+    }
+
+    private final class Counter: Sendable {
+        private let count = Locked(0)
+
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+
+    private final class Told: Sendable {
+        private let state = Locked<[String]>([])
+
+        var tokens: [String] { state.withLock { $0 } }
+
+        func add(_ token: String) { state.withLock { $0.append(token) } }
+    }
+
+    @Test func `a socket is told each token once, 30 seconds before the former one expires`() async {
+        let clock = ManualClock()
+        let told = Told()
+        let start = clock.now
+        let service = AsyncAccessTokenService(loader: HourLoader(clock: clock), clock: clock)
+        let socket = YourSocket { token in
+            told.add("\(token) at \(Int(clock.now.timeIntervalSince(start))) s")
+        }
+        let session = SocketSession(tokens: service, socket: socket, now: { clock.now }) { seconds in
+            if told.tokens.count == 3 { throw CancellationError() }
+            clock.advance(by: seconds)
+        }
+        await #expect(throws: CancellationError.self) { try await session.keepAuthorized() }
+        #expect(told.tokens == ["token 1 at 0 s", "token 2 at 3570 s", "token 3 at 7140 s"])
+    }
+}
