@@ -14,7 +14,9 @@ public struct AuthorizationServerClient: Hashable, Sendable, CustomStringConvert
 
     /// A client without a secret, as apps are: it can log in, and refresh.
     ///
-    /// - Parameter redirectURIs: to the letter, but for the port of one that is on this machine.
+    /// - Parameters:
+    ///   - id: the client's name, which it sends with each request.
+    ///   - redirectURIs: to the letter, but for the port of one that is on this machine.
     public static func `public`(
         _ id: String,
         redirectURIs: [String] = AuthorizationServerClient.loopbackRedirectURIs
