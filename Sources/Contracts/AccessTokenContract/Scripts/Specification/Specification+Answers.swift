@@ -110,6 +110,9 @@ extension Specification {
     // MARK: Errors
 
     private mutating func judge(_ error: any Error, givenTo call: Facts.Call, _ moments: [Facts]) {
+        // A load that waits for one of the former session may begin and be overdue while the time passes.
+        let waitedForFormerLoad = moments.contains { $0.running.isEmpty && !$0.formerLoads.isEmpty }
+        if let deadline = policy.loadDeadline, passing >= deadline, waitedForFormerLoad { return isSpoiled = true }
         let who = "caller \(call.number)"
         let mapped = errors(error)
         let own = moments.compactMap { $0.calls[call.number] }
@@ -152,9 +155,6 @@ extension Specification {
     private mutating func judgeWithoutReason(_ error: any Error, givenTo call: Facts.Call, _ moments: [Facts]) {
         // Some refuse callers for a while after many loads.
         if facts.loads.count >= loadLimit { return isSpoiled = true }
-        // A load that waits for one of the former session may begin and be overdue while the time passes.
-        let waitedForFormerLoad = moments.contains { $0.running.isEmpty && !$0.formerLoads.isEmpty }
-        if let deadline = policy.loadDeadline, passing >= deadline, waitedForFormerLoad { return isSpoiled = true }
         let who = "caller \(call.number)"
         if let sure = sure(facts), !call.isForced {
             return fault(sure.sure ?? "C1", "\(who) to get \(sure.name)", error.inReports)
