@@ -18,8 +18,8 @@ let features: [SwiftSetting] = [
 let isChecked = Context.environment["ACCESS_TOKEN_SERVICE_CHECKS"] != nil
 let settings = features + (isChecked ? [.treatAllWarnings(as: .error)] : [])
 
-// What an app links runs on the oldest of these. Our tests use clocks and executors that are newer, which a Mac only builds
-// for newer systems: set the variable there.
+// What an app links runs on the oldest of these. Our tests use clocks and executors that are newer, which a Mac only
+// builds for newer systems: set the variable there.
 let oldest: [SupportedPlatform] = [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)]
 let newer: [SupportedPlatform] = [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)]
 

@@ -2,8 +2,8 @@
 //
 //   availability MINIMUMS SYMBOL-GRAPHS INDEX-STORE FOLDER
 //
-// Prints each use in FOLDER of a symbol that one of Apple's platforms has had only since a version after MINIMUMS
-// ("iOS 15, macOS 12"), unless the use stands inside `@available` or `#available` of that version, or inside code that is
+// Prints each use in FOLDER of a symbol that one of Apple's platforms has had only since a version after MINIMUMS ("iOS
+// 15, macOS 12"), unless the use stands inside `@available` or `#available` of that version, or inside code that is
 // compiled for other platforms only. The platforms' modules for Linux keep these versions, so Linux can tell.
 
 import Foundation
@@ -299,7 +299,8 @@ struct Failure: Error, CustomStringConvertible {
 enum Availability {
     /// Symbols whose versions on Linux are not those of Apple's platforms, with the reason.
     static let exceptions = [
-        // String.data(using:): Foundation has had it since iOS 2. FoundationEssentials says iOS 18, and is no module there.
+        // String.data(using:): Foundation has had it since iOS 2. FoundationEssentials says iOS 18, and is no module
+        // there.
         "s:SS20FoundationEssentialsE4data5using20allowLossyConversionAA4DataVSgSSAAE8EncodingV_SbtF"
     ]
 

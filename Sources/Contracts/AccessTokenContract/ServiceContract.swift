@@ -4,8 +4,8 @@ public import Foundation
 ///
 /// It imports no test framework; a host of a few lines runs it from XCTest or Swift Testing.
 public enum ServiceContract {
-    /// All clauses: loading, caching, failure, single flight, invalidation, sessions, cancellation, deadlines, delivery,
-    /// reentrance, and loaders that call their own service.
+    /// All clauses: loading, caching, failure, single flight, invalidation, sessions, cancellation, deadlines,
+    /// delivery, reentrance, and loaders that call their own service.
     public static let clauses: [ContractClause] =
         caching + failure + singleFlight + invalidation + sessions + cancellation + deadlines + delivery + reentrance
         + loaderCalls
@@ -23,13 +23,13 @@ public enum ServiceContract {
 
     /// Verifies clauses that the subject's features select, one after the other, and then plays random scripts.
     ///
-    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject does
-    /// not even load (L1), nothing else is run. The article Clauses says how a clause is judged, and the article Scripts what
-    /// a script is. Another `seed` plays other scripts; `scripts: 0` plays none.
+    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject
+    /// does not even load (L1), nothing else is run. The article Clauses says how a clause is judged, and the article
+    /// Scripts what a script is. Another `seed` plays other scripts; `scripts: 0` plays none.
     ///
-    /// A subject that takes more than `timeLimit` seconds for one step counts as silent; give it more on a busy machine.
-    /// `onProgress` is told before and after each clause; by default that is what is left of a report if the subject ends the
-    /// process.
+    /// A subject that takes more than `timeLimit` seconds for one step counts as silent; give it more on a busy
+    /// machine. `onProgress` is told before and after each clause; by default that is what is left of a report if the
+    /// subject ends the process.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public static func verify(
         _ subject: ContractSubject,

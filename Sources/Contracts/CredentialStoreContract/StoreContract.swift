@@ -19,8 +19,9 @@ public enum StoreContract {
 
     /// Verifies clauses that the subject's features select, one after the other, each in a new place.
     ///
-    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject does
-    /// not even keep a credential (K1), nothing else is run. The parameters are those of the contract for services.
+    /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject
+    /// does not even keep a credential (K1), nothing else is run. The parameters are those of the contract for
+    /// services.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public static func verify(
         _ subject: StoreSubject,

@@ -10,7 +10,8 @@ public struct StoreSubject: Sendable {
     /// What it can do; clauses that need more are skipped, visibly.
     public let features: StoreFeatures
 
-    /// The ids of the ``StoreContract/conventions`` that it promises to follow; breaking any other is advice, and no defect.
+    /// The ids of the ``StoreContract/conventions`` that it promises to follow; breaking any other is advice, and no
+    /// defect.
     public let promises: Set<String>
 
     package let errors: @Sendable (any Error) -> any Error
@@ -25,8 +26,9 @@ public struct StoreSubject: Sendable {
     /// `open` opens the store of a fixture, which is empty at first; with the feature ``StoreFeatures/openings`` it is
     /// called several times for one fixture.
     ///
-    /// `loseExclusion` takes the exclusion away from whoever is inside, and returns when the next one may go in: it cuts the
-    /// connections to a database, or lets a lease run out. With it, the subject has ``StoreFeatures/losesExclusion``.
+    /// `loseExclusion` takes the exclusion away from whoever is inside, and returns when the next one may go in: it
+    /// cuts the connections to a database, or lets a lease run out. With it, the subject has
+    /// ``StoreFeatures/losesExclusion``.
     public init(
         _ name: String,
         features: StoreFeatures = [],

@@ -31,8 +31,8 @@ package actor PostgresConnection {
 
     /// What each connection is set to, as far as the server knows it.
     ///
-    /// A database may be set to acknowledge commits that can be lost, which a credential must not be. A machine that has
-    /// vanished is noticed by the server after a minute.
+    /// A database may be set to acknowledge commits that can be lost, which a credential must not be. A machine that
+    /// has vanished is noticed by the server after a minute.
     private static let settings = """
         SELECT set_config(name, value, false) FROM (VALUES
             ('lock_timeout', '2000'), ('statement_timeout', '10000'), ('idle_session_timeout', '0'),

@@ -10,23 +10,23 @@ public import Foundation
 /// let store = stores.store(for: "partner-api")
 /// ```
 ///
-/// Have one object for a database in a process: its accounts share a small pool of connections. An update takes its account's
-/// row by a statement, and writes by another one. Between them runs the body, and no connection and no lock of a row is
-/// held. The table, `access_token_credentials`, is made by the first update.
+/// Have one object for a database in a process: its accounts share a small pool of connections. An update takes its
+/// account's row by a statement, and writes by another one. Between them runs the body, and no connection and no lock
+/// of a row is held. The table, `access_token_credentials`, is made by the first update.
 ///
-/// **Concurrency** One body of an account runs at a time, in all processes and machines; those that wait hold no thread and no
-/// connection, and are not served in the order in which they came. No call blocks a thread of the pool for tasks. Take-over,
-/// connections and clocks are described by ``AccessTokenPostgres``.
+/// **Concurrency** One body of an account runs at a time, in all processes and machines; those that wait hold no thread
+/// and no connection, and are not served in the order in which they came. No call blocks a thread of the pool for
+/// tasks. Take-over, connections and clocks are described by ``AccessTokenPostgres``.
 ///
-/// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run; a statement that runs is
-/// waited for. A body that runs is its own task's matter, and is written all the same.
+/// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run; a statement that
+/// runs is waited for. A body that runs is its own task's matter, and is written all the same.
 ///
 /// **Failure** `CredentialStoreError`:
 /// - `unreadable`: the record is damaged, or its seal cannot be opened. It is left as it is; ``reset(_:)`` removes it.
-/// - `unavailable`: the server cannot be reached, or refused a statement. If the connection broke while the record was being
-///   written, it may have been written or not: read it again before you write. An `OAuthLoader` does.
-/// - `superseded`: another process has written while the body ran, since the connections of this one were cut. Nothing was
-///   written.
+/// - `unavailable`: the server cannot be reached, or refused a statement. If the connection broke while the record was
+///   being written, it may have been written or not: read it again before you write. An `OAuthLoader` does.
+/// - `superseded`: another process has written while the body ran, since the connections of this one were cut. Nothing
+///   was written.
 public final class PostgresCredentialStores: Sendable {
     /// How many connections are open at once if nothing else is said, beside the one that shows that the process lives.
     public static let usualConnections = 8

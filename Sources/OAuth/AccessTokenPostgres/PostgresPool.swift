@@ -7,8 +7,8 @@ import Foundation
 
 /// A few connections for many accounts: each is taken for a statement or two, and never while a body runs.
 ///
-/// Connections are opened when they are needed first, and closed when none was needed for a while. Those who wait for one hold
-/// no thread, and are served in the order in which they came.
+/// Connections are opened when they are needed first, and closed when none was needed for a while. Those who wait for
+/// one hold no thread, and are served in the order in which they came.
 final class PostgresPool: Sendable {
     private typealias Waiters = TimedWaiters<State, Result<PostgresConnection, any Error>>
 
@@ -50,7 +50,8 @@ final class PostgresPool: Sendable {
     ///
     /// They are run once more if the connection breaks, and so must do no harm the second time.
     ///
-    /// - Parameter limit: seconds to wait for a connection, and until then a cancelled task waits no longer; `nil` waits on.
+    /// - Parameter limit: seconds to wait for a connection, and until then a cancelled task waits no longer; `nil`
+    ///   waits on.
     func run<Value: Sendable>(
         within limit: TimeInterval? = nil,
         _ statements: @Sendable (isolated PostgresConnection) throws(PostgresFailure) -> Value

@@ -51,7 +51,8 @@ package struct PostgresServer: Sendable {
         name = "PostgreSQL on \(host)\(port)" + (options["dbname"].map { ", database \($0)" } ?? "")
     }
 
-    /// Whether no part of a password was taken for an address, as happens to a URL with an @ or a slash in the password.
+    /// Whether no part of a password was taken for an address, as happens to a URL with an @ or a slash in the
+    /// password.
     private static func isPlain(_ options: [String: String]) -> Bool {
         let names = ["host", "hostaddr", "dbname"].compactMap { options[$0] }
         return !names.contains { $0.contains("@") }

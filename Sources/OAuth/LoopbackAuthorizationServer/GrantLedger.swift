@@ -35,7 +35,8 @@ struct GrantLedger {
     /// What a refresh token was exchanged for, and when.
     private var exchanges: [String: (pair: TokenPair, time: TimeInterval)] = [:]
 
-    /// In seconds: what the server announces, and for how long a spent token is answered with what it was exchanged for.
+    /// In seconds: what the server announces, and for how long a spent token is answered with what it was exchanged
+    /// for.
     init(lifetime: Int, grace: TimeInterval) {
         self.lifetime = lifetime
         self.grace = grace
@@ -49,8 +50,8 @@ struct GrantLedger {
 
     /// Spends a refresh token.
     ///
-    /// Strict but for the grace: the server cannot tell a thief from an owner who is in two minds, so the second use of a
-    /// token ends the session for both.
+    /// Strict but for the grace: the server cannot tell a thief from an owner who is in two minds, so the second use of
+    /// a token ends the session for both.
     ///
     /// - Parameter now: seconds by any clock that does not go back.
     mutating func rotate(_ refreshToken: String, of clientID: String, at now: TimeInterval) -> Rotation {

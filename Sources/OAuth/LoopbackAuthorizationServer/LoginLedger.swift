@@ -62,8 +62,8 @@ struct LoginLedger {
         return code
     }
 
-    /// Spends a code, if client, redirect URI and verifier are those of its request, and its time has not passed (RFC 6749,
-    /// section 4.1.3; RFC 7636, section 4.6).
+    /// Spends a code, if client, redirect URI and verifier are those of its request, and its time has not passed (RFC
+    /// 6749, section 4.1.3; RFC 7636, section 4.6).
     mutating func exchange(
         _ code: String,
         clientID: String,

@@ -4,8 +4,8 @@ import OAuthFoundation
 
 /// An authorization server for tests: on the loopback address, over real HTTP, with refresh tokens that rotate.
 ///
-/// It punishes the reuse of a refresh token as RFC 9700, section 4.14.2, has it: the whole family is revoked, the newest
-/// access token included. ``LoopbackAuthorizationServer`` shows a test with it.
+/// It punishes the reuse of a refresh token as RFC 9700, section 4.14.2, has it: the whole family is revoked, the
+/// newest access token included. ``LoopbackAuthorizationServer`` shows a test with it.
 ///
 /// **Concurrency** Can be used from any thread. The server has threads of its own, one for each connection.
 public final class RotatingAuthorizationServer: Sendable {

@@ -57,7 +57,8 @@ enum SetUp: String, CaseIterable, TourSetUp {
         case .actor, .both:
             let service = AsyncAccessTokenService(loader: loader)
             var kinds: [Caller] = [resource.asyncCaller(of: service)]
-            // In the middle of a migration the actor loads and keeps the token, and callback code uses an adapter of it.
+            // In the middle of a migration the actor loads and keeps the token, and callback code uses an adapter of
+            // it.
             let adapter = CallbackServiceAdapter(of: service)
             if self == .both { kinds.append(resource.callbackCaller(of: adapter)) }
             return (kinds, { await service.signIn($0) })

@@ -17,7 +17,8 @@ public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
 
     /// Presents a callback loader as an async one.
     ///
-    /// `onEvent` is told on the loader's thread of answers after the first one. Loads are numbered as they reach the adapter.
+    /// `onEvent` is told on the loader's thread of answers after the first one. Loads are numbered as they reach the
+    /// adapter.
     public convenience init(of base: any AccessTokenLoader, onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil) {
         self.init(of: base, loaderOn: DispatchQueue(label: "AsyncLoaderAdapter.loader"), onEvent: onEvent)
     }

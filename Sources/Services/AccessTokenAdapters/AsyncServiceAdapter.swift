@@ -21,7 +21,8 @@ public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
     let base: any AccessTokenProviding
     /// The base, if its calls that are under way come first.
     private let adapter: CallbackServiceAdapter?
-    /// The base as async code sees it, without a handler between; not one of others, which may be async by this very adapter.
+    /// The base as async code sees it, without a handler between; not one of others, which may be async by this very
+    /// adapter.
     private let service: (any AsyncAccessTokenProviding)?
 
     /// Presents a callback service as an async one.

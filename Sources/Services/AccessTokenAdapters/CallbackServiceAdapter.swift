@@ -5,16 +5,16 @@ public import Dispatch
 
 /// An async service, as callback code sees it.
 ///
-/// Calls through one adapter reach the service in the order in which they were made. So a caller that signs out and then asks
-/// is told `signedOut`, and one that invalidates a token is not given it again. Other callers may get the
+/// Calls through one adapter reach the service in the order in which they were made. So a caller that signs out and
+/// then asks is told `signedOut`, and one that invalidates a token is not given it again. Other callers may get the
 /// former token until `done` is called. Wait for `done` of `signOut(then:)` before you sign in at the service itself.
 ///
-/// A call of a service of your own begins when the call before has suspended for the first time, so that the service may
-/// answer later calls first. An invalidation is waited for: later calls begin when `invalidate(_:)` has returned.
+/// A call of a service of your own begins when the call before has suspended for the first time, so that the service
+/// may answer later calls first. An invalidation is waited for: later calls begin when `invalidate(_:)` has returned.
 ///
 /// **Concurrency** Handlers are called as `AccessTokenService` calls them: one at a time, in the order of the answers,
-/// never before the call has returned, on a serial queue that targets the queue given (D2 to D4). Calls and answers need a
-/// free thread of the pool that runs tasks; a valid token does not, unless another call is under way.
+/// never before the call has returned, on a serial queue that targets the queue given (D2 to D4). Calls and answers
+/// need a free thread of the pool that runs tasks; a valid token does not, unless another call is under way.
 ///
 /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers at once with `CancellationError` and cancels the task
 /// that waits for the token, where there is one (X1).
@@ -91,7 +91,8 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         service.signOut(then: OneShot(abandoned: (), handlerQueue.callback(done)))
     }
 
-    /// Makes a call of the service that the adapter has no function for, after the calls that were made through the adapter.
+    /// Makes a call of the service that the adapter has no function for, after the calls that were made through the
+    /// adapter.
     ///
     /// ```swift
     /// provider.inOrder { await service.signIn(token) }

@@ -3,8 +3,8 @@ public import Dispatch
 /// Runs an actor, or tasks, on a serial queue that a codebase has already.
 ///
 /// An actor that takes it as its executor is pinned to the queue: code that is on the queue already enters the actor
-/// with `assumeIsolated`, without an `await`. So a class that guards its state by that queue becomes an actor before all
-/// of its callers are async. The page "Share one service between callbacks and async code" has an example.
+/// with `assumeIsolated`, without an `await`. So a class that guards its state by that queue becomes an actor before
+/// all of its callers are async. The page "Share one service between callbacks and async code" has an example.
 ///
 /// As the preferred executor of tasks it starts them in the order in which they were made.
 ///

@@ -2,16 +2,16 @@ import Dispatch
 
 /// Starts tasks one after the other: each when the one before has suspended for the first time.
 ///
-/// The queue decides the order in which the tasks begin, and nothing else. A task that has suspended goes on in the global
-/// pool of Dispatch, and so does an actor that the task calls: on the queue, that actor would wait behind other tasks, with
-/// all its other callers.
+/// The queue decides the order in which the tasks begin, and nothing else. A task that has suspended goes on in the
+/// global pool of Dispatch, and so does an actor that the task calls: on the queue, that actor would wait behind other
+/// tasks, with all its other callers.
 struct OrderedStart: Sendable {
     private let queue = DispatchQueue(label: "CallbackServiceAdapter.order", qos: .userInitiated)
 
     /// Starts a task, which is inside the loads that the caller is inside (R1).
     ///
-    /// All tasks have one priority: of two priorities, the higher one would overtake on its way to an actor. Before iOS 18,
-    /// tasks begin in any order, but behind one that is waited for.
+    /// All tasks have one priority: of two priorities, the higher one would overtake on its way to an actor. Before iOS
+    /// 18, tasks begin in any order, but behind one that is waited for.
     ///
     /// - Parameter isWaitedFor: whether later tasks begin only when this one has ended.
     @discardableResult

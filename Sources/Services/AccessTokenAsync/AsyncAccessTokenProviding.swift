@@ -7,7 +7,8 @@ public import AccessTokenCore
 public protocol AsyncAccessTokenProviding: Sendable {
     /// A valid token.
     ///
-    /// **Concurrency** Stays on the caller's executor: without an event handler, a valid token is answered without a hop.
+    /// **Concurrency** Stays on the caller's executor: without an event handler, a valid token is answered without a
+    /// hop.
     ///
     /// **Cancellation** Throws `CancellationError` at once (clause X1) and leaves the load alone (X2).
     ///

@@ -9,10 +9,10 @@ public import AccessTokenCore
 /// let token = try await service.token()
 /// ```
 ///
-/// **Concurrency** With a valid token, ``token()`` stays on the caller's executor and does not suspend at all. Without one, or
-/// with an event handler, it enters the actor. Waiters are resumed in the order in which they came (D2); callback code that
-/// waits beside them, by an adapter, is answered first. Loads run in tasks of the service's own, without any caller's
-/// task-local values, at one high priority.
+/// **Concurrency** With a valid token, ``token()`` stays on the caller's executor and does not suspend at all. Without
+/// one, or with an event handler, it enters the actor. Waiters are resumed in the order in which they came (D2);
+/// callback code that waits beside them, by an adapter, is answered first. Loads run in tasks of the service's own,
+/// without any caller's task-local values, at one high priority.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 ///
@@ -41,8 +41,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// Creates a service that is signed in.
     ///
     /// - Parameters:
-    ///   - token: what the app stored when it last ran. Without a token, or with one that has expired, the first call loads,
-    ///     and the loader is told what the load replaces (C11).
+    ///   - token: what the app stored when it last ran. Without a token, or with one that has expired, the first call
+    ///     loads, and the loader is told what the load replaces (C11).
     ///   - loader: obtains new tokens.
     ///   - policy: when a token counts as expired, and how long a load may take.
     ///   - clock: wall clock and timers.
@@ -66,8 +66,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Creates a service whose loader is called on an executor.
     ///
-    /// A caller enters the actor on its own executor. Deadlines and cancellations need a free thread of the pool, and nothing
-    /// of the executor: a loader may block it.
+    /// A caller enters the actor on its own executor. Deadlines and cancellations need a free thread of the pool, and
+    /// nothing of the executor: a loader may block it.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public init(
         token: AccessToken? = nil,
@@ -138,9 +138,10 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///
     /// It is for a login. What an app has stored belongs into the initializer, before anybody can ask.
     ///
-    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired. The new
-    /// session's first load starts when the present session's load has ended or is past its deadline: both may be of one user,
-    /// and two loads would send the same refresh token (O9). Sign out first, and no load of the new session waits.
+    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
+    /// The new session's first load starts when the present session's load has ended or is past its deadline: both may
+    /// be of one user, and two loads would send the same refresh token (O9). Sign out first, and no load of the new
+    /// session waits.
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
@@ -155,13 +156,13 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Ends the session, and returns when the loader has forgotten it, also to a cancelled caller.
     ///
-    /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). A load that is running is cancelled, and waited
-    /// for, at most until its deadline. Then the loader forgets the session, for which it has as long as for a load. Store the
-    /// next session's credential, where the loader finds it, only after this has returned: no load of the ended session can
-    /// begin then.
+    /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). A load that is running is cancelled, and
+    /// waited for, at most until its deadline. Then the loader forgets the session, for which it has as long as for a
+    /// load. Store the next session's credential, where the loader finds it, only after this has returned: no load of
+    /// the ended session can begin then.
     ///
-    /// From inside a load, before its deadline, it returns without waiting for that load, which would wait for itself. The
-    /// loader forgets the session after that load: store the next session's credential later than that.
+    /// From inside a load, before its deadline, it returns without waiting for that load, which would wait for itself.
+    /// The loader forgets the session after that load: store the next session's credential later than that.
     public func signOut() async {
         await withCheckedContinuation { continuation in
             endSession(inside: LoadContext.currentLoads) { continuation.resume() }

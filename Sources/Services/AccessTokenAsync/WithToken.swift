@@ -9,10 +9,11 @@ extension AsyncAccessTokenProviding {
     /// }
     /// ```
     ///
-    /// A request says "rejected" (RFC 6750, section 3.1) in one of two ways: by a response that `isRejected` recognises, or
-    /// by throwing ``AccessTokenError/tokenRejected``. Then the token that was sent is invalidated (clause I1), and one load
-    /// follows, however many callers were rejected (I3). Everything else is handed on: other responses and errors, and the
-    /// outcome of the second run, even if that is a rejection too, since it is not about the token's age.
+    /// A request says "rejected" (RFC 6750, section 3.1) in one of two ways: by a response that `isRejected`
+    /// recognises, or by throwing ``AccessTokenError/tokenRejected``. Then the token that was sent is invalidated
+    /// (clause I1), and one load follows, however many callers were rejected (I3). Everything else is handed on: other
+    /// responses and errors, and the outcome of the second run, even if that is a rejection too, since it is not about
+    /// the token's age.
     ///
     /// **Concurrency** `send` and `isRejected` run where the caller does.
     ///

@@ -3,8 +3,9 @@ public import AccessTokenFoundation
 /// When a token counts as expired, when its successor is loaded, and how long a load may take.
 ///
 /// All times are in seconds. Values that make no sense are corrected, never obeyed: what is negative or not a number
-/// counts as 0, and what is longer than a century as a century. A ``loadDeadline`` that is 0, negative, infinite or not a
-/// number counts as none. Each correction is reported as an event of the kind ``AccessTokenEvent/Kind/policyCorrected``.
+/// counts as 0, and what is longer than a century as a century. A ``loadDeadline`` that is 0, negative, infinite or not
+/// a number counts as none. Each correction is reported as an event of the kind
+/// ``AccessTokenEvent/Kind/policyCorrected``.
 public struct AccessTokenPolicy: Hashable, Sendable {
     /// A token counts as expired this many seconds before its expiration, that instant included (clause C2).
     ///
@@ -12,15 +13,15 @@ public struct AccessTokenPolicy: Hashable, Sendable {
     /// arrival (clause C4).
     public var leeway: TimeInterval
 
-    /// Seconds before expiry in which calls still get the token at once, while one load fetches the next token (clause C5).
+    /// Seconds before expiry in which calls still get the token at once, while one load fetches the next token (clause
+    /// C5).
     ///
-    /// 0 is off. It is at most half of the token's life after leeway, so that short-lived tokens do not load at each call
-    /// (clause C4).
+    /// 0 is off. It is at most half of the token's life after leeway, so that short-lived tokens do not load at each
+    /// call (clause C4).
     public var refreshAhead: TimeInterval
 
-    /// A load that has not answered after this many seconds fails its waiters with
-    /// ``AccessTokenError/loadTimedOut`` (clause T1); `nil` means no deadline, and so do infinity, not-a-number and all that
-    /// is not positive.
+    /// A load that has not answered after this many seconds fails its waiters with ``AccessTokenError/loadTimedOut``
+    /// (clause T1); `nil` means no deadline, and so do infinity, not-a-number and all that is not positive.
     ///
     /// The load itself is not cancelled: the server may have rotated the refresh token already, and then the late
     /// answer is the only good one (clause T2).
@@ -28,11 +29,11 @@ public struct AccessTokenPolicy: Hashable, Sendable {
 
     /// For so many seconds after a useless load, no other load of its kind is started.
     ///
-    /// Two kinds of loads are useless. One brings a token that has expired already, because the server or this device has a
-    /// wrong clock: the token is handed out for these seconds, and loaded again after them. The other is a load ahead of
-    /// the expiration that fails: the valid token is handed out, and the next load ahead of its expiration waits for these
-    /// seconds. A caller that waits for a token is never given an older error: after a load that failed, the next call
-    /// loads at once (clause F2). 0 is off.
+    /// Two kinds of loads are useless. One brings a token that has expired already, because the server or this device
+    /// has a wrong clock: the token is handed out for these seconds, and loaded again after them. The other is a load
+    /// ahead of the expiration that fails: the valid token is handed out, and the next load ahead of its expiration
+    /// waits for these seconds. A caller that waits for a token is never given an older error: after a load that
+    /// failed, the next call loads at once (clause F2). 0 is off.
     public var minimumLoadInterval: TimeInterval
 
     /// Creates a policy; the defaults suit tokens that live for minutes or longer.

@@ -8,8 +8,8 @@ public import Synchronization
 
 /// A value behind a lock.
 ///
-/// On Linux it is a `Mutex`, which Apple's platforms have from iOS 18 on. The thread sanitizer does not see through that
-/// `Mutex` and reports races that are none, so its build defines `THREAD_SANITIZER` and gets an `NSLock`.
+/// On Linux it is a `Mutex`, which Apple's platforms have from iOS 18 on. The thread sanitizer does not see through
+/// that `Mutex` and reports races that are none, so its build defines `THREAD_SANITIZER` and gets an `NSLock`.
 @frozen @usableFromInline
 package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     #if canImport(Darwin) || THREAD_SANITIZER
@@ -45,9 +45,10 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
 
     /// Compiled for each of its uses, and inlined into none of them.
     ///
-    /// On Linux a `Mutex` knows the thread that holds it by a thread-local variable. Inlined into an async function, the
-    /// optimizer computes the address of that variable once and keeps it across an `await`. Behind the `await` the task may
-    /// be on another thread: it would lock, or unlock, in the name of the former one, and that ends the process.
+    /// On Linux a `Mutex` knows the thread that holds it by a thread-local variable. Inlined into an async function,
+    /// the optimizer computes the address of that variable once and keeps it across an `await`. Behind the `await` the
+    /// task may be on another thread: it would lock, or unlock, in the name of the former one, and that ends the
+    /// process.
     @inlinable @inline(never)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

@@ -1,7 +1,7 @@
 /// Starts a task of a service's own, which has nothing of the task that happens to start it.
 ///
-/// It stands for the executor that a service may be given, which Apple's platforms know from iOS 18 on. All tasks have one
-/// high priority: nobody waits behind a caller that is in no hurry.
+/// It stands for the executor that a service may be given, which Apple's platforms know from iOS 18 on. All tasks have
+/// one high priority: nobody waits behind a caller that is in no hurry.
 package struct TaskStarter: Sendable {
     private let start: @Sendable (@escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never>
 

@@ -49,8 +49,8 @@ package struct TokenSnapshot: ~Copyable, Sendable {
 
     /// Publishes what the state machine has decided, and enqueues the answers, as one step.
     ///
-    /// A waiter that is answered can read the new token. A caller that reads the new token is answered after all waiters.
-    /// `answer` only enqueues: it runs under the lock.
+    /// A waiter that is answered can read the new token. A caller that reads the new token is answered after all
+    /// waiters. `answer` only enqueues: it runs under the lock.
     package borrowing func publish(_ machine: inout AccessTokenStateMachine, _ answer: () -> Void) {
         // Most callers that wait change nothing.
         guard machine.takeChange() else { return answer() }

@@ -9,9 +9,10 @@ public protocol AccessTokenLoader: Sendable {
     /// Call `handler` once: before returning or later, from any thread. Only its first call counts (clause D7), and
     /// a handler that is released uncalled fails the waiters with ``AccessTokenError/loadAbandoned``.
     ///
-    /// **Concurrency** Called on a private serial queue of the service, one load at a time, unless a load was
-    /// silent past its deadline or a sign-out ended its session. Return promptly: the next load and a sign-out wait for it, also past the
-    /// load's deadline. If your code may wait before it sends its request, ask ``AccessTokenLoad/isWanted`` just before.
+    /// **Concurrency** Called on a private serial queue of the service, one load at a time, unless a load was silent
+    /// past its deadline or a sign-out ended its session. Return promptly: the next load and a sign-out wait for it,
+    /// also past the load's deadline. If your code may wait before it sends its request, ask
+    /// ``AccessTokenLoad/isWanted`` just before.
     ///
     /// **Cancellation** A load is never cancelled: the server may have rotated the refresh token already (X2).
     ///
@@ -22,9 +23,10 @@ public protocol AccessTokenLoader: Sendable {
     ///
     /// The default does so at once: nothing to forget.
     ///
-    /// **Concurrency** Called on the same queue as ``load(replacing:then:)``, once for each sign-out, after the loads of the
-    /// ended session. A load that is past its deadline may still be running, and so may the load that has itself signed out.
-    /// A sign-out during this call joins this call. Do not wait for it here: it ends only when this call ends.
+    /// **Concurrency** Called on the same queue as ``load(replacing:then:)``, once for each sign-out, after the loads
+    /// of the ended session. A load that is past its deadline may still be running, and so may the load that has itself
+    /// signed out. A sign-out during this call joins this call. Do not wait for it here: it ends only when this call
+    /// ends.
     func signOut(then done: @escaping @Sendable () -> Void)
 }
 

@@ -22,9 +22,9 @@ public protocol AccessTokenProviding: AnyObject, Sendable {
     /// Ends the session: all waiters get ``AccessTokenError/signedOut`` (clause O1), as do later callers until the
     /// next sign-in (O3). `done` is called when the loader has forgotten the session.
     ///
-    /// **Concurrency** With ``AccessTokenService``, callers are later callers as soon as this call has returned. Behind an
-    /// adapter of an async service that is true of calls through the same adapter. Other callers may be given a token of
-    /// the ended session until the sign-out has reached the service, which it has when `done` is called.
+    /// **Concurrency** With ``AccessTokenService``, callers are later callers as soon as this call has returned. Behind
+    /// an adapter of an async service that is true of calls through the same adapter. Other callers may be given a
+    /// token of the ended session until the sign-out has reached the service, which it has when `done` is called.
     @available(*, renamed: "signOut()")
     func signOut(then done: @escaping @Sendable () -> Void)
 }

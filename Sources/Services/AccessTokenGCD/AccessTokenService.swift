@@ -10,10 +10,10 @@ public import Dispatch
 /// service.retrieveToken { result in … }
 /// ```
 ///
-/// **Concurrency** All methods can be called from any thread, also from inside a handler (D5). Handlers are called one at a
-/// time, in the order of the calls (D2), on a serial queue that targets the queue given (D4), and never from inside
-/// `retrieveToken` (D3). Called from the handler queue, your block finishes first; from another thread, the handler may run
-/// before your next line.
+/// **Concurrency** All methods can be called from any thread, also from inside a handler (D5). Handlers are called one
+/// at a time, in the order of the calls (D2), on a serial queue that targets the queue given (D4), and never from
+/// inside `retrieveToken` (D3). Called from the handler queue, your block finishes first; from another thread, the
+/// handler may run before your next line.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 ///
@@ -42,13 +42,14 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     /// Creates a service that is signed in.
     ///
     /// - Parameters:
-    ///   - token: what the app stored when it last ran. Without a token, or with one that has expired, the first call loads,
-    ///     and the loader is told what the load replaces (C11).
+    ///   - token: what the app stored when it last ran. Without a token, or with one that has expired, the first call
+    ///     loads, and the loader is told what the load replaces (C11).
     ///   - loader: obtains new tokens.
     ///   - policy: when a token counts as expired, and how long a load may take.
     ///   - clock: wall clock and timers.
     ///   - loaderQueue: where the loader is called, one call at a time; `nil` is a global queue.
-    ///   - handlerQueue: where handlers are called; serial, concurrent or the main queue. The default is a global queue.
+    ///   - handlerQueue: where handlers are called; serial, concurrent or the main queue. The default is a global
+    ///     queue.
     ///   - onEvent: told what happens, in order, on a thread that all services share.
     public convenience init(
         token: AccessToken? = nil,
@@ -121,9 +122,10 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     ///
     /// It is for a login. What an app has stored belongs into the initializer, before anybody can ask.
     ///
-    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired. The new
-    /// session's first load starts when the present session's load has ended or is past its deadline: both may be of one user,
-    /// and two loads would send the same refresh token (O9). Sign out first, and no load of the new session waits.
+    /// Callers that wait for a load of the present session are answered with the token, or wait on if it has expired.
+    /// The new session's first load starts when the present session's load has ended or is past its deadline: both may
+    /// be of one user, and two loads would send the same refresh token (O9). Sign out first, and no load of the new
+    /// session waits.
     public func signIn(_ token: AccessToken) {
         beginSession(with: token)
     }
@@ -139,13 +141,13 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     /// Ends the session, and calls `done` on the handlers' queue when the loader has forgotten it.
     ///
     /// Callers get ``AccessTokenError/signedOut`` at once (clauses O1 and O3). A load that is running is waited for, at
-    /// most until its deadline; the task of a load by a `CallbackLoaderAdapter` is cancelled as well. Then the loader forgets
-    /// the session, for which it has as long as for a load, and `done` is called. Store the next session's credential, where
-    /// the loader finds it, only after `done`: no load of the ended session can begin then.
+    /// most until its deadline; the task of a load by a `CallbackLoaderAdapter` is cancelled as well. Then the loader
+    /// forgets the session, for which it has as long as for a load, and `done` is called. Store the next session's
+    /// credential, where the loader finds it, only after `done`: no load of the ended session can begin then.
     ///
-    /// A loader that blocks its queue for ever also keeps `done` from being called. From inside a load, before its deadline,
-    /// `done` is called without waiting for that load, which would wait for itself. The loader forgets the session after that
-    /// load: store the next session's credential later than that.
+    /// A loader that blocks its queue for ever also keeps `done` from being called. From inside a load, before its
+    /// deadline, `done` is called without waiting for that load, which would wait for itself. The loader forgets the
+    /// session after that load: store the next session's credential later than that.
     @available(*, renamed: "signOut()")
     public func signOut(then done: @escaping @Sendable () -> Void) {
         let done = handlerQueue.callback(done)
@@ -244,8 +246,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
 
     /// Decides on the queue, and carries out what was decided.
     ///
-    /// Nothing of others is called or released on the queue: a handler's deinit may call the service. Only what has to keep
-    /// the order of the decisions is enqueued there.
+    /// Nothing of others is called or released on the queue: a handler's deinit may call the service. Only what has to
+    /// keep the order of the decisions is enqueued there.
     @discardableResult
     private func perform(_ decision: () -> AccessTokenStateMachine.Action) -> AccessTokenStateMachine.Action {
         var action = AccessTokenStateMachine.Action()

@@ -11,7 +11,8 @@ package protocol SerialQueue: AnyObject, Sendable {
 }
 
 extension SerialQueue {
-    /// A callback that has `handler` called on the queue, once, and released there: what a handler captures may belong there.
+    /// A callback that has `handler` called on the queue, once, and released there: what a handler captures may belong
+    /// there.
     package func callback<Value: Sendable>(
         _ handler: @escaping @Sendable (Value) -> Void
     ) -> @Sendable (Value) -> Void {

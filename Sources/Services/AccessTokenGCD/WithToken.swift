@@ -3,19 +3,20 @@ public import AccessTokenCore
 extension AccessTokenProviding {
     /// Runs a request with a valid token; if the server rejects the token, runs it once more with the next one.
     ///
-    /// A request says "rejected" (RFC 6750, section 3.1) in one of two ways: by a response that `isRejected` recognises, or
-    /// by the error ``AccessTokenError/tokenRejected``. Then the token that was sent is invalidated (clause I1), and one
-    /// load follows, however many callers were rejected (I3). Everything else is handed on: other responses and errors, and
-    /// the outcome of the second run, even if that is a rejection too, since it is not about the token's age.
+    /// A request says "rejected" (RFC 6750, section 3.1) in one of two ways: by a response that `isRejected`
+    /// recognises, or by the error ``AccessTokenError/tokenRejected``. Then the token that was sent is invalidated
+    /// (clause I1), and one load follows, however many callers were rejected (I3). Everything else is handed on: other
+    /// responses and errors, and the outcome of the second run, even if that is a rejection too, since it is not about
+    /// the token's age.
     ///
-    /// **Concurrency** `send` and `handler` are called on the queue on which the service calls handlers. A service of your
-    /// own has no such queue that is known here: then `handler` is called wherever the request calls back.
+    /// **Concurrency** `send` and `handler` are called on the queue on which the service calls handlers. A service of
+    /// your own has no such queue that is known here: then `handler` is called wherever the request calls back.
     ///
     /// **Cancellation** ``AccessTokenRetrieval/cancel()`` answers at once with `CancellationError` (X1). A request
     /// that is under way ends in its own time, and its outcome is ignored.
     ///
-    /// **Failure** The service's errors and the request's; ``AccessTokenError/requestAbandoned`` if the request releases its
-    /// callback without calling it. Only the first call of the callback counts.
+    /// **Failure** The service's errors and the request's; ``AccessTokenError/requestAbandoned`` if the request
+    /// releases its callback without calling it. Only the first call of the callback counts.
     ///
     /// - Parameters:
     ///   - isRejected: recognises a response that rejects the token; by default none does.

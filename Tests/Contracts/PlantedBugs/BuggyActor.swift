@@ -2,7 +2,8 @@ import AccessTokenContract
 
 /// An actor with one shared task, as many are published, in which one bug at a time can be planted.
 ///
-/// Also without a bug no caller can leave the task (X1, O4), and a loader that asks its own service waits for ever (R1).
+/// Also without a bug no caller can leave the task (X1, O4), and a loader that asks its own service waits for ever
+/// (R1).
 actor BuggyActor {
     enum Bug: String, CaseIterable, Sendable {
         /// Others come in while the first caller awaits its load.

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("A script", .eightAtATime, .timeLimit(.minutes(10)))
 struct ScriptTests {
-    /// Bugs in situations that no clause has a round for, each with a script that shows it and the clause that it breaks.
+    /// Bugs in situations that no clause has a round for, each with a script that shows it and the clause that it
+    /// breaks.
     static let bugs: [(bug: BuggyService.Bug, script: Script, clause: String)] = [
         (.noDeadlineForced, Script(.deadline, [.refresh, .pass(.elevenSeconds)]), "T1"),
         (.timeOutForcedDropsToken, Script(.deadline, [.signIn(.valid), .refresh, .pass(.elevenSeconds), .call]), "C8"),

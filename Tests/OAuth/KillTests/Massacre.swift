@@ -4,8 +4,8 @@ import Foundation
 import LoopbackAuthorizationServer
 import Testing
 
-/// Processes that share a credential, and of which one after the other is killed, while others are stopped and go on, at a
-/// server that is slow at times.
+/// Processes that share a credential, and of which one after the other is killed, while others are stopped and go on,
+/// at a server that is slow at times.
 struct Massacre {
     /// Seconds that a caller waits for a reply; and for longer than that a process is stopped, and a reply takes.
     private static let deadline = 0.3
@@ -34,7 +34,8 @@ struct Massacre {
         var record: CredentialRecord?
     }
 
-    /// A token is spent twice only if a process died with it between sending and saving; with a grace, no session is lost.
+    /// A token is spent twice only if a process died with it between sending and saving; with a grace, no session is
+    /// lost.
     func losesOnlyWhatIsExplained() async throws {
         let outcome = try await run()
         #expect(outcome.unexplained == [])

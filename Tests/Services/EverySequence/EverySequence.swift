@@ -6,8 +6,8 @@ import AccessTokenCore
 /// - of the waiters only the oldest and the newest are cancelled, of the answered callers only the last that waited;
 /// - the clock moves forward only while a token can still expire by it, and only to the instants that matter;
 /// - only the last answer is repeated, and deadlines pass only for the last two loads;
-/// - of the tokens that are not the current one, only the one before it is rejected, the one that the load brings, and the
-///   one that is kept aside.
+/// - of the tokens that are not the current one, only the one before it is rejected, the one that the load brings, and
+///   the one that is kept aside.
 ///
 /// An input is rare if by the contract it changes nothing, or if it sets the clock back. There are so many of them that
 /// longer sequences are checked without: that something changed after all shows in the shorter ones.

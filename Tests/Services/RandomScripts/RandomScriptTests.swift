@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Calls from both worlds, cancellations, late and repeated answers, failures, rejections, sign-ins, sign-outs, deadlines and
-/// jumps of the clock: whatever comes, each stack does what the plain specification says.
+/// Calls from both worlds, cancellations, late and repeated answers, failures, rejections, sign-ins, sign-outs,
+/// deadlines and jumps of the clock: whatever comes, each stack does what the plain specification says.
 @Suite("Random scripts do what the contract says", .eightAtATime)
 struct RandomScriptTests {
     private static let environment = ProcessInfo.processInfo.environment

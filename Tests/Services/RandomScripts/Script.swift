@@ -43,7 +43,8 @@ struct Script: CustomStringConvertible {
         }
     }
 
-    /// Leaves out as much as it can while there is a mismatch; gives up after a while, since each missing answer is waited for.
+    /// Leaves out as much as it can while there is a mismatch; gives up after a while, since each missing answer is
+    /// waited for.
     func shortened(_ makeRun: () -> ScriptRun) -> Script {
         let end = ContinuousClock.now.advanced(by: .seconds(20))
         var shortest = self

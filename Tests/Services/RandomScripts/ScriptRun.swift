@@ -4,8 +4,9 @@ import Foundation
 
 /// One script on one stack, held against the specification after each input.
 ///
-/// Callers with odd numbers call with a handler, callers with even numbers in a task. The next input comes when everything
-/// that the specification expects of the last one has been seen; what comes beside it is found at the latest then.
+/// Callers with odd numbers call with a handler, callers with even numbers in a task. The next input comes when
+/// everything that the specification expects of the last one has been seen; what comes beside it is found at the latest
+/// then.
 final class ScriptRun {
     enum Stage: CaseIterable {
         /// Tasks run on the pool, and events tell when they have.

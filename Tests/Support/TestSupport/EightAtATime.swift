@@ -6,7 +6,8 @@ package import Testing
 /// Eight tests of the suites that have this trait run at a time.
 ///
 /// Without it all of the tests run at once: thousands of sockets and of tasks for the two or four threads of the pool,
-/// among which a test that waits for its next step can wait for a minute. A test waits for its turn outside its time limit.
+/// among which a test that waits for its next step can wait for a minute. A test waits for its turn outside its time
+/// limit.
 package struct EightAtATime: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal private static var hasTurn = false
     /// How many turns are free, and who waits for one.

@@ -73,7 +73,8 @@ extension ServiceContract {
             try run.expect(own == nil, "no load, since nobody waits", observed: "load \(own?.number ?? 0) was started")
             // A service may try several times for each call, but no more often because more callers wait.
             let loadsForOne = run.fixture.loader.loads.count
-            // A caller that arrives after the failure rightly has a load of its own: chance does not repeat it three times.
+            // A caller that arrives after the failure rightly has a load of its own: chance does not repeat it three
+            // times.
             var loadsForThree = 0
             for _ in 0..<3 {
                 let earlier = run.fixture.loader.loads.count

@@ -155,8 +155,9 @@ extension ServiceContract {
 
     /// Callers of a load that did not help them call again at once, while others of them are still being answered.
     ///
-    /// In one of three rounds each caller but the first is held when it gets its answer, and in another one the first alone.
-    /// They go on when the others have called again, and have a load or an answer: what they clear then is not their own.
+    /// In one of three rounds each caller but the first is held when it gets its answer, and in another one the first
+    /// alone. They go on when the others have called again, and have a load or an answer: what they clear then is not
+    /// their own.
     static func callersCallAgain(
         _ run: ClauseRun,
         whenGiven result: LoadResult,
@@ -210,7 +211,8 @@ extension ServiceContract {
 }
 
 extension ClauseRun {
-    /// Calls again where a caller was answered, after a rejection if there is one to make: inside its handler, or in a task.
+    /// Calls again where a caller was answered, after a rejection if there is one to make: inside its handler, or in a
+    /// task.
     func callAgain(
         rejecting rejected: AccessToken?,
         refresh: Bool,

@@ -1,6 +1,7 @@
 import Foundation
 
-/// How far the verification of a subject has come: a clause is about to be run or was run, or scripts are about to be played.
+/// How far the verification of a subject has come: a clause is about to be run or was run, or scripts are about to be
+/// played.
 public struct ContractProgress: Sendable, CustomStringConvertible {
     /// The subject's name.
     public let subject: String

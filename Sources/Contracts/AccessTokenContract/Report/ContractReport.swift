@@ -30,7 +30,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Whether every clause that was asked was judged, and none was broken; skipped ones do not count, nor does advice.
     public var isKept: Bool { violations.isEmpty && notJudged.isEmpty }
 
-    /// A row for each clause, a line for each reason to skip clauses, a line that counts them, and what was broken in full.
+    /// A row for each clause, a line for each reason to skip clauses, a line that counts them, and what was broken in
+    /// full.
     public var description: String {
         let asked = rows.filter { !$0.outcome.isSkipped }
         let skipped = rows.filter(\.outcome.isSkipped)

@@ -27,7 +27,8 @@ extension ClauseRun {
         return callers
     }
 
-    /// Starts callers on as many threads, all at the same moment; each may do something else there before, at one moment too.
+    /// Starts callers on as many threads, all at the same moment; each may do something else there before, at one
+    /// moment too.
     @discardableResult
     func callsAtOnce(
         _ count: Int,
@@ -101,7 +102,8 @@ extension ClauseRun {
         return caller
     }
 
-    /// Does something else to the service where the present code runs; returns when the subject has returned, or suspended.
+    /// Does something else to the service where the present code runs; returns when the subject has returned, or
+    /// suspended.
     func callInside(_ what: String, _ body: @escaping @Sendable (ContractService) async -> Void) {
         guard let service = service.withLock({ $0 }) else { return }
         log.happened("\(what) inside a handler")

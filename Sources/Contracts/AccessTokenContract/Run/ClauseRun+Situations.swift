@@ -35,7 +35,8 @@ extension ClauseRun {
         }
     }
 
-    /// So many rounds, and as many again if the loader may be async: real loaders often ignore their task's cancellation.
+    /// So many rounds, and as many again if the loader may be async: real loaders often ignore their task's
+    /// cancellation.
     static func roundsWithBothLoaders(_ count: Int, _ features: ContractFeatures) -> Int {
         features.contains(.callbackLoader) ? count : 2 * count
     }

@@ -4,15 +4,17 @@ import Foundation
 
 /// Sends a messenger through all that a subject may run on, again and again, until nothing happens any more.
 ///
-/// The messenger goes through the handlers' queue, the pool of tasks at two priorities, the global queue, and the main queue if
-/// that is served. Where it cannot get through, the subject blocks something, and there is nothing to wait for.
+/// The messenger goes through the handlers' queue, the pool of tasks at two priorities, the global queue, and the main
+/// queue if that is served. Where it cannot get through, the subject blocks something, and there is nothing to wait
+/// for.
 struct Settling {
     /// Each takes the messenger through more queues than a subject uses for a step that leaves no line in the trace.
     private var fewestQuietRounds: Int { isShort ? 3 : 6 }
 
     let log: RunLog
     let handlerQueue: DispatchQueue
-    /// Fewer rounds, and no time between them: what is missed is seen at the next step, and what is found is tried again.
+    /// Fewer rounds, and no time between them: what is missed is seen at the next step, and what is found is tried
+    /// again.
     var isShort = false
 
     func wait() async {

@@ -11,8 +11,8 @@ extension Script {
     /// }
     /// ```
     ///
-    /// A subject may take `timeLimit` seconds for one step. What comes within four time limits breaks nothing, and ends the
-    /// script there.
+    /// A subject may take `timeLimit` seconds for one step. What comes within four time limits breaks nothing, and ends
+    /// the script there.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public func play(
         on subject: ContractSubject,

@@ -3,8 +3,8 @@ import Dispatch
 
 /// One script on one new service, held against the specification after each step.
 ///
-/// Callers, handlers and the loader run on threads of the subject's choice. They only note what happens; it is judged when
-/// all has come to rest, or when a step waits for that.
+/// Callers, handlers and the loader run on threads of the subject's choice. They only note what happens; it is judged
+/// when all has come to rest, or when a step waits for that.
 final class ScriptRun: Sendable {
     /// What happens beside the steps.
     enum Event {
@@ -37,8 +37,8 @@ final class ScriptRun: Sendable {
         var isSlow = false
     }
 
-    /// A service that loads again inside the answer of a loader that answers at once would do so without end, and its stack
-    /// would not: loads behind this one wait for a step that answers them.
+    /// A service that loads again inside the answer of a loader that answers at once would do so without end, and its
+    /// stack would not: loads behind this one wait for a step that answers them.
     private static let mostLoadsAtOnce = 20
 
     let run: ClauseRun

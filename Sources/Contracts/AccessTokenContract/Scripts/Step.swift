@@ -1,6 +1,7 @@
 /// One thing that happens to a service in a ``Script``.
 ///
-/// References are relative, such as ``Load/newest`` and ``Token/current``: a script stays meaningful when steps are left out.
+/// References are relative, such as ``Load/newest`` and ``Token/current``: a script stays meaningful when steps are
+/// left out.
 public enum Step: Hashable, Sendable {
     /// A caller calls, and does something when it is answered; `refresh` demands a new token.
     case retrieve(refresh: Bool, isCancelled: Bool, then: Reaction?)

@@ -43,7 +43,8 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable, CustomStringConve
     /// The service never gets a token without expiration: its server always sends `expires_in`.
     public static let tokensAlwaysExpire = ContractFeatures(rawValue: 1 << 15)
 
-    /// The service can be made with a token of an earlier run: pass ``ContractFixture/initialToken`` to its initialiser.
+    /// The service can be made with a token of an earlier run: pass ``ContractFixture/initialToken`` to its
+    /// initialiser.
     public static let initialToken = ContractFeatures(rawValue: 1 << 16)
 
     /// The names of the features, separated by commas.

@@ -2,9 +2,9 @@ public import AccessTokenAdapters
 
 /// A service under test, as the suite drives it: whatever it really is, reduced to what clauses do with it.
 ///
-/// `refresh` loads a token although a valid one is cached, `invalidate` says that a token was rejected, `signIn` begins a
-/// session with a token, `signOut` ends it, and `currentToken` is the cached token if it is valid. Each is needed for the
-/// feature of ``ContractFeatures`` that has its name.
+/// `refresh` loads a token although a valid one is cached, `invalidate` says that a token was rejected, `signIn` begins
+/// a session with a token, `signOut` ends it, and `currentToken` is the cached token if it is valid. Each is needed for
+/// the feature of ``ContractFeatures`` that has its name.
 ///
 /// The suite lets go of the service to see what happens then (D6): capture whatever keeps the service alive in these
 /// closures and nowhere else.

@@ -9,7 +9,8 @@ public struct ContractSubject: Sendable {
     /// What it can do beyond retrieving tokens; clauses that need more are skipped, visibly.
     public let features: ContractFeatures
 
-    /// The ids of the ``ServiceContract/conventions`` that it promises to follow; breaking any other is advice, and no defect.
+    /// The ids of the ``ServiceContract/conventions`` that it promises to follow; breaking any other is advice, and no
+    /// defect.
     public let promises: Set<String>
 
     /// After so many loads of one service, it may refuse its callers for a while, as a circuit breaker does.
@@ -24,11 +25,11 @@ public struct ContractSubject: Sendable {
 
     /// Creates a subject.
     ///
-    /// `errors` says what an error of the service stands for in the contract's words, if the service has error types of its
-    /// own: the ``ContractLoadError`` that it wraps, `CancellationError`, or an `AccessTokenError`.
+    /// `errors` says what an error of the service stands for in the contract's words, if the service has error types of
+    /// its own: the ``ContractLoadError`` that it wraps, `CancellationError`, or an `AccessTokenError`.
     ///
-    /// `make` makes a new service, out of the fixture's loader, clock, policy and queue, anew for each run. It may be async,
-    /// for a service that is made on an actor, such as the main actor.
+    /// `make` makes a new service, out of the fixture's loader, clock, policy and queue, anew for each run. It may be
+    /// async, for a service that is made on an actor, such as the main actor.
     public init(
         _ name: String,
         features: ContractFeatures = [],

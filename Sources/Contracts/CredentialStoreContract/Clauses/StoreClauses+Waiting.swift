@@ -46,7 +46,8 @@ extension StoreContract {
                 return nil
             }
             var updates = 0
-            // On a busy machine the reader may not run for many updates. A store whose versions stand still has an end too.
+            // On a busy machine the reader may not run for many updates. A store whose versions stand still has an end
+            // too.
             while updates < 50 || changes.withLock({ $0 }) < 20 && updates < 5_000 && !isOver.withLock({ $0 }) {
                 updates += 1
                 try await run.save("\(updates)")

@@ -1,7 +1,7 @@
 /// Captures the jobs of plain `Task {}` and `Task.detached`, which know nothing of an executor.
 ///
-/// The concurrency runtime calls `swift_task_enqueueGlobal_hook` instead of handing a job to the process-wide pool. The hook
-/// stays, since taking it back would be a race with every other thread; it passes on all jobs but those of runs.
+/// The concurrency runtime calls `swift_task_enqueueGlobal_hook` instead of handing a job to the process-wide pool. The
+/// hook stays, since taking it back would be a race with every other thread; it passes on all jobs but those of runs.
 @available(Executors, *)
 enum GlobalHook {
     private typealias Original = @convention(thin) (UnownedJob) -> Void

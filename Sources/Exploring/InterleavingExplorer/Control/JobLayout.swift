@@ -1,7 +1,7 @@
 /// What a job of the concurrency runtime says about itself: the one place that knows its layout.
 ///
-/// The flags follow four words, and their lowest byte is the kind: see `SwiftJob` in the toolchain's `swift/ExecutorImpl.h`.
-/// A test fails when a new toolchain changes any of this.
+/// The flags follow four words, and their lowest byte is the kind: see `SwiftJob` in the toolchain's
+/// `swift/ExecutorImpl.h`. A test fails when a new toolchain changes any of this.
 @available(Executors, *)
 package enum JobLayout {
     package enum Kind: Sendable, Hashable {
@@ -41,7 +41,8 @@ package enum JobLayout {
         return UInt64(job.description.filter(\.isNumber)) ?? 0
     }
 
-    /// The word behind the fields that all jobs have: in the job of a default actor, the actor; see ``TaskStatus/isKnown``.
+    /// The word behind the fields that all jobs have: in the job of a default actor, the actor; see
+    /// ``TaskStatus/isKnown``.
     static func wordBehind(_ job: UnownedJob) -> UInt {
         TaskStatus.word(address(of: job), 8)
     }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The scenario of the run that is under way, its schedule so far, and in a replay its steps so far.
 ///
-/// The watchdog reads the schedule when a step does not end. A signal handler reads the record when the process crashes.
-/// A record is therefore plain memory, which is never freed: a later exploration uses it again.
+/// The watchdog reads the schedule when a step does not end. A signal handler reads the record when the process
+/// crashes. A record is therefore plain memory, which is never freed: a later exploration uses it again.
 @available(Executors, *)
 final class RunRecord: Sendable {
     let scenario = SharedText()

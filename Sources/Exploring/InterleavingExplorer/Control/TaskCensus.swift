@@ -2,8 +2,9 @@ import Synchronization
 
 /// Notices that a task was started out of sight.
 ///
-/// A task that an actor starts for itself goes straight into the actor's queue, and past every executor. The runtime numbers
-/// all tasks of the process: a number that no executor has seen is such a task, or one that another thread is starting.
+/// A task that an actor starts for itself goes straight into the actor's queue, and past every executor. The runtime
+/// numbers all tasks of the process: a number that no executor has seen is such a task, or one that another thread is
+/// starting.
 @available(Executors, *)
 final class TaskCensus: Sendable {
     /// The last tasks that have come by, each at the place of its last digits, and the exploration that has seen it.

@@ -1,6 +1,7 @@
 /// A task of a run, kept to see whether it has ended.
 ///
-/// The runtime holds every task until the task has ended: one that is still held when the subject is gone waits for something.
+/// The runtime holds every task until the task has ended: one that is still held when the subject is gone waits for
+/// something.
 @available(Executors, *)
 struct TaskReference: Sendable {
     let address: UInt

@@ -1,7 +1,7 @@
 /// What the concurrency runtime has written down about a task: whether the task has ended, and what it waits for.
 ///
-/// The words are those of the runtime's `ActiveTaskStatus` and `TaskDependencyStatusRecord`. Where ``isKnown`` finds others,
-/// the search goes without its reductions, and all actors are called the same.
+/// The words are those of the runtime's `ActiveTaskStatus` and `TaskDependencyStatusRecord`. Where ``isKnown`` finds
+/// others, the search goes without its reductions, and all actors are called the same.
 @available(Executors, *)
 enum TaskStatus: Sendable, Hashable {
     case running
@@ -125,8 +125,8 @@ extension TaskStatus {
             _ = unsafe Unmanaged.passRetained(executor)
         }
 
-        /// Gives a task that has not begun to run the preference, unless the task has one: its way from actor to actor is
-        /// under control.
+        /// Gives a task that has not begun to run the preference, unless the task has one: its way from actor to actor
+        /// is under control.
         func attach(toTaskAt task: UInt) {
             let status = TaskStatus.word(task, TaskStatus.statusWord)
             guard status & TaskStatus.hasPreferenceFlag == 0 else { return }

@@ -2,8 +2,8 @@ public import Dispatch
 
 /// A dispatch queue of the subject that is suspended but for the steps that drain it.
 ///
-/// What has come to it cannot be seen, so a drain is a choice after every step. Blocks that a drain adds wait for the next
-/// one: a decision that is split over two blocks can be interrupted.
+/// What has come to it cannot be seen, so a drain is a choice after every step. Blocks that a drain adds wait for the
+/// next one: a decision that is split over two blocks can be interrupted.
 @available(Executors, *)
 final class SuspendedQueue: Sendable {
     /// Marks the queues of a run: their jobs are recognized while they are drained.

@@ -86,7 +86,8 @@ struct Candidate: Sendable {
 
 /// A closure that is run once, and released before its step ends.
 ///
-/// It may have the last reference to an object of the subject, whose end belongs to the step; the candidate is kept longer.
+/// It may have the last reference to an object of the subject, whose end belongs to the step; the candidate is kept
+/// longer.
 @available(Executors, *)
 final class Action: Sendable {
     private let body: Protected<(@Sendable () -> Void)?>

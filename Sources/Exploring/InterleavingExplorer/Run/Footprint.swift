@@ -42,8 +42,8 @@ struct Footprint: Sendable {
 
     /// How many objects a run knew at a moment.
     ///
-    /// Two runs with the same beginning agree on the ordinals of what was known then. Any two actors that came to be known
-    /// later must be taken for the same one; a task that came later was started by the segment itself.
+    /// Two runs with the same beginning agree on the ordinals of what was known then. Any two actors that came to be
+    /// known later must be taken for the same one; a task that came later was started by the segment itself.
     struct Known: Sendable {
         fileprivate let laterActors: UInt64
         fileprivate let participants: UInt64
@@ -98,8 +98,8 @@ struct Footprint: Sendable {
 
     /// Whether the order counts of this segment and a later one of the same run.
     ///
-    /// Code that awaits a task that has ended leaves no trace of that. So the end of a task that others know races with all
-    /// that follows, also with what seems to have touched nothing.
+    /// Code that awaits a task that has ended leaves no trace of that. So the end of a task that others know races with
+    /// all that follows, also with what seems to have touched nothing.
     func races(withLater later: Footprint) -> Bool {
         wakesFromOutside || endsSharedTask || conflicts(with: later, known: .all)
     }

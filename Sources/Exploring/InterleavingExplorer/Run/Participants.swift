@@ -50,7 +50,8 @@ struct Participants: Sendable {
         ofTasks[id] != nil
     }
 
-    /// Whose task this is: a task that is not known yet was started by `parent`, and zero, which is no task, belongs to it too.
+    /// Whose task this is: a task that is not known yet was started by `parent`, and zero, which is no task, belongs to
+    /// it too.
     mutating func owner(ofTask id: UInt64, startedBy parent: Int, for cause: String?) -> Int {
         if id == 0 { return parent }
         if let known = ofTasks[id] { return known }

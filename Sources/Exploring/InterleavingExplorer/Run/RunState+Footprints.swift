@@ -31,13 +31,15 @@ extension RunState {
 
     // MARK: What is touched
 
-    /// Notes that something is touched that others can see without entering an actor: what is marked, a queue, or the time.
+    /// Notes that something is touched that others can see without entering an actor: what is marked, a queue, or the
+    /// time.
     mutating func touchMarks(isTime: Bool = false) {
         segment.footprint.touchesMarks = true
         noteTouch(isTime ? nil : .marks, by: acting)
     }
 
-    /// Notes for the operation of a participant that it has touched an object, which is `nil` for one that counts for no sharing.
+    /// Notes for the operation of a participant that it has touched an object, which is `nil` for one that counts for
+    /// no sharing.
     private mutating func noteTouch(_ object: Sharing.Object?, by participant: Int) {
         for index in participants.ancestry(of: participant) { participants[index].hasTouched = true }
         guard let object, let operation = participants.operation(of: participant) else { return }
@@ -90,8 +92,8 @@ extension RunState {
         participants[participant].status = .isReady
     }
 
-    /// Notes where an operation finds the continuation of a task that has touched nothing before it waited: there is something
-    /// in common that is not marked.
+    /// Notes where an operation finds the continuation of a task that has touched nothing before it waited: there is
+    /// something in common that is not marked.
     private mutating func noteWaking(of participant: Int) {
         let waker = acting
         let isCancellation = segment.cancelled != nil
@@ -136,7 +138,8 @@ extension RunState {
             if let actor = segment.actorOrdinal { noteTouch(.actor(actor), by: index) }
         }
         for ancestor in participants.ancestry(of: index) { segment.footprint.lineage.insert(ancestor) }
-        // Nothing tells whether the segment leaves the scope of a child that has ended, and would have cancelled it before.
+        // Nothing tells whether the segment leaves the scope of a child that has ended, and would have cancelled it
+        // before.
         if participants.hasEndedChild(index) {
             segment.footprint.reads.children.insert(index)
         }

@@ -59,8 +59,8 @@ extension ScenarioRun {
 
     /// A preemption point: the step that runs may be held here while others go on.
     ///
-    /// There is none where nothing of the step follows, inside of a marked segment, and where the runtime holds a lock that
-    /// others would have to wait for.
+    /// There is none where nothing of the step follows, inside of a marked segment, and where the runtime holds a lock
+    /// that others would have to wait for.
     func preemptionPoint() {
         guard knowledge.steps.preempts, ActiveRuns.onThisThread === self,
             let scheduler = scheduler.withLock({ $0 })

@@ -14,7 +14,8 @@ extension ScenarioRun {
 
     /// The run that a job belongs to which is on its way to the process-wide pool.
     static func claiming(_ job: UnownedJob) -> ScenarioRun? {
-        // A task stays with the run in which it began, whichever step resumes it; a new one belongs to the step that starts it.
+        // A task stays with the run in which it began, whichever step resumes it; a new one belongs to the step that
+        // starts it.
         ActiveRuns.first { $0.knowsTask(of: job) } ?? current
     }
 

@@ -69,8 +69,9 @@ extension ScenarioRun {
 
     /// Says that operations need not touch anything in common.
     ///
-    /// Without this, a search that has seen nothing in common does not pass ``ExplorationReport/verify(allowIncomplete:)``: state
-    /// behind a lock, an atomic or an `AsyncStream` is not seen until ``effect(_:_:)`` marks it. To be called in the setup.
+    /// Without this, a search that has seen nothing in common does not pass
+    /// ``ExplorationReport/verify(allowIncomplete:)``: state behind a lock, an atomic or an `AsyncStream` is not seen
+    /// until ``effect(_:_:)`` marks it. To be called in the setup.
     public func permitNothingShared() {
         state.withLock { $0.permitsNothingShared = true }
     }

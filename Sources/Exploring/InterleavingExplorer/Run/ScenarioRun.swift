@@ -7,8 +7,9 @@
 public final class ScenarioRun: Sendable {
     /// Brings the tasks of a subject under control: start them with this preference.
     ///
-    /// Operations have it already, and their child tasks and default actors with them. Plain `Task {}` and `Task.detached`
-    /// are captured as well, where the runtime permits, but may go on without a choice between two calls of an actor.
+    /// Operations have it already, and their child tasks and default actors with them. Plain `Task {}` and
+    /// `Task.detached` are captured as well, where the runtime permits, but may go on without a choice between two
+    /// calls of an actor.
     public var executor: any TaskExecutor { controlledExecutor }
 
     /// Time in this run, which passes only when nothing else can happen or the schedule says so.
@@ -82,8 +83,8 @@ public final class ScenarioRun: Sendable {
 
     /// Marks a segment of code that touches what others can see without entering an actor, and returns its result.
     ///
-    /// Such are state behind a lock, an atomic or an `AsyncStream`, and what leaves the process, such as a request. Marked
-    /// segments are tried in every order, each in one piece; unmarked ones are not.
+    /// Such are state behind a lock, an atomic or an `AsyncStream`, and what leaves the process, such as a request.
+    /// Marked segments are tried in every order, each in one piece; unmarked ones are not.
     ///
     /// ```swift
     /// let isFirst = run.effect("take") { lock.withLock { $0.take() } }

@@ -100,7 +100,8 @@ extension Scheduler {
 /// A thread that only gets no processor does not sleep, and does not use the processor either: that counts for nothing.
 @available(Executors, *)
 private struct LockSuspicion {
-    /// How often the thread must be found asleep with nothing done in between, for a busy machine can look like a lock too.
+    /// How often the thread must be found asleep with nothing done in between, for a busy machine can look like a lock
+    /// too.
     private static let neededSamples = 60
 
     private var samplesAsleep = 0

@@ -29,7 +29,8 @@ struct Segment: Sendable {
 
     init() {}
 
-    /// The segment that begins with a candidate, which may be a later part of a step and then keeps the step's footprint.
+    /// The segment that begins with a candidate, which may be a later part of a step and then keeps the step's
+    /// footprint.
     init(of candidate: Candidate, after last: Segment) {
         participant = candidate.participant
         job = candidate.job

@@ -1,7 +1,7 @@
 /// Which operations have touched something in common that the explorer sees.
 ///
-/// Where an operation shares nothing, its steps seem to be independent of all others: either that is so, or what it shares is
-/// not marked. One bit stands for each operation.
+/// Where an operation shares nothing, its steps seem to be independent of all others: either that is so, or what it
+/// shares is not marked. One bit stands for each operation.
 @available(Executors, *)
 struct Sharing: Sendable {
     enum Object: Sendable {

@@ -3,7 +3,8 @@
 enum StackSite {
     /// The place where the step is, by its own calls that have not returned.
     ///
-    /// - Parameter base: an address in the stack frame of what called the step, which depends on the thread and is left out.
+    /// - Parameter base: an address in the stack frame of what called the step, which depends on the thread and is left
+    ///   out.
     @inline(never)
     static func here(above base: UInt) -> Int {
         guard let unwinder = unsafe Unwinder.ofProcess else { return 0 }
@@ -20,7 +21,8 @@ enum StackSite {
             },
             walk
         )
-        // The first two are those of this function and of its caller, which may ask on two lines; the last one called the step.
+        // The first two are those of this function and of its caller, which may ask on two lines; the last one called
+        // the step.
         return unsafe walk.pointee.addresses.dropFirst(2).dropLast().hashValue
     }
 }

@@ -1,6 +1,7 @@
 @available(Executors, *)
 extension Exploration {
-    /// A scenario that so many runs do not exhaust is tried at random and without interruptions before the search goes on.
+    /// A scenario that so many runs do not exhaust is tried at random and without interruptions before the search goes
+    /// on.
     private static let runsBeforeShortcuts = 1_000
     private static let randomSchedules = 2_000
 
@@ -92,8 +93,8 @@ extension Exploration {
             path.append(SearchNode(choice, below: path.last, by: choices[max(0, path.count - 1)].digit))
         }
         let reduces = knowledge.reduces
-        // A run that ends early does not tell all its races. Where a task was cancelled already, another cancellation of
-        // it does not show.
+        // A run that ends early does not tell all its races. Where a task was cancelled already, another cancellation
+        // of it does not show.
         let showsRaces = reduces && !execution.hasEndedEarly && !knowledge.watchesCancellation
         var nodes = Set(path.indices.dropFirst(first))
         for (index, choice) in choices.enumerated().dropFirst(first)

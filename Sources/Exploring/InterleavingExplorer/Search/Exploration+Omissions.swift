@@ -36,8 +36,8 @@ extension Exploration {
 
     /// Whether the subject starts a task out of sight.
     ///
-    /// It is in the same step of each repetition. Other threads start such tasks as well: before each repetition, they must
-    /// have started none for twice as long.
+    /// It is in the same step of each repetition. Other threads start such tasks as well: before each repetition, they
+    /// must have started none for twice as long.
     func startsTasksOutOfSight() -> Bool {
         var noise = 0
         return missed.contains { step, ids, digits in

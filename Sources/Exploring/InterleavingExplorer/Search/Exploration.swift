@@ -145,8 +145,8 @@ struct Exploration {
 
     /// Runs first-in-first-out order some times more, where there were few schedules.
     ///
-    /// An escape can come so early that it is not seen, and a scenario that depends on more than its schedule may do the same
-    /// twice, but hardly every time.
+    /// An escape can come so early that it is not seen, and a scenario that depends on more than its schedule may do
+    /// the same twice, but hardly every time.
     private mutating func lookAgain() {
         var fingerprint: UInt64?
         for _ in 0..<max(0, Self.fewestRuns - report.schedules) {
@@ -220,8 +220,9 @@ struct Exploration {
     /// Notes what decides how the search goes on.
     private mutating func learn(from execution: Execution) {
         let findings = execution.findings
-        // Where code in an actor asks for another one, the request itself can be too early or too late. Where the subject
-        // cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a footprint tells.
+        // Where code in an actor asks for another one, the request itself can be too early or too late. Where the
+        // subject cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a
+        // footprint tells.
         if findings.asksInsideActors || findings.hasSubjectCancelled {
             knowledge.steps.entersActorsLater = true
         }

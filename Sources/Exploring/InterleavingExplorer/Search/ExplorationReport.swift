@@ -11,7 +11,8 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     public internal(set) var schedules = 0
     /// The number of runs that were given up, since another order of independent steps had been tried before.
     public internal(set) var redundantRuns = 0
-    /// How many schedules without interruptions were run before the search of a big scenario went on, and whether that was all.
+    /// How many schedules without interruptions were run before the search of a big scenario went on, and whether that
+    /// was all.
     ///
     /// No step is held in its middle there. It is `nil` if the search was short, or is of another mode.
     public internal(set) var withoutInterruptions: (schedules: Int, isComplete: Bool)?
@@ -24,21 +25,23 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// Whether these were all, in this build configuration and under the explorer's model: one schedule for each set of
     /// orders that cannot differ.
     ///
-    /// What the model leaves out is listed in <doc:Soundness>. Of dispatch queues that were taken over it counts the drains,
-    /// which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
+    /// What the model leaves out is listed in <doc:Soundness>. Of dispatch queues that were taken over it counts the
+    /// drains, which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
     public internal(set) var isComplete = false
-    /// What else is to be said of the search, a sentence each: how it went on where the scenario is big, and what could not
-    /// be done on this toolchain or in this process.
+    /// What else is to be said of the search, a sentence each: how it went on where the scenario is big, and what could
+    /// not be done on this toolchain or in this process.
     public internal(set) var remarks: [String] = []
     /// Why the search is not complete although it was not cut, and what to do about it.
     ///
-    /// It is set where a task begins out of the explorer's sight, such as an actor's plain `Task {}` for itself, and where a
-    /// step has a lock that others need: the step cannot be held there before it goes on to what they can notice.
+    /// It is set where a task begins out of the explorer's sight, such as an actor's plain `Task {}` for itself, and
+    /// where a step has a lock that others need: the step cannot be held there before it goes on to what they can
+    /// notice.
     public internal(set) var omission: String?
     /// What operations seem to share that the explorer has not seen, and what to do about it.
     ///
-    /// It is set if an operation has touched nothing that others touch, or if an operation has found the continuation of a
-    /// waiter in a place that the explorer does not see. Say ``ScenarioRun/permitNothingShared()`` if that is meant to be.
+    /// It is set if an operation has touched nothing that others touch, or if an operation has found the continuation
+    /// of a waiter in a place that the explorer does not see. Say ``ScenarioRun/permitNothingShared()`` if that is
+    /// meant to be.
     public internal(set) var unmarked: String?
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0
@@ -62,11 +65,12 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// Whether no schedule failed.
     public var holds: Bool { failure == nil }
 
-    /// Throws the first failure, if there is one, or if there are schedules that were not tried, or if nothing was tested.
+    /// Throws the first failure, if there is one, or if there are schedules that were not tried, or if nothing was
+    /// tested.
     ///
-    /// For a test that is to end with the schedule and the trace: `try await explorer.explore(scenario).verify()`. A search
-    /// that is random, or was cut, proves nothing of the rest, and one that saw nothing shared proves nothing; where that is
-    /// enough, say `allowIncomplete: true`.
+    /// For a test that is to end with the schedule and the trace: `try await explorer.explore(scenario).verify()`. A
+    /// search that is random, or was cut, proves nothing of the rest, and one that saw nothing shared proves nothing;
+    /// where that is enough, say `allowIncomplete: true`.
     public func verify(allowIncomplete: Bool = false) throws(ScenarioFailure) {
         if let failure {
             throw failure

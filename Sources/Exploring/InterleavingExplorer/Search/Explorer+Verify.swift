@@ -3,7 +3,8 @@ extension Explorer {
     /// The variable whose value is the one schedule that ``verify(_:allowIncomplete:)`` runs.
     static let replayVariable = "EXPLORER_REPLAY"
 
-    /// Explores a scenario and throws its first failure, or what keeps the search from proving anything: a test of one line.
+    /// Explores a scenario and throws its first failure, or what keeps the search from proving anything: a test of one
+    /// line.
     ///
     /// ```swift
     /// @Test func noSeatIsSoldTwice() async throws { try await Explorer().verify(twoCustomers) }
@@ -12,8 +13,8 @@ extension Explorer {
     /// A test library records the error as an issue, with the schedule and the trace. To see that schedule alone, set
     /// `EXPLORER_REPLAY` in the environment and run that test alone: `EXPLORER_REPLAY=+0101 swift test --filter …`.
     ///
-    /// **Failure.** What ``ExplorationReport/verify(allowIncomplete:)`` throws. With `EXPLORER_REPLAY` there is always an error,
-    /// also if the schedule holds, since one schedule proves nothing; the error has the trace.
+    /// **Failure.** What ``ExplorationReport/verify(allowIncomplete:)`` throws. With `EXPLORER_REPLAY` there is always
+    /// an error, also if the schedule holds, since one schedule proves nothing; the error has the trace.
     public nonisolated(nonsending) func verify(
         _ scenario: Scenario,
         allowIncomplete: Bool = false

@@ -5,22 +5,23 @@
 /// print(report)                     // how many schedules; the one that fails, step by step
 /// ```
 ///
-/// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, and
-/// what goes through the ``ScenarioRun``. Anything else is reported as an escape when it resumes a task: the main actor,
-/// `Task.sleep`, threads and queues of the subject. What comes after the report goes to standard error. See <doc:Limits>.
+/// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, and what goes
+/// through the ``ScenarioRun``. Anything else is reported as an escape when it resumes a task: the main actor,
+/// `Task.sleep`, threads and queues of the subject. What comes after the report goes to standard error. See
+/// <doc:Limits>.
 ///
 /// **Concurrency.** The schedules of an exploration run one at a time on a thread that belongs to no pool. As many
-/// explorations as there are processors run side by side, and find the same as alone unless their subjects share something.
-/// Code between two suspensions counts as atomic: data races are for the thread sanitizer.
+/// explorations as there are processors run side by side, and find the same as alone unless their subjects share
+/// something. Code between two suspensions counts as atomic: data races are for the thread sanitizer.
 @available(Executors, *)
 public struct Explorer: Sendable {
     /// Which schedules are tried, and in which order.
     public var mode: SearchMode
     /// Whether schedules are left out that can show nothing new.
     ///
-    /// Code that enters no actor and marks no effect is taken to touch nothing that another task can see: mark state behind
-    /// a lock, an atomic, a queue or an `AsyncStream` with ``ScenarioRun/effect(_:_:)``. Without a mark no step is held there,
-    /// even if nothing is left out.
+    /// Code that enters no actor and marks no effect is taken to touch nothing that another task can see: mark state
+    /// behind a lock, an atomic, a queue or an `AsyncStream` with ``ScenarioRun/effect(_:_:)``. Without a mark no step
+    /// is held there, even if nothing is left out.
     public var reduces = true
     /// Whether a step may be held where it starts or wakes a task, marks an effect, or touches a queue or the clock.
     ///
@@ -40,7 +41,8 @@ public struct Explorer: Sendable {
     public var maximumSteps = 2_000
     /// How long, in real time, to wait for a sign of an escape before the first deadlock is called one.
     public var patience = Duration.seconds(1)
-    /// How long, in real time, one step may take before it is called stuck; the search ends then, and leaves its thread.
+    /// How long, in real time, one step may take before it is called stuck; the search ends then, and leaves its
+    /// thread.
     public var stepLimit = Duration.seconds(30)
     /// Whether the search ends with the first failure; if not, the report counts all of them.
     public var stopsAtFirstFailure = true

@@ -12,9 +12,9 @@ struct Event: Sendable {
 
 /// The races of a run: dynamic partial-order reduction with source sets (Abdulla, Aronis, Jonsson, Sagonas, 2014).
 ///
-/// A segment happens before another one if it has made the other one ready, or if it comes first and conflicts with the other
-/// one. A race is a conflict without anything in between: the two could have happened in the other order. Only a race shows
-/// that another choice can matter.
+/// A segment happens before another one if it has made the other one ready, or if it comes first and conflicts with the
+/// other one. A race is a conflict without anything in between: the two could have happened in the other order. Only a
+/// race shows that another choice can matter.
 @available(Executors, *)
 struct Races {
     private var happenedBefore: [[UInt64]] = []
@@ -26,8 +26,8 @@ struct Races {
         creators = events.map { event in events.lastIndex { $0.start < event.arrival } }
     }
 
-    /// The races whose second segment is not among the first ones: the choice before the first segment, and what could run
-    /// there on the way to the other order, of which one is enough.
+    /// The races whose second segment is not among the first ones: the choice before the first segment, and what could
+    /// run there on the way to the other order, of which one is enough.
     mutating func find(from first: Int) -> [(choice: Int, initials: [Int])] {
         var races: [(choice: Int, initials: [Int])] = []
         let words = events.count / 64 + 1

@@ -1,8 +1,8 @@
 /// Which candidate ran at each choice, as a short string that replays a run.
 ///
-/// Each choice is a base-36 digit: `0` for the candidate that had waited longest. Zeros at the end are left out. A `+` comes
-/// first where asking for an actor and entering it are two steps, and then a `_` where no step is held in its middle. A
-/// schedule belongs to one scenario and one build configuration, since the optimizer removes steps.
+/// Each choice is a base-36 digit: `0` for the candidate that had waited longest. Zeros at the end are left out. A `+`
+/// comes first where asking for an actor and entering it are two steps, and then a `_` where no step is held in its
+/// middle. A schedule belongs to one scenario and one build configuration, since the optimizer removes steps.
 @available(Executors, *)
 public struct Schedule: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The greatest number of candidates that a digit can tell apart.
@@ -10,7 +10,8 @@ public struct Schedule: Sendable, Hashable, ExpressibleByStringLiteral, CustomSt
 
     /// What a step is in the run of a schedule.
     struct Steps: Sendable, Hashable {
-        /// Whether asking for an actor and entering it are two steps; if not, a task that has touched nothing enters at once.
+        /// Whether asking for an actor and entering it are two steps; if not, a task that has touched nothing enters at
+        /// once.
         var entersActorsLater = false
         /// Whether a step may be held in its middle.
         var preempts = true
@@ -33,7 +34,8 @@ public struct Schedule: Sendable, Hashable, ExpressibleByStringLiteral, CustomSt
 
     /// The schedule that a string describes.
     ///
-    /// **Failure.** `nil` if the string holds anything but `0`–`9`, `a`–`z` and `A`–`Z`, behind `+`, `_`, `+_` or nothing.
+    /// **Failure.** `nil` if the string holds anything but `0`–`9`, `a`–`z` and `A`–`Z`, behind `+`, `_`, `+_` or
+    /// nothing.
     public init?(parsing string: some StringProtocol) {
         var digits: [UInt8] = []
         let entersActorsLater = string.first == "+"

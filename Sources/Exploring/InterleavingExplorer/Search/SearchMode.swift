@@ -5,9 +5,9 @@
 public enum SearchMode: Sendable, Hashable, CustomStringConvertible {
     /// Every schedule; if there are many, some at random and those without interruptions first.
     ///
-    /// What is not exhausted after 1,000 runs is tried under 2,000 random schedules, which are the same each time. Next come the
-    /// schedules in which no step is held in its middle, as if ``Explorer/preempts`` were off, for up to half of the runs that are
-    /// left. Both find most bugs of a big scenario sooner. Then the search goes on.
+    /// What is not exhausted after 1,000 runs is tried under 2,000 random schedules, which are the same each time. Next
+    /// come the schedules in which no step is held in its middle, as if ``Explorer/preempts`` were off, for up to half
+    /// of the runs that are left. Both find most bugs of a big scenario sooner. Then the search goes on.
     case automatic
     /// Every schedule, from few delays to many, and depth first among those with equally many delays.
     ///

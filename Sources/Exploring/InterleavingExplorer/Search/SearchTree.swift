@@ -10,8 +10,8 @@ struct Choice: Sendable {
     let start: Int
     /// Stands for everything that had happened before, and for what could have been chosen.
     var fingerprint: UInt64 = 0
-    /// Whether time could pass, or a dispatch queue may have got blocks: either may be gone later, and then no run shows its
-    /// races.
+    /// Whether time could pass, or a dispatch queue may have got blocks: either may be gone later, and then no run
+    /// shows its races.
     let hasTimers: Bool
     /// Whether the step has a lock that others need, and must go on.
     let isLocked: Bool

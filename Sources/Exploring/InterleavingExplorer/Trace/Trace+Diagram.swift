@@ -2,8 +2,8 @@
 extension Trace {
     /// The steps as a sequence diagram in the text form of Mermaid, with a lane for each task.
     ///
-    /// GitHub draws it where it stands in a block of code with the language `mermaid`. An arrow shows who has started or woken
-    /// whom. A `*` marks a step out of first-in-first-out order.
+    /// GitHub draws it where it stands in a block of code with the language `mermaid`. An arrow shows who has started
+    /// or woken whom. A `*` marks a step out of first-in-first-out order.
     public var diagram: String {
         Diagram(of: steps).text
     }

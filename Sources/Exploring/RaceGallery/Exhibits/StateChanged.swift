@@ -54,7 +54,8 @@ enum StateChanged {
         }
     }
 
-    /// Whether the balance stayed as it was from the last request for approval to the payment: the accounts mark each change.
+    /// Whether the balance stayed as it was from the last request for approval to the payment: the accounts mark each
+    /// change.
     private static func approvesItsState(_ effects: [String]) -> Bool {
         guard let asked = effects.lastIndex(of: "asks for approval") else { return true }
         return ["balance 20", "balance 70"].contains(effects.dropFirst(asked + 1).first)

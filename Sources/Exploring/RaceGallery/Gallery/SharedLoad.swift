@@ -14,8 +14,8 @@ enum SharedLoad {
     static let invariants = [oneAtATime, served]
 
     /// - Parameters:
-    ///   - firstLoadFails: the callers that share the first load are told its error, and only these ask once more. Otherwise
-    ///     every load succeeds, and each caller asks twice.
+    ///   - firstLoadFails: the callers that share the first load are told its error, and only these ask once more.
+    ///     Otherwise every load succeeds, and each caller asks twice.
     ///   - make: makes the version around its load.
     ///   - ask: what a caller does.
     static func scenario<Subject: Sendable>(

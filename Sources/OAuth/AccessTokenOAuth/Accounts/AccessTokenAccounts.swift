@@ -31,13 +31,13 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
 
     /// Creates accounts without any service, of which those that are not used are let go.
     ///
-    /// The account stays signed in: its credential is in the store, and its next call has a service made. A service that is
-    /// let go lives on while it loads, while anybody waits for it, or while your code keeps a reference to it. Until that
-    /// ends, the account gets the same service again, and never a second one.
+    /// The account stays signed in: its credential is in the store, and its next call has a service made. A service
+    /// that is let go lives on while it loads, while anybody waits for it, or while your code keeps a reference to it.
+    /// Until that ends, the account gets the same service again, and never a second one.
     ///
     /// - Parameters:
-    ///   - idleLimit: seconds without a call of ``service(for:)`` after which a service is let go; it may stay for half as
-    ///     long again.
+    ///   - idleLimit: seconds without a call of ``service(for:)`` after which a service is let go; it may stay for half
+    ///     as long again.
     ///   - most: how many services are kept; beyond that, the tenth that was not used for the longest time is let go.
     ///   - clock: timers.
     ///   - make: as above.
@@ -118,8 +118,8 @@ private struct AccountLimits: Sendable {
 extension AccessTokenAccounts where Service: AsyncAccessTokenProviding {
     /// Signs an account out, also one that had no service yet, and removes its service.
     ///
-    /// Returns when its loader has forgotten the session, also to a cancelled caller. Let the account sign in again after
-    /// that: the next service is a new one.
+    /// Returns when its loader has forgotten the session, also to a cancelled caller. Let the account sign in again
+    /// after that: the next service is a new one.
     public func signOut(_ account: Account) async {
         await beginSignOut(account).signOut()
         endSignOut(account)

@@ -11,8 +11,8 @@ public import Foundation
 /// ```
 ///
 /// A store that has a seal also reads a credential that was stored without one, and seals it with the next replacement.
-/// What cannot be opened is ``CredentialStoreError/unreadable(at:_:)``: a wrong key is no sign-out. What cannot be sealed is
-/// ``CredentialStoreError/unavailable(at:_:needsRepair:)``, and is not written.
+/// What cannot be opened is ``CredentialStoreError/unreadable(at:_:)``: a wrong key is no sign-out. What cannot be
+/// sealed is ``CredentialStoreError/unavailable(at:_:needsRepair:)``, and is not written.
 public struct CredentialSeal: Sendable {
     let seal: @Sendable (Data) throws -> Data
     let open: @Sendable (Data) throws -> Data

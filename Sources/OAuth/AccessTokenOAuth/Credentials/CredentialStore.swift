@@ -22,11 +22,11 @@ public protocol CredentialStore: Sendable {
     ///
     /// **Concurrency** Do not call it for the same store from inside `body`: that waits for itself until it is busy.
     ///
-    /// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run. A body that runs is
-    /// its own task's matter, and is written all the same.
+    /// **Cancellation** A cancelled task that waits throws `CancellationError`, and its body is not run. A body that
+    /// runs is its own task's matter, and is written all the same.
     ///
-    /// **Failure** Throws what `body` throws, and then has written nothing; ``CredentialStoreError/busy``; or an error of
-    /// its own, and then may have written or not.
+    /// **Failure** Throws what `body` throws, and then has written nothing; ``CredentialStoreError/busy``; or an error
+    /// of its own, and then may have written or not.
     ///
     /// - Returns: the record as it is afterwards.
     @discardableResult
@@ -34,9 +34,10 @@ public protocol CredentialStore: Sendable {
 
     /// For how many seconds others have to find the exclusion free before its last holder is known to be dead.
     ///
-    /// A process that finds the note of another one, which was going to send the refresh token, waits so long and then sends
-    /// the token again.
-    /// - `.infinity`, unless a store says otherwise: a holder that lives may lose the exclusion, as that of a lease does.
+    /// A process that finds the note of another one, which was going to send the refresh token, waits so long and then
+    /// sends the token again.
+    /// - `.infinity`, unless a store says otherwise: a holder that lives may lose the exclusion, as that of a lease
+    ///   does.
     /// - A few seconds: only death ends the exclusion, or the holder takes it again at once.
     /// - 0: the record ends with the process. No notes are written.
     var takeOverDelay: TimeInterval { get }

@@ -28,7 +28,8 @@ package struct StoredRecord: Hashable, Sendable {
 
     /// What a removal leaves behind.
     ///
-    /// The version goes up: a body that has lost its exclusion names the version that it has read, and writes nothing then.
+    /// The version goes up: a body that has lost its exclusion names the version that it has read, and writes nothing
+    /// then.
     package static func removing(_ old: StoredRecord?) -> StoredRecord {
         StoredRecord(version: (old ?? .first).version + 1, credential: nil)
     }

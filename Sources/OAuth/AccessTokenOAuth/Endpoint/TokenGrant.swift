@@ -29,8 +29,8 @@ public struct TokenGrant: Hashable, Sendable {
 
     /// The code that the user's browser brought back (RFC 6749, section 4.1.3), with PKCE (RFC 7636, section 4.5).
     ///
-    /// An ``AuthorizationCodeLogin`` makes this grant, together with the verifier and all checks. If you make it yourself,
-    /// compare `state`, and `iss` where the server sends it (RFC 9700, section 2.1).
+    /// An ``AuthorizationCodeLogin`` makes this grant, together with the verifier and all checks. If you make it
+    /// yourself, compare `state`, and `iss` where the server sends it (RFC 9700, section 2.1).
     ///
     /// - Parameters:
     ///   - code: the code, which can be used once.
@@ -56,8 +56,9 @@ public struct TokenGrant: Hashable, Sendable {
 
     /// The user's own name and password, which the app sees (RFC 6749, section 4.3).
     ///
-    /// RFC 9700, section 2.4: this grant **must not** be used. It shows the password to the app, trains users to type it
-    /// anywhere, and leaves no room for a second factor. It is here for servers that have nothing else, and for their tests.
+    /// RFC 9700, section 2.4: this grant **must not** be used. It shows the password to the app, trains users to type
+    /// it anywhere, and leaves no room for a second factor. It is here for servers that have nothing else, and for
+    /// their tests.
     public static func password(_ password: String, username: String, scope: String? = nil) -> TokenGrant {
         TokenGrant(
             type: "password",

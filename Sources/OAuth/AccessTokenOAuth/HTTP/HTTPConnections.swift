@@ -7,9 +7,9 @@ public import Foundation
 
 /// The connections of one endpoint or session, with its configuration.
 ///
-/// On Apple platforms connections are kept for the next exchange. On Linux each exchange has a session and a connection of
-/// its own: a kept connection that dies as the second request goes out has that request sent again without its body, and
-/// the reply never comes.
+/// On Apple platforms connections are kept for the next exchange. On Linux each exchange has a session and a connection
+/// of its own: a kept connection that dies as the second request goes out has that request sent again without its body,
+/// and the reply never comes.
 final class HTTPConnections: Sendable {
     /// Seconds that an exchange takes at most.
     let timeLimit: TimeInterval

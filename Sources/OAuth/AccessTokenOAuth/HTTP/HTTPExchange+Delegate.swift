@@ -27,8 +27,8 @@ extension HTTPExchange: URLSessionDataDelegate {
     ) {
         switch challenge.protectionSpace.authenticationMethod {
         case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodDefault:
-            // RFC 6749's own answer to a wrong secret is a 401 with such a challenge. URLSession on Linux waits for ever
-            // for an answer, and on Apple platforms asks the keychain for a password of the user's.
+            // RFC 6749's own answer to a wrong secret is a 401 with such a challenge. URLSession on Linux waits for
+            // ever for an answer, and on Apple platforms asks the keychain for a password of the user's.
             completionHandler(.rejectProtectionSpace, nil)
         default:
             // Whether to trust a server's certificate is for the system to decide, or for the app.

@@ -8,8 +8,8 @@ import FoundationNetworking
 /// Sends one request, and hands over its reply, or the reason why there is none, exactly once.
 ///
 /// It follows no redirect and gives no password away. The caller can leave at any time; the connection then closes as
-/// soon as that is safe. On Linux it is safe once the reply has begun: cancelling a task whose connection is being refused
-/// crashes the process, or stops it for ever.
+/// soon as that is safe. On Linux it is safe once the reply has begun: cancelling a task whose connection is being
+/// refused crashes the process, or stops it for ever.
 final class HTTPExchange: NSObject, Sendable {
     typealias Outcome = Result<HTTPReply, HTTPFailure>
 
@@ -45,7 +45,8 @@ final class HTTPExchange: NSObject, Sendable {
     private let bodyLimit: Int
     private let state: Locked<State>
 
-    /// Creates an exchange that sends nothing yet, and will read `bodyLimit` bytes; the handler is called once, on any thread.
+    /// Creates an exchange that sends nothing yet, and will read `bodyLimit` bytes; the handler is called once, on any
+    /// thread.
     init(
         _ request: URLRequest,
         bodyLimit: Int,
@@ -168,8 +169,8 @@ final class HTTPExchange: NSObject, Sendable {
     func complete(_ error: (any Error)?) {
         state.withLock { $0.connection = .closed }
         end { wait in
-            // A rejected challenge completes as cancelled, with status and body in hand. Nothing else cancels a task whose
-            // caller still waits.
+            // A rejected challenge completes as cancelled, with status and body in hand. Nothing else cancels a task
+            // whose caller still waits.
             let isRejectedChallenge = (error as? URLError)?.code == .cancelled && wait.response != nil
             guard error == nil || isRejectedChallenge, let response = wait.response else {
                 return wait.failure(error ?? URLError(.badServerResponse))

@@ -5,16 +5,17 @@ public import Foundation
 /// Loads again after a while when a load failed in a way that may pass: exponential backoff with full jitter.
 ///
 /// Before retry number n it waits for a random time between 0 and `firstDelay` · 2ⁿ⁻¹: many clients that failed
-/// together do not come back together; that is added to what the server asked for by `Retry-After`, for the same reason.
+/// together do not come back together; that is added to what the server asked for by `Retry-After`, for the same
+/// reason.
 ///
 /// All of it happens inside one load of the service, whose `loadDeadline` goes on meanwhile.
 ///
-/// **Cancellation** A load whose task is cancelled, as a service does at sign-out, is not tried again. Where it waits for a
-/// retry, it ends at once with `CancellationError`. A request that was sent is seen through.
+/// **Cancellation** A load whose task is cancelled, as a service does at sign-out, is not tried again. Where it waits
+/// for a retry, it ends at once with `CancellationError`. A request that was sent is seen through.
 ///
-/// **Failure** The last load's error, unchanged: at once if another try cannot help, or if the server asked for a longer
-/// wait than `longestDelay`. A request that the server may have carried out is sent again once at most; which requests
-/// these are is told by ``OAuthError/mayHaveBeenCarriedOut``.
+/// **Failure** The last load's error, unchanged: at once if another try cannot help, or if the server asked for a
+/// longer wait than `longestDelay`. A request that the server may have carried out is sent again once at most; which
+/// requests these are is told by ``OAuthError/mayHaveBeenCarriedOut``.
 public final class RetryingLoader: AsyncAccessTokenLoader {
     private let base: any AsyncAccessTokenLoader
     private let retries: Int

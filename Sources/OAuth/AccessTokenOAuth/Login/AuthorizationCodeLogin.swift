@@ -10,9 +10,9 @@ import OAuthFoundation
 /// let response = try await endpoint.exchange(try login.grant(from: redirect))
 /// ```
 ///
-/// It does no I/O. Each login has a code verifier of 32 random bytes (RFC 7636, method `S256` only) and a `state` of as many,
-/// which the redirect has to repeat; where the issuer is known, `iss` is compared as well (RFC 9700, section 2.1; RFC 9207).
-/// It never prints them.
+/// It does no I/O. Each login has a code verifier of 32 random bytes (RFC 7636, method `S256` only) and a `state` of as
+/// many, which the redirect has to repeat; where the issuer is known, `iss` is compared as well (RFC 9700, section 2.1;
+/// RFC 9207). It never prints them.
 ///
 /// **Concurrency** Can be used from any thread. Copies are the same login, which has one answer.
 public struct AuthorizationCodeLogin: Sendable {
@@ -59,8 +59,8 @@ public struct AuthorizationCodeLogin: Sendable {
     ///   - clientID: the client's identifier.
     ///   - redirectURI: as it is registered, to the letter: an app's own scheme, `https`, or this machine.
     ///   - scope: what to ask for, separated by spaces; `nil` leaves that to the server.
-    ///   - parameters: others, such as `prompt`, `login_hint`, `nonce`, or `resource` (RFC 8707), which goes with the code
-    ///     as well.
+    ///   - parameters: others, such as `prompt`, `login_hint`, `nonce`, or `resource` (RFC 8707), which goes with the
+    ///     code as well.
     /// - Throws: ``LoginError`` if one of these cannot be used.
     public init(
         at server: AuthorizationServer,
@@ -103,8 +103,8 @@ public struct AuthorizationCodeLogin: Sendable {
 
     /// Turns the URL that came back into the grant to exchange (RFC 6749, section 4.1.2).
     ///
-    /// Nothing is sent. After ``LoginError/foreignRedirect`` and ``LoginError/wrongState`` the login waits on: another app, or
-    /// a page in the browser, can make up such URLs. Any other answer is final.
+    /// Nothing is sent. After ``LoginError/foreignRedirect`` and ``LoginError/wrongState`` the login waits on: another
+    /// app, or a page in the browser, can make up such URLs. Any other answer is final.
     ///
     /// - Parameter redirect: the whole URL, with its query. An address that the user pasted is as good.
     /// - Throws: ``LoginError``: what the server refused, or why the redirect is not accepted.

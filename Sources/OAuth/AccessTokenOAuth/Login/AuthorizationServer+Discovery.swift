@@ -8,8 +8,9 @@ public import FoundationNetworking
 extension AuthorizationServer {
     /// Reads a server's metadata (RFC 8414; OpenID Connect Discovery 1.0).
     ///
-    /// The metadata must name this very issuer, to the letter, and endpoints that are `https`; on this machine plain HTTP is as
-    /// good, if the issuer is there as well. A reply is kept in memory for as long as its header fields say, a day at most.
+    /// The metadata must name this very issuer, to the letter, and endpoints that are `https`; on this machine plain
+    /// HTTP is as good, if the issuer is there as well. A reply is kept in memory for as long as its header fields say,
+    /// a day at most.
     ///
     /// **Cancellation** Ends the request at once.
     ///

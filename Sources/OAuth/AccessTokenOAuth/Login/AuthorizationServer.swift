@@ -2,8 +2,8 @@ public import Foundation
 
 /// An authorization server: where its endpoints are (RFC 8414).
 ///
-/// ``discover(_:allowsInsecureHTTP:configuration:clock:)`` reads them from the server. For a server that publishes none, write
-/// them down. Endpoints and logins are made from it:
+/// ``discover(_:allowsInsecureHTTP:configuration:clock:)`` reads them from the server. For a server that publishes
+/// none, write them down. Endpoints and logins are made from it:
 ///
 /// ```swift
 /// let server = try await AuthorizationServer.discover(issuer)

@@ -73,14 +73,14 @@ public struct DeviceLogin: Sendable {
 
     /// Waits until the user has decided.
     ///
-    /// The server is asked once in each interval, and less often when it says `slow_down` or cannot be reached. Nothing that
-    /// may pass ends the wait: neither a lost connection nor a 503.
+    /// The server is asked once in each interval, and less often when it says `slow_down` or cannot be reached. Nothing
+    /// that may pass ends the wait: neither a lost connection nor a 503.
     ///
-    /// **Cancellation** Ends the wait at once with `CancellationError`; a request that is on its way is seen through first,
-    /// within the endpoint's deadline, because its reply may be the token.
+    /// **Cancellation** Ends the wait at once with `CancellationError`; a request that is on its way is seen through
+    /// first, within the endpoint's deadline, because its reply may be the token.
     ///
-    /// **Failure** ``LoginError``: ``LoginError/isDenied`` if the user refused or the code expired. ``OAuthError`` for what the
-    /// token endpoint refuses otherwise.
+    /// **Failure** ``LoginError``: ``LoginError/isDenied`` if the user refused or the code expired. ``OAuthError`` for
+    /// what the token endpoint refuses otherwise.
     public func response() async throws -> TokenResponse {
         let grant = TokenGrant.extensionGrant(
             "urn:ietf:params:oauth:grant-type:device_code",

@@ -3,8 +3,8 @@ public import Foundation
 
 /// Why a login brought no grant, and what to do next.
 ///
-/// Ask ``isDenied``, ``isTransient`` and ``isConfigurationMistake``. The former session is as it was: a login changes nothing
-/// before its end. What the *token endpoint* says is an ``OAuthError``.
+/// Ask ``isDenied``, ``isTransient`` and ``isConfigurationMistake``. The former session is as it was: a login changes
+/// nothing before its end. What the *token endpoint* says is an ``OAuthError``.
 ///
 /// No error prints a secret. The server's free text is only in ``serverExplanation``.
 ///

@@ -10,8 +10,9 @@ import OAuthFoundation
 /// let response = try await endpoint.exchange(try await login.grant())
 /// ```
 ///
-/// It takes one redirect, with the right path and `state`. Anything else gets an empty 404, and the login goes on. The user
-/// sees a short page without scripts, which says that the window can be closed or what went wrong. Then the port is closed.
+/// It takes one redirect, with the right path and `state`. Anything else gets an empty 404, and the login goes on. The
+/// user sees a short page without scripts, which says that the window can be closed or what went wrong. Then the port
+/// is closed.
 ///
 /// **Concurrency** Can be used from any thread. It listens from its creation on, on threads of its own.
 public final class LoopbackLogin: Sendable {
@@ -75,8 +76,8 @@ public final class LoopbackLogin: Sendable {
     /// - Parameters:
     ///   - server: needs an ``AuthorizationServer/authorizationURL``.
     ///   - clientID: the client's identifier.
-    ///   - redirectURI: as it is registered: `http`, `127.0.0.1`, `[::1]` or `localhost`, and a path. Without a port the system
-    ///     chooses a free one, which a server has to accept (RFC 8252, section 7.3).
+    ///   - redirectURI: as it is registered: `http`, `127.0.0.1`, `[::1]` or `localhost`, and a path. Without a port
+    ///     the system chooses a free one, which a server has to accept (RFC 8252, section 7.3).
     ///   - scope: what to ask for; `nil` leaves that to the server.
     ///   - parameters: others, such as `prompt`, `login_hint` or `resource`.
     ///   - clock: counts the time limit.
@@ -116,13 +117,13 @@ public final class LoopbackLogin: Sendable {
     ///
     /// **Cancellation** Ends the wait at once with `CancellationError`.
     ///
-    /// **Failure** ``LoginError``: ``LoginError/nobodyCameBack`` if nobody came back, which is also how a closed window ends; what the
-    /// server refused; ``LoginError/alreadyAnswered`` for a second call.
+    /// **Failure** ``LoginError``: ``LoginError/nobodyCameBack`` if nobody came back, which is also how a closed window
+    /// ends; what the server refused; ``LoginError/alreadyAnswered`` for a second call.
     ///
     /// - Parameters:
     ///   - limit: seconds that the user has.
-    ///   - open: opens the URL; the system's browser if nothing else is said. A program that cannot open any still waits: the
-    ///     user may have the URL from the screen.
+    ///   - open: opens the URL; the system's browser if nothing else is said. A program that cannot open any still
+    ///     waits: the user may have the URL from the screen.
     public func grant(
         within limit: TimeInterval = LoopbackLogin.usualTimeLimit,
         open: @Sendable (URL) -> Void = LoopbackLogin.openBrowser

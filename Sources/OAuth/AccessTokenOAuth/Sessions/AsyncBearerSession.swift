@@ -15,14 +15,15 @@ public import FoundationNetworking
 /// let (data, response) = try await session.data(for: URLRequest(url: friendsURL))
 /// ```
 ///
-/// After a 401, the session sends the request once more with the next token; not a body from a stream, which cannot be sent
-/// again. The token goes to the session's origins only, by `https` or within this machine, and so do the redirects that are
-/// followed: those of a `GET` or `HEAD`. A reply is read into memory up to a limit. See <doc:Requests>.
+/// After a 401, the session sends the request once more with the next token; not a body from a stream, which cannot be
+/// sent again. The token goes to the session's origins only, by `https` or within this machine, and so do the redirects
+/// that are followed: those of a `GET` or `HEAD`. A reply is read into memory up to a limit. See <doc:Requests>.
 ///
 /// **Concurrency** Can be used from any thread.
 ///
 /// **Cancellation** Throws `URLError.cancelled` at once. Cancelling a request affects no other request and no load. On
-/// Linux the connection closes when the reply begins, or when the server has been silent for the configuration's time-out.
+/// Linux the connection closes when the reply begins, or when the server has been silent for the configuration's
+/// time-out.
 ///
 /// **Failure** What the service or `URLSession` throws, unchanged; ``BearerSessionError``. A status is no error.
 ///
@@ -44,9 +45,10 @@ public final class AsyncBearerSession: Sendable {
     ///   - configuration: the session's own; it is copied. `timeoutIntervalForRequest` and `timeoutIntervalForResource`
     ///     count for each attempt by itself, and not while the request waits for a token.
     ///   - bodyLimit: bytes of a reply that are read; more of them are ``BearerSessionError/bodyTooLong(limit:)``.
-    ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`; on this machine it always may.
-    ///   - isRejected: recognises a reply that rejects the token: any 401, unless you say otherwise. A reply of another status
-    ///     whose ``BearerReply/error`` is `insufficient_scope` is none, whatever you say.
+    ///   - allowsInsecureHTTP: whether the token may go to such an origin by plain `http`; on this machine it always
+    ///     may.
+    ///   - isRejected: recognises a reply that rejects the token: any 401, unless you say otherwise. A reply of another
+    ///     status whose ``BearerReply/error`` is `insufficient_scope` is none, whatever you say.
     ///   - onRenewalPause: told when two renewals in a row changed nothing. For a minute, callers of that origin get a
     ///     rejection as it is, and no token is renewed for it.
     ///   - clock: wall clock.

@@ -2,7 +2,8 @@ public import Foundation
 
 /// Why a session did not send a request, or did not read its reply to the end.
 ///
-/// None has a secret in it. It is a struct over a private enum: a later version can add an error without breaking a `switch`.
+/// None has a secret in it. It is a struct over a private enum: a later version can add an error without breaking a
+/// `switch`.
 public struct BearerSessionError: Error, Hashable, Sendable {
     private enum Reason: Hashable, Sendable {
         case originNotAllowed(String)
@@ -26,8 +27,8 @@ public struct BearerSessionError: Error, Hashable, Sendable {
         BearerSessionError(reason: .insecureOrigin(origin))
     }
 
-    /// The request, or the session's configuration, has an `Authorization` field of its own; or the request's URL names a
-    /// user, which would become one.
+    /// The request, or the session's configuration, has an `Authorization` field of its own; or the request's URL names
+    /// a user, which would become one.
     public static let authorizationAlreadySet = BearerSessionError(reason: .authorizationAlreadySet)
 
     /// The token is empty, or has characters that no header field can carry (RFC 6750, section 2.1).

@@ -5,7 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends requests with a token to a session's origins, and says what follows from a reply; both kinds of session share it.
+/// Sends requests with a token to a session's origins, and says what follows from a reply; both kinds of session share
+/// it.
 final class BearerTransport: Sendable {
     /// What came of one sending of a request.
     struct Attempt: Sendable {

@@ -1,10 +1,12 @@
 import AccessTokenCore
 import Foundation
 
-/// Decides whether the renewal of a rejected token can help, by what came of the renewals before; pure, with no time of its own.
+/// Decides whether the renewal of a rejected token can help, by what came of the renewals before; pure, with no time of
+/// its own.
 ///
-/// A server that refuses every token would otherwise cost a renewal for each request. The history is that of one session. Of
-/// each origin it has the tokens that were rejected one after the other, up to the request that shows that a renewal helps.
+/// A server that refuses every token would otherwise cost a renewal for each request. The history is that of one
+/// session. Of each origin it has the tokens that were rejected one after the other, up to the request that shows that
+/// a renewal helps.
 struct RejectionHistory: Sendable {
     /// Renewals that changed nothing, after which there are none for a while.
     static let mostUseless = 2

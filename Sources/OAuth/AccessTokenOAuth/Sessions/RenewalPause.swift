@@ -3,8 +3,8 @@ public import Foundation
 
 /// Says that a session renews no token for a while, because two renewals in a row changed nothing.
 ///
-/// A server that refuses every token would otherwise cost a renewal for each request. Look at the token's audience and scope,
-/// and at the server's clock and keys.
+/// A server that refuses every token would otherwise cost a renewal for each request. Look at the token's audience and
+/// scope, and at the server's clock and keys.
 public struct RenewalPause: Hashable, Sendable {
     /// The server that rejects the tokens, as `https://host:port`.
     public let origin: String

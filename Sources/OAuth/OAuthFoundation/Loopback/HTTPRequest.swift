@@ -24,8 +24,8 @@ package struct HTTPRequest: Hashable, Sendable {
 package struct FormFields: Hashable {
     private var values: [String: String] = [:]
 
-    /// Fails for another media type, for a broken escape, for text that is not UTF-8, and for a field that comes twice: RFC
-    /// 6749, section 3.2, allows none of them.
+    /// Fails for another media type, for a broken escape, for text that is not UTF-8, and for a field that comes twice:
+    /// RFC 6749, section 3.2, allows none of them.
     package init?(_ request: HTTPRequest) {
         let type = request[field: "content-type"]?.lowercased() ?? ""
         guard type.prefix(while: { $0 != ";" && $0 != " " }) == "application/x-www-form-urlencoded" else { return nil }

@@ -66,8 +66,8 @@ enum HitRows {
         try await body()
     }
 
-    // The loops of async calls stand apart, each with its concrete type: a call through a closure or a protocol costs more
-    // than the hit.
+    // The loops of async calls stand apart, each with its concrete type: a call through a closure or a protocol costs
+    // more than the hit.
 
     private static func tokens(of service: AsyncAccessTokenService) async throws -> Sample {
         var length = 0

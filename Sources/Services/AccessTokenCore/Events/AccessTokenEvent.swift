@@ -2,13 +2,14 @@ public import AccessTokenFoundation
 
 /// Something that happened in a service, for logs, metrics and tests; never with a secret in it.
 ///
-/// Switch over ``kind``, with a `default`: later versions add kinds. The other properties are there where the kind says so.
+/// Switch over ``kind``, with a `default`: later versions add kinds. The other properties are there where the kind says
+/// so.
 ///
-/// **Concurrency** Events are delivered one at a time, in the order of the decisions that caused them, on one thread that
-/// all services of the process share. A handler that blocks holds up other events, those of other services too, and
-/// nothing else. A service queues at most 1,000 events, while up to 1,000 more are being delivered. Further events are
-/// dropped, and ``Kind/eventsLost`` reports how many. While a service has an event handler, a valid token is handed out a
-/// little slower, since each time is an event.
+/// **Concurrency** Events are delivered one at a time, in the order of the decisions that caused them, on one thread
+/// that all services of the process share. A handler that blocks holds up other events, those of other services too,
+/// and nothing else. A service queues at most 1,000 events, while up to 1,000 more are being delivered. Further events
+/// are dropped, and ``Kind/eventsLost`` reports how many. While a service has an event handler, a valid token is handed
+/// out a little slower, since each time is an event.
 public struct AccessTokenEvent: Hashable, Sendable {
     /// What kind of event it is: a stable name, fit for a metric's label.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
@@ -71,8 +72,8 @@ public struct AccessTokenEvent: Hashable, Sendable {
         public static var ignoredAnswerOfOlderLoad: Kind {
             Kind("ignored the late answer of load {load}: a newer load or token is there")
         }
-        /// A load answered late without a valid token; or it brought one that had been rejected meanwhile (clause I9), or that had
-        /// expired while the present one is still valid (clause C8).
+        /// A load answered late without a valid token; or it brought one that had been rejected meanwhile (clause I9),
+        /// or that had expired while the present one is still valid (clause C8).
         public static var ignoredWorthlessAnswer: Kind {
             Kind("ignored the answer of load {load}, which brings no valid token")
         }

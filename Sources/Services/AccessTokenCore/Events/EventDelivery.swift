@@ -5,8 +5,8 @@ package typealias EventQueue = @Sendable (_ delivery: @escaping @Sendable () -> 
 
 /// Where the events of all services of a process are delivered: on one thread of its own.
 ///
-/// Event handlers that block, as a log does on a pipe that nobody reads, would take all threads of Dispatch and of tasks, and
-/// no load would begin. Here they keep events from one another, and nothing else.
+/// Event handlers that block, as a log does on a pipe that nobody reads, would take all threads of Dispatch and of
+/// tasks, and no load would begin. Here they keep events from one another, and nothing else.
 package enum EventThread {
     private static let thread = TimerThread()
 

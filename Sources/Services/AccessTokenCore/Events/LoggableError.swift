@@ -1,7 +1,8 @@
 /// An error with a stable code that events and logs may show: `invalid_grant`, `http_503`.
 ///
-/// A load's error may hold a secret in its text. Therefore events name its type only. An error that says its code by this
-/// protocol can be told from others of its type. An `NSError` without the protocol is told by its domain and its code.
+/// A load's error may hold a secret in its text. Therefore events name its type only. An error that says its code by
+/// this protocol can be told from others of its type. An `NSError` without the protocol is told by its domain and its
+/// code.
 public protocol LoggableError: Error {
     /// A short word that stays the same in later versions; never a secret, and never a server's free text.
     var logCode: String { get }

@@ -1,8 +1,8 @@
 extension AccessTokenStateMachine {
     /// What a service has to do after an input; each input says what may be in its action.
     ///
-    /// The service first publishes the token and has handlers called, as one step (D2, D9). The rest follows outside of the
-    /// decision, since it calls what belongs to others.
+    /// The service first publishes the token and has handlers called, as one step (D2, D9). The rest follows outside of
+    /// the decision, since it calls what belongs to others.
     package struct Action: Sendable {
         package enum Callers: Sendable {
             case none
@@ -13,7 +13,8 @@ extension AccessTokenStateMachine {
         }
 
         package enum LoaderCall: Sendable {
-            /// Set the timer of the load's deadline, and ask the loader if ``AccessTokenStateMachine/loadBegins(_:)`` says so.
+            /// Set the timer of the load's deadline, and ask the loader if ``AccessTokenStateMachine/loadBegins(_:)``
+            /// says so.
             case load(Load)
             /// Cancel the load, if the loader's calls can be cancelled; its end is waited for all the same.
             case cancel(Load)

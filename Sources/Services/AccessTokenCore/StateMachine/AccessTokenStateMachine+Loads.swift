@@ -21,7 +21,8 @@ extension AccessTokenStateMachine {
     ) -> Load {
         lastLoad += 1
         let id = LoadID(service: service, sessionEpoch: sessionEpoch, number: lastLoad)
-        // Of this service the innermost load is enough, or the loads of a loader that starts the next one would pile up.
+        // Of this service the innermost load is enough, or the loads of a loader that starts the next one would pile
+        // up.
         let innermost = loads.last { $0.service == service }
         let enclosing = loads.filter { $0.service != service || $0 == innermost }
         let load = Load(id: id, replacing: old, enclosing: enclosing + [id])
@@ -145,8 +146,8 @@ extension AccessTokenStateMachine {
         return answerAll(.success(token))
     }
 
-    /// Falls back on the best token that is left: a valid late one kept aside, else the valid one that was to be renewed
-    /// (C5), else none; then no error is remembered (F2).
+    /// Falls back on the best token that is left: a valid late one kept aside, else the valid one that was to be
+    /// renewed (C5), else none; then no error is remembered (F2).
     ///
     /// Waiters are given that token if it is valid. An error would be wrong: they asked for a valid token, and there is
     /// one. The load may have failed for no other reason than that the late answer had used up the refresh token.

@@ -8,8 +8,8 @@ extension AccessTokenStateMachine {
     /// Its token is given, or has to be loaded. From now on, answers of loads of older sessions are ignored (O2).
     ///
     /// Those who waited for a load of the former session are answered with the token. If there is none, or one that has
-    /// expired, they go on to wait, for a load of this session. That load starts when the former one has ended, or is past its
-    /// deadline: the session may be the same user's, and two loads would send the same refresh token (O9).
+    /// expired, they go on to wait, for a load of this session. That load starts when the former one has ended, or is
+    /// past its deadline: the session may be the same user's, and two loads would send the same refresh token (O9).
     package mutating func signIn(_ token: AccessToken?, at now: Date) -> Action {
         let inside = endSession(because: .replaced)
         session = newSession(with: token, at: now)
@@ -27,11 +27,12 @@ extension AccessTokenStateMachine {
     ///
     /// Cancel the loads that are running. When they are over, the loader forgets the session.
     ///
-    /// A loader that signs out while it forgets would start the next forgetting, for ever. That sign-out joins the present
-    /// one.
+    /// A loader that signs out while it forgets would start the next forgetting, for ever. That sign-out joins the
+    /// present one.
     ///
     /// - Parameters:
-    ///   - loads: the loads inside which the caller is. The caller does not wait for such a load, which would wait for itself.
+    ///   - loads: the loads inside which the caller is. The caller does not wait for such a load, which would wait for
+    ///     itself.
     ///   - done: called when the loader has forgotten this session, and those before it.
     package mutating func signOut(inside loads: [LoadID], then done: @escaping @Sendable () -> Void) -> Action {
         let waiters = waiters
@@ -69,7 +70,8 @@ extension AccessTokenStateMachine {
         return end(at: index)
     }
 
-    /// The loader did not say in time that it has forgotten a session: the sign-outs that waited for that are done all the same.
+    /// The loader did not say in time that it has forgotten a session: the sign-outs that waited for that are done all
+    /// the same.
     package mutating func signOutTimedOut(_ forgetting: Forgetting) -> Action {
         guard let index = indexOfRunning(forgetting) else { return Action() }
         report(.init(.signOutTimedOut))

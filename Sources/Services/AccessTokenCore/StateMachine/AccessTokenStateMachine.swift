@@ -2,8 +2,9 @@ package import AccessTokenFoundation
 
 /// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader.
 ///
-/// An input is a request or a past event. It changes the state, and returns what the service has to do. The service gives
-/// the inputs one at a time. The waiters, and the loads that the loader is running, are values in here: the service has none.
+/// An input is a request or a past event. It changes the state, and returns what the service has to do. The service
+/// gives the inputs one at a time. The waiters, and the loads that the loader is running, are values in here: the
+/// service has none.
 package struct AccessTokenStateMachine: Sendable {
     let service = ServiceID()
     let policy: AccessTokenPolicy
@@ -140,9 +141,9 @@ package struct AccessTokenStateMachine: Sendable {
 
     /// A server rejected a token; there is nothing to do.
     ///
-    /// Of the token that is handed out only the current one counts: a late rejection of an older token must not throw away the
-    /// token that replaced it (I2), and fifty rejections of one token cause one load (I3). A load that is running may bring the
-    /// rejected token, from a cache or another service: then its answer is worth nothing (I9).
+    /// Of the token that is handed out only the current one counts: a late rejection of an older token must not throw
+    /// away the token that replaced it (I2), and fifty rejections of one token cause one load (I3). A load that is
+    /// running may bring the rejected token, from a cache or another service: then its answer is worth nothing (I9).
     package mutating func invalidate(_ rejected: AccessToken) -> Action {
         noteRejection(of: rejected.value)
         guard let token = session?.current, token.token.value == rejected.value else {

@@ -1,6 +1,7 @@
 /// Callers that have to be answered, and what with.
 ///
-/// A class, since its handlers are to be released where they are called: what a handler captures may belong to that queue.
+/// A class, since its handlers are to be released where they are called: what a handler captures may belong to that
+/// queue.
 package final class Answer: Sendable {
     private let handlers: Locked<WaiterList<Waiter.Handler>>
     private let tasks: WaiterList<Waiter.Suspension>

@@ -18,8 +18,9 @@ package struct CachedToken: Sendable {
 
     /// When the token is handed out although it has expired, beginning with the first instant.
     ///
-    /// It has a beginning because the wall clock may be set back, by more than its length: then the token's own expiration
-    /// counts again. It begins before the token arrived, because a caller may have read the clock just before.
+    /// It has a beginning because the wall clock may be set back, by more than its length: then the token's own
+    /// expiration counts again. It begins before the token arrived, because a caller may have read the clock just
+    /// before.
     @usableFromInline package private(set) var grace: (from: Date, until: Date)?
 
     init(_ token: AccessToken, load: Int, policy: AccessTokenPolicy, at now: Date) {
@@ -38,7 +39,8 @@ package struct CachedToken: Sendable {
         freshUntil = usableUntil.addingTimeInterval(-ahead)
     }
 
-    /// Has an expired token handed out within these seconds of its arrival: otherwise every call would load another one.
+    /// Has an expired token handed out within these seconds of its arrival: otherwise every call would load another
+    /// one.
     mutating func serveThoughExpired(within seconds: TimeInterval, of arrival: Date) {
         grace = (arrival - seconds, arrival + seconds)
     }

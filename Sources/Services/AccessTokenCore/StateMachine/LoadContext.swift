@@ -1,7 +1,7 @@
 /// What code inside of a load may have to know of the load; callback code as well as tasks.
 ///
-/// It is how a loader that asks its own service is told from every other caller (clause R1), and how an adapter of a loader
-/// knows of the load that it hands on.
+/// It is how a loader that asks its own service is told from every other caller (clause R1), and how an adapter of a
+/// loader knows of the load that it hands on.
 package struct LoadContext: Sendable {
     /// The loads inside which the code runs: the loads that wait for its own load, and that load as the last.
     package let loads: [LoadID]

@@ -9,8 +9,8 @@
 /// | outdated | none | starts a load, told the token | current by the load, or by a late answer |
 /// | outdated | held, or running | waits | current by the load; outdated if it fails |
 ///
-/// A sign-in or a sign-out ends every one of these states. The clock makes no state: whether a current token is valid is asked
-/// when a caller comes.
+/// A sign-in or a sign-out ends every one of these states. The clock makes no state: whether a current token is valid
+/// is asked when a caller comes.
 struct Session: Sendable {
     enum TokenState: Sendable {
         case none
@@ -22,7 +22,8 @@ struct Session: Sendable {
 
     enum LoadState: Sendable {
         case none
-        /// Callers wait for a load that starts when no load of a session that this one replaced is running any more (O9).
+        /// Callers wait for a load that starts when no load of a session that this one replaced is running any more
+        /// (O9).
         ///
         /// The load will run inside of these loads, as the first of the callers asked inside of them.
         case held(inside: [LoadID])

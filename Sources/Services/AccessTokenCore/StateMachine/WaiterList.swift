@@ -1,8 +1,8 @@
 /// The waiters of one kind, in the order in which they came (clause D2).
 ///
-/// A waiter leaves the list once, and is answered by the code that takes it out: never twice, and never not (D1). Memory
-/// follows the waiters that are there: taking one out leaves a gap, and the gaps are closed when they are more than half of
-/// the list.
+/// A waiter leaves the list once, and is answered by the code that takes it out: never twice, and never not (D1).
+/// Memory follows the waiters that are there: taking one out leaves a gap, and the gaps are closed when they are more
+/// than half of the list.
 package struct WaiterList<Element: Sendable>: Sendable {
     /// Sorted by ID; a waiter that has left is `nil`.
     private(set) var entries: [(id: Waiter.ID, waiter: Element?)] = []

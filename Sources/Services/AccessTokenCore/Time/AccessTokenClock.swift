@@ -12,8 +12,8 @@ public protocol AccessTokenClock: Sendable {
 
     /// Calls `action` once, `delay` seconds from now, unless the timer is cancelled before.
     ///
-    /// **Concurrency** `action` is called on any thread or task, but not by `schedule` itself, which a service calls in the
-    /// middle of a decision. On another thread, `action` may run before `schedule` has returned.
+    /// **Concurrency** `action` is called on any thread or task, but not by `schedule` itself, which a service calls in
+    /// the middle of a decision. On another thread, `action` may run before `schedule` has returned.
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer
 }
 

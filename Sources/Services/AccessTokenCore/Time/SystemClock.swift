@@ -3,8 +3,8 @@ import Dispatch
 
 /// The system's wall clock, with timers on a thread of their own.
 ///
-/// Timers stand still while the device sleeps, as the load does whose deadline they are. Loaders that block all threads of
-/// Dispatch and of tasks do not hold up a deadline.
+/// Timers stand still while the device sleeps, as the load does whose deadline they are. Loaders that block all threads
+/// of Dispatch and of tasks do not hold up a deadline.
 public struct SystemClock: AccessTokenClock {
     private static let timers = TimerThread()
 

@@ -2,9 +2,9 @@ package import Dispatch
 
 /// Values with deadlines, of which the earliest is found at once: a binary heap.
 ///
-/// Adding and removing cost the logarithm of the number of values. Removing takes the value out at once and leaves its place
-/// in the heap, since finding that would cost a look at all places. An empty place goes when it comes to the top, and all
-/// of them go when they are more than half of the heap.
+/// Adding and removing cost the logarithm of the number of values. Removing takes the value out at once and leaves its
+/// place in the heap, since finding that would cost a look at all places. An empty place goes when it comes to the top,
+/// and all of them go when they are more than half of the heap.
 package struct TimerHeap<Value> {
     /// Names one value of one heap; never used for another value.
     package typealias ID = UInt64

@@ -2,7 +2,8 @@ package import Dispatch
 
 /// Runs blocks on a thread of its own, each when it is due, the earliest first.
 ///
-/// It needs no thread of Dispatch and none of the pool that runs tasks: code that blocks all of those holds up no block here.
+/// It needs no thread of Dispatch and none of the pool that runs tasks: code that blocks all of those holds up no block
+/// here.
 package final class TimerThread: Sendable {
     private struct State: Sendable {
         var actions = TimerHeap<@Sendable () -> Void>()

@@ -2,7 +2,8 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-/// Orders that real threads show, and that a search from suspension to suspension never would; the judge shows many more.
+/// Orders that real threads show, and that a search from suspension to suspension never would; the judge shows many
+/// more.
 @Suite("A step that is held in its middle", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct PreemptionTests {
     @Test("keeps the order in which values come to somebody who waits for them")

@@ -13,7 +13,8 @@ import Testing
     .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)
 )
 struct SideBySideTests {
-    /// Two withdrawals, in which plain tasks and a dispatch queue take part; its first run meets another one in its middle.
+    /// Two withdrawals, in which plain tasks and a dispatch queue take part; its first run meets another one in its
+    /// middle.
     private func explored(_ name: String, meeting other: Meeting? = nil) async -> (report: String, effects: Set<String>)
     {
         let explorer = Explorer(.exhaustive).with(\.preempts, false).with(\.maximumSchedules, 60)

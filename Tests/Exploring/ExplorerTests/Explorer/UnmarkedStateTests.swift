@@ -8,7 +8,8 @@ import Testing
 /// State that operations share in a way that the explorer cannot see, in its many shapes.
 @Suite("State that is not marked", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
 struct UnmarkedStateTests {
-    /// A semaphore that is right but for the cancellation of a waiter: the permit that the waiter has got by then is lost.
+    /// A semaphore that is right but for the cancellation of a waiter: the permit that the waiter has got by then is
+    /// lost.
     private final class LockedSemaphore: Sendable {
         private let state = Protected<
             (permits: Int, waiters: [(id: Int, continuation: CheckedContinuation<Void, Never>)])

@@ -1,5 +1,5 @@
-// Every closure that a consumer hands to the package, formed in a class on the main actor, in an actor, in a value and in
-// a function, from closure expressions and from references to functions.
+// Every closure that a consumer hands to the package, formed in a class on the main actor, in an actor, in a value and
+// in a function, from closure expressions and from references to functions.
 import AccessTokenAdapters
 import AccessTokenContract
 import AccessTokenOAuth

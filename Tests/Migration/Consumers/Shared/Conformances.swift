@@ -1,5 +1,5 @@
-// Every public protocol, implemented by a value or a class, an actor and a class on the main actor, as a consumer would.
-// `.ci/check-consumers` compiles this file in every setting, and fails if a public protocol is not here.
+// Every public protocol, implemented by a value or a class, an actor and a class on the main actor, as a consumer
+// would. `.ci/check-consumers` compiles this file in every setting, and fails if a public protocol is not here.
 import AccessTokenAdapters
 import AccessTokenContract
 import AccessTokenOAuth

@@ -1,7 +1,7 @@
 import Testing
 
-/// A change from one file to another, as a `diff` block shows it: below `@@ Before → After @@`, or, in the section of the
-/// guide on a stage, below `@@ File.swift @@`.
+/// A change from one file to another, as a `diff` block shows it: below `@@ Before → After @@`, or, in the section of
+/// the guide on a stage, below `@@ File.swift @@`.
 struct Hunk: Sendable, CustomTestStringConvertible {
     /// Where the change stands, for messages.
     let testDescription: String

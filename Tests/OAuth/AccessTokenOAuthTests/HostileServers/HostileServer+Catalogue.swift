@@ -1,7 +1,8 @@
 import Foundation
 
 extension HostileServer {
-    /// What an exchange comes to, and a resource (`nil`: to the status of the reply), and the servers with which they do.
+    /// What an exchange comes to, and a resource (`nil`: to the status of the reply), and the servers with which they
+    /// do.
     private typealias Rows = KeyValuePairs<(Exchange, Resource?), KeyValuePairs<String, [Step]>>
 
     static let catalogue =

@@ -12,7 +12,8 @@ import FoundationNetworking
 
 @Suite("A rejected token", .eightAtATime, .timeLimit(.minutes(10)))
 struct RejectionTests {
-    /// A token endpoint that rotates, and resources that reject a token if `isRejected` says so of its number and their path.
+    /// A token endpoint that rotates, and resources that reject a token if `isRejected` says so of its number and their
+    /// path.
     private func withRotation(
         refusingWith status: Int = 401,
         fields: [String: String] = [:],
@@ -142,7 +143,8 @@ struct RejectionTests {
                     try await group.waitForAll()
                 }
             }
-            // In a crowd some are told of the first token late, and the second renewal may begin before the first crowd is over.
+            // In a crowd some are told of the first token late, and the second renewal may begin before the first crowd
+            // is over.
             #expect((2...3).contains(session.sent.count))
         }
     }

@@ -14,7 +14,8 @@ struct SessionCancellationTests {
         (await #expect(throws: URLError.self) { try await task.value })?.code
     }
 
-    /// The caller cancels its own request, or the session all of its own; the load is under way, or the server is silent.
+    /// The caller cancels its own request, or the session all of its own; the load is under way, or the server is
+    /// silent.
     @Test(arguments: [(false, false), (false, true), (true, false), (true, true)], SessionKind.allCases)
     func `end a request at once, and load and other sessions go on`(
         how: (bySession: Bool, whileLoading: Bool),

@@ -34,7 +34,8 @@ final class TroubledStore: CredentialStore {
     /// Lets nobody in from now on.
     func becomeBusy() { state.withLock { $0.isBusy = true } }
 
-    /// What the next update does when it has let go of the exclusion, as one on a file or a database may take a while then.
+    /// What the next update does when it has let go of the exclusion, as one on a file or a database may take a while
+    /// then.
     ///
     /// What is thrown there is the error of the update, which has written all the same.
     func afterUpdate(_ action: @escaping @Sendable () async throws -> Void) {

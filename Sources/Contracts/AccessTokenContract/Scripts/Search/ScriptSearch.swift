@@ -5,8 +5,8 @@ import Foundation
 /// Plays random scripts on new services of a subject, and looks for the shortest ones that break clauses.
 ///
 /// Scripts are played in haste, several at once. One that breaks a clause is played again with patience, shortened, and
-/// played twice more: a clause counts as broken if all three show it. The subject is known to break the clause from then on,
-/// and what a script shows behind it is left out.
+/// played twice more: a clause counts as broken if all three show it. The subject is known to break the clause from
+/// then on, and what a script shows behind it is left out.
 ///
 /// Batches keep the verdict the same in each run: which clauses are known depends on the batch, not on the clock.
 struct ScriptSearch: Sendable {
@@ -23,7 +23,8 @@ struct ScriptSearch: Sendable {
     /// A subject that breaks so much, or blocks so many threads, has enough to read.
     private static let mostFindings = 12
     private static let mostBlockedScripts = 24
-    /// Seconds after which no batch is begun once something was found: a subject that is silent takes long for each script.
+    /// Seconds after which no batch is begun once something was found: a subject that is silent takes long for each
+    /// script.
     private var longestSearch: TimeInterval { max(15, Double(scripts) * 0.04) }
     private static let mostTries = 3
     private static let mostShorterScripts = 100

@@ -1,7 +1,7 @@
 /// How often each kind of step is drawn in one script.
 ///
-/// Each script leaves out about half of the kinds (swarm testing): scripts differ in what they are about, and a kind that
-/// ends every script early, such as a sign-out, does not hide what comes of the others.
+/// Each script leaves out about half of the kinds (swarm testing): scripts differ in what they are about, and a kind
+/// that ends every script early, such as a sign-out, does not hide what comes of the others.
 struct StepMix: Sendable {
     private typealias Draw = @Sendable (inout ScriptGenerator) -> Step
 

@@ -2,8 +2,8 @@ import AccessTokenAdapters
 
 /// What is known of a service while a script is played.
 ///
-/// All of it was seen or done; nothing is predicted. Where a fact demands something, it carries the id of the clause that
-/// does, so that each fault has its clause.
+/// All of it was seen or done; nothing is predicted. Where a fact demands something, it carries the id of the clause
+/// that does, so that each fault has its clause.
 struct Facts {
     /// How the present session began.
     enum Beginning {
@@ -43,7 +43,8 @@ struct Facts {
     /// Whether a load may begin beside an answer from the cache, and whether one must.
     var mayLoadAhead = false
     var mustLoadAhead = false
-    /// Whether a load may begin though nobody waits: services preload, renew by timers, or replace a token when it is rejected.
+    /// Whether a load may begin though nobody waits: services preload, renew by timers, or replace a token when it is
+    /// rejected.
     var mayLoadUnasked = true
     var hadUselessLoadAhead = false
 

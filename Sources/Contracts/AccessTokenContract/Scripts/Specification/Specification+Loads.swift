@@ -20,8 +20,8 @@ extension Specification {
         load.mayBeOfFormerSession = facts.isChanging
         judge(load, beside: open, sure, replacing: replacing)
         facts.loads.append(load)
-        // A timer that fires while time passes may begin a load, and so early that this load is overdue when the time has
-        // passed: nobody can say whether its waiters are told.
+        // A timer that fires while time passes may begin a load, and so early that this load is overdue when the time
+        // has passed: nobody can say whether its waiters are told.
         if let deadline = policy.loadDeadline, passing > 2 * deadline { isSpoiled = true }
         changed()
     }

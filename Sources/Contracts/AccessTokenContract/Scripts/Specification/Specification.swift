@@ -3,8 +3,8 @@ import Foundation
 
 /// What the contract allows and demands, in the light of what was seen so far.
 ///
-/// It predicts nothing that good services differ in: it is told which loads began and who was answered. It says what was not
-/// allowed (an answer, a load), and what is missing (an answer, a load) when everything has come to rest.
+/// It predicts nothing that good services differ in: it is told which loads began and who was answered. It says what
+/// was not allowed (an answer, a load), and what is missing (an answer, a load) when everything has come to rest.
 struct Specification {
     struct Fault: Hashable, Sendable {
         let clause: String
@@ -127,8 +127,8 @@ struct Specification {
         token.session == facts.session && token.isPossible && !(isFresh(token, facts) && !isUnclear(token, facts))
     }
 
-    /// Whether the token may be handed out and need not be: it lives shorter than twice the leeway (C4), it is at the last
-    /// instant of its use (C7), or the subject has a leeway of its own.
+    /// Whether the token may be handed out and need not be: it lives shorter than twice the leeway (C4), it is at the
+    /// last instant of its use (C7), or the subject has a leeway of its own.
     func isUnclear(_ token: Facts.Token, _ facts: Facts) -> Bool {
         guard features.contains(.expiry), let expiration = token.expiration else { return false }
         if !promises.contains("C4"), token.isShort { return facts.now < expiration }

@@ -2,8 +2,8 @@ import Foundation
 
 /// The folder of a file store: what is in it, and who may.
 ///
-/// The folder has mode 0700, and each file in it 0600. Whatever is not a folder or a file of this user, or can be used by
-/// others, is refused.
+/// The folder has mode 0700, and each file in it 0600. Whatever is not a folder or a file of this user, or can be used
+/// by others, is refused.
 struct CredentialFolder: Sendable {
     static let recordName = "credential.json"
     /// Used by the holder of the lock only: a file of that name is what a process left that was killed.
@@ -24,7 +24,8 @@ struct CredentialFolder: Sendable {
         recordPlace = "\(place)/\(Self.recordName)"
     }
 
-    /// The place in one spelling, however the path is written: stores of one folder share what they know of its credential.
+    /// The place in one spelling, however the path is written: stores of one folder share what they know of its
+    /// credential.
     ///
     /// What is not there yet stays as it is written, behind the folders that are there.
     var resolvedPlace: String {

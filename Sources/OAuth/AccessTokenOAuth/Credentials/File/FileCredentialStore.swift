@@ -11,7 +11,8 @@ public import Foundation
 /// disk before `update` returns. The folder has to be on a disk of this machine; see <doc:Promises>.
 ///
 /// **Concurrency** One body runs at a time, in all processes that use the folder. Those that wait hold no thread, and
-/// are not served in the order in which they came. Have one store for a folder in a process, and a folder for each credential.
+/// are not served in the order in which they came. Have one store for a folder in a process, and a folder for each
+/// credential.
 ///
 /// **Failure** ``CredentialStoreError``:
 /// - `unreadable`: the file is damaged, or its seal cannot be opened. It is left as it is, until ``reset()`` or a

@@ -73,7 +73,8 @@ final class FolderLock: Sendable {
 
     /// Runs `body`, which is short, while only this process can have the lock; a release waits for its end.
     ///
-    /// - Throws: ``CredentialStoreError/superseded`` if the lock was released, or is no longer the one that others wait for.
+    /// - Throws: ``CredentialStoreError/superseded`` if the lock was released, or is no longer the one that others wait
+    ///   for.
     func whileHeld(_ body: () throws -> Void) throws {
         try isReleased.withLock { isReleased in
             // A process with the lock of a newer folder may write at this moment.
@@ -119,8 +120,8 @@ final class FolderMutex: Sendable {
 
     /// Runs `body` while no other task or process is inside.
     ///
-    /// The system ends a suspended app that has a lock in a shared folder. So the lock is given up when the process is about
-    /// to be suspended, and a body that wants to write then is told ``CredentialStoreError/superseded``.
+    /// The system ends a suspended app that has a lock in a shared folder. So the lock is given up when the process is
+    /// about to be suspended, and a body that wants to write then is told ``CredentialStoreError/superseded``.
     func withLock<Result>(_ body: (FolderLock) async throws -> Result) async throws -> Result {
         let wait = Stopwatch()
         try await turn.lock()
@@ -137,8 +138,8 @@ final class FolderMutex: Sendable {
 
 /// Asks the system to let the process run on for a while although its app goes to the background.
 struct BackgroundActivity: Sendable {
-    /// Begins an activity, and returns what ends it; the closure is called at most once, when the system wants to suspend the
-    /// process before that.
+    /// Begins an activity, and returns what ends it; the closure is called at most once, when the system wants to
+    /// suspend the process before that.
     let begin: @Sendable (_ onExpiry: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 
     /// What the platform has; nothing where processes are not suspended.

@@ -15,19 +15,20 @@ public import AccessTokenCore
 /// )
 /// ```
 ///
-/// It is an item of the data protection keychain. The item can be read after the first unlock of the device, stays on this
-/// device, and is not synchronized. On macOS, a program needs a provisioning profile to use this keychain; a command-line
-/// tool uses ``FileCredentialStore``.
+/// It is an item of the data protection keychain. The item can be read after the first unlock of the device, stays on
+/// this device, and is not synchronized. On macOS, a program needs a provisioning profile to use this keychain; a
+/// command-line tool uses ``FileCredentialStore``.
 ///
-/// A keychain cannot be locked, so a file in `lockFolder` is; <doc:Distribution> says what happens to the lock when an app is
-/// suspended, and what of this store **has not run yet**.
+/// A keychain cannot be locked, so a file in `lockFolder` is; <doc:Distribution> says what happens to the lock when an
+/// app is suspended, and what of this store **has not run yet**.
 ///
-/// The item outlives the app: an app that is deleted and installed again finds the former credential. Call ``reset()`` at
-/// the first launch if you do not want that.
+/// The item outlives the app: an app that is deleted and installed again finds the former credential. Call ``reset()``
+/// at the first launch if you do not want that.
 ///
 /// **Concurrency** As with a ``FileCredentialStore`` in `lockFolder`. Have one store for an item in a process.
 ///
-/// **Failure** As of a ``FileCredentialStore``, and `unavailable` while the keychain refuses, as before the first unlock.
+/// **Failure** As of a ``FileCredentialStore``, and `unavailable` while the keychain refuses, as before the first
+/// unlock.
 public final class KeychainCredentialStore: PlacedCredentialStore {
     /// 2 seconds; unlimited where the system suspends apps; see ``CredentialStore/takeOverDelay``.
     public var takeOverDelay: TimeInterval { FolderLock.takeOverDelay }

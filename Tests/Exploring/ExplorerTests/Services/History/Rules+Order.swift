@@ -1,6 +1,6 @@
 extension Rule {
-    /// Linearizability (Herlihy and Wing): one order of the calls explains the answers, and keeps the order of calls that
-    /// did not overlap.
+    /// Linearizability (Herlihy and Wing): one order of the calls explains the answers, and keeps the order of calls
+    /// that did not overlap.
     static let order = [
         Rule("S1", "I1", "O1", "O2", "O3", must: "answer as if each call happened at one moment") { history in
             guard let calls = history.calls else { return nil }
@@ -74,7 +74,8 @@ private struct SequentialService {
 }
 
 extension History {
-    /// The calls that have ended, but for those of cancelled callers, which tell nothing of the state; and the last look.
+    /// The calls that have ended, but for those of cancelled callers, which tell nothing of the state; and the last
+    /// look.
     ///
     /// `nil` if a deadline has passed: then a late token may replace a newer one without a call.
     fileprivate var calls: [CallInterval]? {

@@ -5,8 +5,8 @@ import InterleavingExplorer
 extension Subject {
     /// The services of this package, and each as its adapters present it.
     ///
-    /// Not explored: the callback adapter of a foreign service, since its tasks reach the service later than a call that
-    /// does not go through the adapter; and the order in which tasks see their answers, since an executor may run
+    /// Not explored: the callback adapter of a foreign service, since its tasks reach the service later than a call
+    /// that does not go through the adapter; and the order in which tasks see their answers, since an executor may run
     /// resumed tasks in any order.
     static let own = [
         actor, actorObserved, actorWithCallbackLoader, queue, queueObserved, queueApart, queueOfDispatch, queueAsAsync,
