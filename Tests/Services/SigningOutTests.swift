@@ -109,47 +109,47 @@ struct SigningOutTests {
         await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
     }
 
+    /// A load that lasts until its task is cancelled, and brings a token then.
+    private struct CancellableLoad {
+        let isRunning = Event()
+        let isCancelled = Event()
+
+        var loader: Loader {
+            Loader { [isRunning, isCancelled] in
+                isRunning.happen()
+                await withTaskCancellationHandler {
+                    await isCancelled.wait()
+                } onCancel: {
+                    isCancelled.happen()
+                }
+                return validToken
+            }
+        }
+    }
+
     @Test(arguments: Engine.allCases)
     func `sign-out cancels a load of an earlier session as well`(_ engine: Engine) async throws {
-        let (isLoading, isCancelled) = (Event(), Event())
-        let loader = Loader {
-            isLoading.happen()
-            await withTaskCancellationHandler {
-                await isCancelled.wait()
-            } onCancel: {
-                isCancelled.happen()
-            }
-            return validToken
-        }
-        let service = engine.make(loader, clock: clock)
+        let load = CancellableLoad()
+        let service = engine.make(load.loader, clock: clock)
         let caller = Task { try await service.token() }
-        await isLoading.wait()
+        await load.isRunning.wait()
         (service as? AccessTokenService)?.signIn(validToken)
         await (service as? AsyncAccessTokenService)?.signIn(validToken)
         #expect(try await caller.valueInTime == validToken)
         try await Task<Void, any Error> { await service.signOut() }.valueInTime
-        #expect(isCancelled.hasHappened)
+        #expect(load.isCancelled.hasHappened)
     }
 
     @Test(arguments: Engine.allCases)
     func `sign-out cancels a load that is past its deadline`(_ engine: Engine) async {
-        let (isLoading, isCancelled) = (Event(), Event())
-        let loader = Loader {
-            isLoading.happen()
-            await withTaskCancellationHandler {
-                await isCancelled.wait()
-            } onCancel: {
-                isCancelled.happen()
-            }
-            return validToken
-        }
-        let service = engine.make(loader, clock: clock)
+        let load = CancellableLoad()
+        let service = engine.make(load.loader, clock: clock)
         let caller = Task { try await service.token() }
-        await isLoading.wait()
+        await load.isRunning.wait()
         clock.advance(by: 60)
         await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
         await service.signOut()
-        await isCancelled.wait()
+        await load.isCancelled.wait()
     }
 
     private struct ForgetfulLoader: AccessTokenLoader {
