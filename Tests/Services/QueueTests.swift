@@ -177,7 +177,11 @@ struct QueueTests {
         switch end {
         case "answered": load?.answer(.success(validToken))
         case "cancelled": retrieval.cancel()
-        default: signOut(of: service, holding: screen())
+        default:
+            // On the queue it must not be called before the call has let go of it here.
+            queue.suspend()
+            signOut(of: service, holding: screen())
+            queue.resume()
         }
         await isReleased.wait()
         load?.answer(.success(validToken))
