@@ -63,6 +63,9 @@ extension OAuthError {
         }
     }
 
+    /// The server has issued a token that cannot be used.
+    var hasUnusableToken: Bool { if case .unusableToken = reason { true } else { false } }
+
     private var isHeldBack: Bool { if case .heldBack = reason { true } else { false } }
 
     /// The server failed, which some do after they have spent the refresh token.

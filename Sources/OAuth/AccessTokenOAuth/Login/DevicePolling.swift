@@ -21,6 +21,8 @@ struct DevicePolling {
 
     /// Seconds to wait before the next request; throws what ends the login.
     mutating func pause(after error: OAuthError) throws -> TimeInterval {
+        // The server has issued a token for the code, and takes it no second time.
+        guard !error.hasUnusableToken else { throw error }
         let isRiddle = error.code == nil && !error.isTransient && !error.isConfigurationMistake
         riddles = isRiddle ? riddles + 1 : 0
         switch error.code {
@@ -29,7 +31,7 @@ struct DevicePolling {
             return steady()
         case "slow_down":
             hasSaidPending = true
-            return slower()
+            return max(slower(), error.retryAfter ?? 0)
         case "access_denied", "authorization_declined":
             throw LoginError.serverRefused("access_denied", explanation: error.serverExplanation)
         case "expired_token", "code_expired": throw LoginError.deviceCodeExpired

@@ -76,6 +76,7 @@ struct DeviceLoginTests {
         arguments: [
             ([refusal("authorization_pending"), refusal("authorization_pending")], [2, 2, 2]),
             ([refusal("slow_down"), refusal("authorization_pending"), refusal("slow_down")], [2, 7, 7, 12]),
+            ([(400, refusal("slow_down").body, "30"), refusal("authorization_pending")], [2, 30, 7]),
             ([refusal("slow_down", status: 429)], [2, 7]), ([(429, "", nil)], [2, 7]), ([(429, "", "30")], [2, 30]),
             ([(503, "<html>", nil), (503, "", nil), refusal("authorization_pending")], [2, 4, 8, 2]),
             ([(503, "", "9")], [2, 9]),
@@ -103,6 +104,7 @@ struct DeviceLoginTests {
             ([refusal("invalid_client", status: 401)], "invalid_client"), ([refusal("made_up")], "made_up"),
             ([(200, "<html>", nil), (200, "<html>", nil), (200, "<html>", nil)], "not_understood_200"),
             ([(302, "", nil)], "redirected_302"),
+            ([(200, #"{"access_token":"A1","token_type":"mac"}"#, nil)], "unusable_token"),
         ] as [([(Int, String, String?)], String)]
     )
     func `ends with what will not pass`(_ replies: [(Int, String, String?)], _ code: String) async throws {
