@@ -158,18 +158,19 @@ struct AccessTokenAccountsTests {
         #expect(Set(table.services.map(\.account)) == Set([1] + (3...21)))
     }
 
-    @Test func `a service that signs out is not let go`() async {
-        let clock = ManualClock()
-        let accounts = AccessTokenAccounts<String, SlowService>(idleLimit: 60, clock: clock) { _ in SlowService() }
-        let slow = Task { await accounts.signOut("a") }
-        while accounts.accounts.isEmpty { await Task.yield() }
-        let service = accounts.service(for: "a")
-        await service.isUnderWay.wait()
-        for _ in 1...4 { clock.advance(by: 30) }
-        #expect(accounts.service(for: "a") === service)
-        service.mayEnd.happen()
-        await slow.value
-        #expect(accounts.accounts.isEmpty)
+    @Test func `a service that signs out is not let go, and goes when the last sign-out has ended`() {
+        final class Session: Sendable {}
+        var table = AccountTable<String, Session> { session in { [weak session] in session } }
+        for _ in 1...2 { _ = table.beginSignOut("a") { _ in Session() } }
+        let first = table.use("a").map(ObjectIdentifier.init)
+        _ = table.service(for: "b") { _ in Session() }
+        for _ in 1...3 { _ = table.letGoIdle() }
+        #expect(table.letGoBeyond(1).isEmpty && table.forgetReleased().isEmpty)
+        #expect(table.services.map(\.account) == ["a"])
+        #expect(table.endSignOut("a") == nil)
+        #expect(table.use("a").map(ObjectIdentifier.init) == first)
+        #expect(table.endSignOut("a").map(ObjectIdentifier.init) == first)
+        #expect(table.services.isEmpty)
     }
 
     @Test func `callback code has the same`() async {
