@@ -36,6 +36,9 @@ public struct Credential: Hashable, Sendable, Codable {
     /// The access tokens of loaders with a key; `nil` until the first of them has loaded.
     var keyedTokens: [String: KeyedAccessToken]?
 
+    /// Why the refresh token is not sent for other keys than that of the note; `nil` if nothing of that kind is known.
+    var keyedHolds: [DatedHold]?
+
     /// The ID token of OpenID Connect, if the server has sent one; it is not validated here.
     public var idToken: String? { otherMembers["id_token"] }
 
@@ -71,6 +74,7 @@ public struct Credential: Hashable, Sendable, Codable {
         note = try? members.decodeIfPresent(SentNote.self, forKey: .note)
         // They can be loaded again.
         keyedTokens = try? members.decodeIfPresent([String: KeyedAccessToken].self, forKey: .keyedTokens)
+        keyedHolds = try? members.decodeIfPresent([DatedHold].self, forKey: .keyedHolds)
     }
 
     /// Creates the credential that a response makes out of the present one.
@@ -96,6 +100,7 @@ public struct Credential: Hashable, Sendable, Codable {
             subject: isAnother ? present : old?.subject ?? present
         )
         keyedTokens = isAnother ? nil : old?.keyedTokens
+        keyedHolds = isAnother ? nil : old?.holdsLasting(besides: nil, at: now)
     }
 
     /// In bytes of UTF-8.
@@ -132,7 +137,7 @@ public struct Credential: Hashable, Sendable, Codable {
             obtained: obtained,
             otherMembers: otherMembers,
             subject: subject
-        ).noting(note).keying(keyedTokens)
+        ).noting(note).keying(keyedTokens).holding(keyedHolds)
     }
 
     /// Whether an access token can be handed out; the leeway never uses up more than half of its life (clause C4).

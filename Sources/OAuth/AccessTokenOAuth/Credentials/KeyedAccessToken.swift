@@ -38,6 +38,7 @@ extension Credential {
         var tokens = (kept?.keyedTokens ?? [:]).filter { ($0.value.accessToken.expiration ?? .distantFuture) > now }
         tokens[key] = KeyedAccessToken(accessToken: response.accessToken, scope: response.scope, obtained: now)
         keyedTokens = tokens
+        keyedHolds = kept?.holdsLasting(besides: key, at: now)
     }
 
     /// Whether the access token for a key can be handed out.
@@ -55,7 +56,7 @@ extension Credential {
             obtained: obtained,
             otherMembers: otherMembers,
             subject: subject
-        ).keying(keyedTokens)
+        ).keying(keyedTokens).holding(holds.isEmpty ? nil : holds)
     }
 
     /// The same with other access tokens of keys.
@@ -63,6 +64,22 @@ extension Credential {
         var credential = self
         credential.keyedTokens = tokens
         return credential
+    }
+
+    /// The same with other holds of keys.
+    func holding(_ holds: [DatedHold]?) -> Credential {
+        var credential = self
+        credential.keyedHolds = holds
+        return credential
+    }
+
+    /// Every hold of which the record says, that of the note first.
+    var holds: [DatedHold] { [note?.hold].compactMap(\.self) + (keyedHolds ?? []) }
+
+    /// What of that goes on when a loader with this key sends the refresh token; `nil` if it is nothing.
+    func holdsLasting(besides key: String?, at now: Date) -> [DatedHold]? {
+        let others = holds.lasting(besides: key, at: now)
+        return others.isEmpty ? nil : others
     }
 
     /// The values of the access tokens of all keys.

@@ -44,6 +44,12 @@ package struct SentNote: Hashable, Sendable, Codable {
     /// The count of a note for sending once more; the number may be anything that somebody has written.
     var nextCount: Int { min(count, 2) + 1 }
 
+    /// Why the refresh token is not sent.
+    var hold: DatedHold? {
+        guard case .held(let hold) = outcome else { return nil }
+        return DatedHold(hold: hold, since: sent)
+    }
+
     func with(_ outcome: Outcome) -> SentNote {
         var note = self
         note.outcome = outcome
@@ -65,10 +71,11 @@ extension Credential {
         return credential
     }
 
-    /// The same without a note that keeps its refresh token from being sent.
+    /// The same without what keeps its refresh token from being sent, for whichever key.
     var released: Credential {
-        guard let note, case .held = note.outcome else { return self }
-        return noting(note.hasRival ? note.with(.lost) : nil)
+        let credential = holding(nil)
+        guard let note, note.hold != nil else { return credential }
+        return credential.noting(note.hasRival ? note.with(.lost) : nil)
     }
 
     /// Whether both have the same tokens: what a store makes of a date need not be equal to the last digit.
@@ -88,5 +95,6 @@ extension Credential {
             otherMembers: otherMembers,
             subject: subject
         ).noting(note?.moved(by: seconds)).keying(keyedTokens?.mapValues { $0.moved(by: seconds) })
+            .holding(keyedHolds?.map { $0.moved(by: seconds) })
     }
 }

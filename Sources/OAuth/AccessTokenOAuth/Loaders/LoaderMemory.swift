@@ -29,6 +29,17 @@ struct LoaderMemory: Sendable {
     /// How many refresh tokens were sent.
     var exchanges = 0
 
+    /// What this process knows against sending a refresh token.
+    func holds(on refreshToken: String?) -> [DatedHold] {
+        held.flatMap { $0.refreshToken == refreshToken ? $0.holds : nil } ?? []
+    }
+
+    /// The refresh token was exchanged for a key: the holds of other keys are those of its successor.
+    mutating func passHolds(from old: String?, to new: String?, besides key: String?, at now: Date) {
+        let holds = holds(on: old).lasting(besides: key, at: now)
+        held = new.flatMap { holds.isEmpty ? nil : HeldToken(refreshToken: $0, holds: holds) }
+    }
+
     /// Forgets a session; numbers go on, and requests that are under way end by themselves.
     mutating func forget() {
         self = LoaderMemory(process: process, sending: sending, exchanges: exchanges)

@@ -44,7 +44,9 @@ extension RenewalStateMachine {
         _ memory: inout LoaderMemory,
         at now: Date
     ) -> CredentialChange {
-        (memory.lost, memory.held) = (nil, nil)
+        memory.lost = nil
+        let (old, new) = (record?.credential.refreshToken, credential.refreshToken)
+        memory.passHolds(from: old, to: new, besides: settings.key, at: now)
         if credential.isOfAnother(than: settings.subject) {
             memory.unsaved = LoaderMemory.Unsaved(credential: credential, base: record?.credential)
             return settle(.replace(credential), .failure(AccessTokenError.signedOut))
@@ -105,10 +107,13 @@ extension RenewalStateMachine {
     ) -> Credential {
         var hold = hold
         hold.key = hold.isUntilDecided ? nil : settings.key
+        let dated = DatedHold(hold: hold, since: now)
         if let refreshToken = credential.refreshToken {
-            memory.held = HeldToken(refreshToken: refreshToken, hold: hold, since: now)
+            let others = memory.holds(on: refreshToken).lasting(besides: hold.key, at: now)
+            memory.held = HeldToken(refreshToken: refreshToken, holds: [dated] + others)
         }
-        return credential.noting(note.with(.held(hold)))
+        let others = credential.holdsLasting(besides: hold.key, at: now)
+        return credential.holding(others).noting(note.with(.held(hold)))
     }
 
     // MARK: Outside the exclusion

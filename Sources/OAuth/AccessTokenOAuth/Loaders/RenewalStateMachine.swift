@@ -123,7 +123,7 @@ struct RenewalStateMachine: Sendable {
         _ memory: inout LoaderMemory,
         at now: Date
     ) -> InsideAction {
-        if let hold = hold(on: refreshToken, record.credential.note, memory, at: now) {
+        if let hold = hold(on: refreshToken, record.credential, memory, at: now) {
             let isHopeless = settings.hasGrant && hold.isUntilDecided
             return isHopeless ? leave(.remove, .again) : leave(.keep, .failure(hold.error))
         }
@@ -145,7 +145,8 @@ struct RenewalStateMachine: Sendable {
             memory.sending.insert(memory.exchanges)
             let note = newNote(count: count, hasRival: hasRival, memory, at: now)
             state = .announcing(note)
-            return .leave(.replace(record.credential.noting(note)))
+            let others = record.credential.holdsLasting(besides: settings.key, at: now)
+            return .leave(.replace(record.credential.holding(others).noting(note)))
         }
     }
 
@@ -161,15 +162,19 @@ struct RenewalStateMachine: Sendable {
     }
 
     /// Why a refresh token is not to be sent, by what the record or this process knows of the last reply to it.
-    private func hold(on refreshToken: String, _ note: SentNote?, _ memory: LoaderMemory, at now: Date) -> Hold? {
-        var known = memory.held.flatMap { $0.refreshToken == refreshToken ? $0 : nil }
-        if let note, case .held(let hold) = note.outcome {
-            known = HeldToken(refreshToken: refreshToken, hold: hold, since: note.sent)
-        }
-        guard let known, known.hold.isUntilDecided || known.hold.key == settings.key,
-            !known.hold.isOver(after: now.timeIntervalSince(known.since), takesType: settings.takesType)
-        else { return nil }
-        return known.hold
+    private func hold(
+        on refreshToken: String,
+        _ credential: Credential,
+        _ memory: LoaderMemory,
+        at now: Date
+    ) -> Hold? {
+        // Without a note that holds, this process may know more than it could write down.
+        let known = credential.note?.hold == nil ? memory.holds(on: refreshToken) : []
+        return (known + credential.holds).first { dated in
+            let (hold, age) = (dated.hold, now.timeIntervalSince(dated.since))
+            return (hold.isUntilDecided || hold.key == settings.key)
+                && !hold.isOver(after: age, takesType: settings.takesType)
+        }?.hold
     }
 
     private enum Verdict {

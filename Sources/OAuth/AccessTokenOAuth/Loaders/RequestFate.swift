@@ -110,9 +110,28 @@ struct Hold: Hashable, Sendable, Codable {
     }
 }
 
+/// A hold, and when it began.
+struct DatedHold: Hashable, Sendable, Codable {
+    let hold: Hold
+    let since: Date
+
+    func moved(by seconds: TimeInterval) -> DatedHold {
+        DatedHold(hold: hold, since: since.addingTimeInterval(seconds))
+    }
+}
+
+extension [DatedHold] {
+    /// The holds of other keys that still last: the next refresh token is not sent for those keys either.
+    func lasting(besides key: String?, at now: Date) -> [DatedHold] {
+        filter { dated in
+            let (hold, age) = (dated.hold, now.timeIntervalSince(dated.since))
+            return !hold.isUntilDecided && hold.key != key && !hold.isOver(after: age, takesType: { _ in false })
+        }
+    }
+}
+
 /// A refresh token that is not to be sent, for stores that keep no notes.
 struct HeldToken: Hashable, Sendable {
     let refreshToken: String
-    let hold: Hold
-    let since: Date
+    let holds: [DatedHold]
 }

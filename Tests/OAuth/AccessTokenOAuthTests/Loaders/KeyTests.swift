@@ -117,6 +117,15 @@ struct KeyTests {
         let second = Credential(response("B"), renewing: first, for: "b", at: now + 61)
         #expect(second.accessToken(for: "a") == nil && second.accessToken(for: "b")?.value == "B")
         #expect(second.accessToken == Self.login.accessToken && !second.isSame(as: first))
+        // What holds a key back moves as well, stays beside another key's token, and goes with the end of its time.
+        let hold = DatedHold(hold: Hold(reason: .interaction(code: "login_required")), since: now)
+        let held = first.holding([hold])
+        #expect(held.moved(by: 5).keyedHolds == [hold.moved(by: 5)] && hold.moved(by: 5).since == now + 5)
+        #expect(Credential(response("B"), renewing: held, for: "b", at: now + 119).keyedHolds == [hold])
+        #expect(Credential(response("B"), renewing: held, for: "b", at: now + 120).keyedHolds == nil)
+        #expect(Credential(response("B"), renewing: held, at: now).keyedHolds == nil, "it was its own")
+        let stored = try JSONDecoder().decode(Credential.self, from: JSONEncoder().encode(held))
+        #expect(stored == held && held.of("ada").keyedHolds == [hold] && held.released == first)
         // Another user's tokens do not stay, whatever their key.
         let other = TokenResponse(
             accessToken: AccessToken(value: "C"),
@@ -155,6 +164,49 @@ struct KeyTests {
             #expect(server.requests.count == 1)
             #expect(try await loaders[1].load(replacing: nil).value == "A1")
             #expect(session.sent == ["RT0"])
+        }
+    }
+
+    /// Stores on which each loader is as one of another process, and a store whose loaders have only their memory.
+    private static let stores: [@Sendable () -> any CredentialStore] = [
+        { SharedStore(login, takeOverDelay: 0) }, { SharedStore(login) }, { NotelessStore(login) },
+    ]
+
+    @Test(arguments: stores.indices)
+    func `what holds one key back outlasts the renewals for another, until it is over`(store index: Int) async throws {
+        let session = StrictSession()
+        try await withServer { connection, request in
+            let number = session.rotate(request.body) ?? 0
+            let type = request.body.contains("kind=b") ? "Bearer" : "bot"
+            let pair = #""access_token":"A\#(number)","refresh_token":"RT\#(number)""#
+            connection.reply(200, #"{\#(pair),"token_type":"\#(type)"}"#)
+        } _: { server in
+            let (store, clock) = (Self.stores[index](), ManualClock())
+            let endpoint = try server.endpoint(clock: clock)
+            func loader(_ key: String?) -> OAuthLoader {
+                OAuthLoader(endpoint: endpoint, store: store, parameters: ["kind": key ?? "b"], key: key)
+            }
+            func expectUnusable(_ key: String) async {
+                let error = await #expect(throws: OAuthError.self) { try await loader(key).load(replacing: nil) }
+                #expect(error?.hasUnusableToken == true)
+            }
+            let keeper = loader("keeps the memory")
+            for key in ["a", "c", "a", "c"] { await expectUnusable(key) }
+            #expect(session.sent == ["RT0", "RT1"])
+            // A store that keeps no notes keeps no tokens of keys either.
+            let renewing = store is NotelessStore ? loader(nil) : loader("b")
+            var token = Self.login.accessToken
+            for number in 2...4 {
+                token = try await renewing.load(replacing: token)
+                #expect(token?.value == "A\(number + 1)")
+                for key in ["a", "c"] { await expectUnusable(key) }
+            }
+            #expect(session.sent == (0...4).map { "RT\($0)" })
+            try await keeper.sendAgain()
+            await expectUnusable("a")
+            clock.advance(by: 300)
+            for key in ["a", "c"] { await expectUnusable(key) }
+            #expect(session.sent == (0...7).map { "RT\($0)" } && !session.isRevoked)
         }
     }
 

@@ -83,6 +83,23 @@ final class TroubledStore: CredentialStore {
     }
 }
 
+/// A store that keeps tokens and dates only, as one of the app's own may, for all of its loaders.
+final class NotelessStore: CredentialStore {
+    private let base: MemoryCredentialStore
+
+    init(_ credential: Credential) { base = MemoryCredentialStore(credential) }
+
+    func load() async throws -> CredentialRecord? { try await base.load() }
+
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        try await base.update { record in
+            let change = try await body(record)
+            guard case .replace(let credential) = change else { return change }
+            return .replace(Credential(accessToken: credential.accessToken, refreshToken: credential.refreshToken))
+        }
+    }
+}
+
 extension CredentialStore {
     var credential: Credential? {
         get async throws { try await load()?.credential }
