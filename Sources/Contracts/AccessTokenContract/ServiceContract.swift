@@ -16,9 +16,9 @@ public enum ServiceContract {
     /// How many seconds a subject may take for one step, and more on a machine that is busy with other things.
     public static let defaultTimeLimit: TimeInterval = 1
 
-    /// How many scripts are played, and the seed from which they are drawn; the verdict is the same each time.
+    /// How many scripts are played.
     public static let defaultScripts = 400
-    /// The seed of the scripts.
+    /// The seed from which scripts are drawn: a subject that does the same each time is tried in the same scripts.
     public static let defaultSeed: UInt64 = 44
 
     /// Verifies clauses that the subject's features select, one after the other, and then plays random scripts.

@@ -47,7 +47,7 @@ extension BuggyService {
         case noDeadlineAhead, noDeadlineForced, timeOutAheadDropsToken, timeOutForcedDropsToken, failureForcedDropsToken
         case forcedWaitersStayAtFailure, forcedWaitersStayAtDeadline, lateAnswerIgnoresSignOut, lateAnswerIgnoresSignIn
         case signInDuringALoadAheadIsIgnored, secondSignOutSignsIn, signOutAnswersOffQueue, deadlineAnswersOffQueue
-        case signInAnswersOffQueue, windowAnswersOffQueue, refreshAnswersOffQueue, refusedRefreshOffQueue
+        case signInAnswersOffQueue, windowAnswersOffQueue, refusedRefreshOffQueue
         case locksAtSignOut, locksAtDeadline, locksAtCancel, locksAtCache, locksWhenRefused
         case lateTokenClearsNewerLoad, lateFailureFailsNewerWaiters, cancelOfTheLastTakesTheOneBefore
         case failureAheadAfterExpirySticks, signInLeavesForcedWaiters, signOutLeavesForcedWaiters

@@ -41,7 +41,6 @@ package final class BuggyService: AccessTokenProviding {
         var lastLoad = 0
         var timedOut: Set<Int> = []
         var failures = 0
-        var deadlineMoved = 0
         var lastWaiter = 0
         var answeredLoads: Set<Int> = []
         /// The waiters that a cancellation finds.
@@ -283,7 +282,6 @@ package final class BuggyService: AccessTokenProviding {
             case .signOutAnswersOffQueue: cause == .signOut
             case .signInAnswersOffQueue: cause == .signIn
             case .deadlineAnswersOffQueue: cause == .deadline
-            case .refreshAnswersOffQueue: cause == .refresh
             case .windowAnswersOffQueue: cause == .call && state.withLock { isInWindow($0) }
             case .refusedRefreshOffQueue: cause == .refresh && state.withLock { $0.isSignedOut }
             default: false

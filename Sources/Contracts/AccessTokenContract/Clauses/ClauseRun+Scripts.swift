@@ -9,17 +9,11 @@ extension ClauseRun {
                 .patient(conditions.timeLimit),
                 tolerating: conditions.broken.subtracting([context.wording.id])
             )
+            if outcome.isSlow { throw conditions.isPatient ? tooSlow : SlowSubject() }
+            if let judge = outcome.spoiledBy { throw NotJudged(judge: judge, violation: nil) }
             guard let violation = outcome.violation else { continue }
             guard violation.clause.id != context.wording.id else { throw violation }
             try await given(violation.clause.id) { throw violation }
         }
-    }
-}
-
-extension Script {
-    fileprivate func isPossible(for features: ContractFeatures) -> Bool {
-        (initialToken == nil || features.contains(.initialToken))
-            && Setting.possible(for: features).contains(setting)
-            && steps.allSatisfy { $0.isPossible(for: features) }
     }
 }

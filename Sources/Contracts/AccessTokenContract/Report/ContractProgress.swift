@@ -30,7 +30,7 @@ public struct ContractProgress: Sendable, CustomStringConvertible {
     /// The subject, the clause and its outcome, in one line.
     public var description: String {
         guard let clause else {
-            let file = scriptsInPlay.map { "; if the process ends here, the last of them are in \($0)" }
+            let file = scriptsInPlay.map { "; if the process ends here, those that were being played are in \($0)" }
             return "\(subject): scripts are being played\(file ?? "")"
         }
         guard let outcome else { return "\(subject): \(clause.id) is running: \(clause.must)" }

@@ -35,7 +35,17 @@ extension ClauseRun {
         refresh: Bool = false,
         after first: (@Sendable (ContractService) async -> Void)? = nil
     ) async throws -> [Caller] {
-        let callers = (0..<count).map { _ in newCaller(nil) }
+        try await callAtOnce((0..<count).map { _ in newCaller(nil) }, refresh: refresh, after: first)
+    }
+
+    /// The same, for these callers.
+    @discardableResult
+    func callAtOnce(
+        _ callers: [Caller],
+        refresh: Bool = false,
+        after first: (@Sendable (ContractService) async -> Void)? = nil
+    ) async throws -> [Caller] {
+        let count = callers.count
         let (startingLine, secondLine) = (StartingLine(count: count), StartingLine(count: count))
         let started = Locked(0)
         for caller in callers {
@@ -65,9 +75,17 @@ extension ClauseRun {
         for _ in 0..<count {
             let caller = newCaller(nil)
             callers.append(caller)
+            let isHeld = Locked(false)
             caller.lane.run { [self] in
                 start(caller)
-                caller.lane.hold(afterParts: parts)
+                caller.lane.hold(afterTurns: parts) { [log] in
+                    isHeld.withLock { $0 = true }
+                    log.check()
+                }
+            }
+            // A lane that is held only after the others were released would be held for ever.
+            guard try await wait(until: { isHeld.withLock { $0 } }) else {
+                throw violation("\(caller.name)'s call to return", "the call blocks its thread; \(situation)")
             }
             await settle()
         }

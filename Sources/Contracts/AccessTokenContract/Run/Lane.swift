@@ -49,9 +49,14 @@ package final class Lane: Sendable {
         }
     }
 
-    /// Holds the lane when so many more parts have run here.
-    func hold(afterParts count: Int) {
-        run { [self] in if count > 1 { hold(afterParts: count - 1) } else { hold() } }
+    /// Holds the lane after so many turns, and says so; in a turn all runs that stands here when the turn begins, which
+    /// is at most one part of a task that has the lane to itself.
+    func hold(afterTurns count: Int, then isHeld: @escaping @Sendable () -> Void) {
+        run { [self] in
+            if count > 1 { return hold(afterTurns: count - 1, then: isHeld) }
+            hold()
+            isHeld()
+        }
     }
 
     func release() {

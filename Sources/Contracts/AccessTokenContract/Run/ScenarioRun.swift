@@ -37,9 +37,13 @@ extension ScenarioRun {
     package func wait(until condition: @escaping @Sendable () -> Bool) async throws -> Bool {
         if await comes(condition) { return true }
         guard await log.wait(3 * conditions.timeLimit, until: condition) else { return false }
-        guard conditions.isPatient else { throw SlowSubject() }
+        throw conditions.isPatient ? tooSlow : SlowSubject()
+    }
+
+    /// The subject did what it owed, and too late for a patient run.
+    var tooSlow: any Error {
         let slow = "no answer within \(conditions.timeLimit) s, but later"
-        throw Unjudged(outcome: .notJudged("\(slow); give a longer timeLimit:, or set your retries to 0"))
+        return Unjudged(outcome: .notJudged("\(slow); give a longer timeLimit:, or set your retries to 0"))
     }
 
     /// Waits for what the subject may do, and says whether it came in time.

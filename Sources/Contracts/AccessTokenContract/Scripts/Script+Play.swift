@@ -43,11 +43,12 @@ extension Script {
         next: @escaping @Sendable (ScriptRun, Int) -> Step?
     ) async -> ScriptOutcome {
         await Lane("script").start { () async -> ScriptOutcome in
-            let run = ScriptRun(subject, self, effort, tolerated: tolerated)
+            let new = Script(setting, initialToken: initialToken, []).adapted(to: subject.features)
+            let run = ScriptRun(subject, new, effort, tolerated: tolerated)
             defer { run.end() }
             let page = notes?.newPage()
             defer { page?.close() }
-            var outcome = ScriptOutcome(script: Script(setting, initialToken: initialToken, []))
+            var outcome = ScriptOutcome(script: new)
             do {
                 page?.begin(outcome.script)
                 try await run.begin()
@@ -62,12 +63,13 @@ extension Script {
                 }
             } catch let blocked as ContractViolation {
                 outcome.isBlocked = true
-                let fault = run.faultOfABlockedThread(blocked)
-                run.change { $0.fault(fault.clause, fault.expected, fault.observed) }
+                let clause = outcome.script.steps.isEmpty ? "L1" : run.clauseOfABlockedThread
+                run.change { $0.fault(clause, blocked.expected, blocked.observed) }
             } catch {
                 // What returned in the end is slow.
                 outcome.isSlow = true
             }
+            outcome.spoiledBy = run.state.withLock { $0.specification.spoiledBy }
             outcome.isSlow = outcome.isSlow || run.state.withLock { $0.isSlow }
             if !outcome.isSlow, let fault = run.state.withLock({ $0.specification.faults.first }) {
                 outcome.violation = run.violation(fault, outcome.script)
@@ -84,6 +86,8 @@ struct ScriptOutcome: Sendable {
     var violation: ContractViolation?
     /// The subject did what it owed after its time limit.
     var isSlow = false
+    /// The script ended at this clause, which the subject is known to break.
+    var spoiledBy: String?
     /// A thread of the subject is blocked for good.
     var isBlocked = false
     /// Which steps were taken in which states.
@@ -105,12 +109,11 @@ extension ScriptRun {
         )
     }
 
-    /// The clause that says that this thread must not be blocked.
-    fileprivate func faultOfABlockedThread(_ violation: ContractViolation) -> Specification.Fault {
+    /// The clause that says that the thread which does not return must not be blocked.
+    fileprivate var clauseOfABlockedThread: String {
         let (reaction, habits) = state.withLock { ($0.openReactions.first?.value, $0.habits) }
-        let isLoader = !habits.isDisjoint(with: [.answersAtOnce, .failsAtOnce])
-        let clause =
-            reaction.map { $0 ? "D5" : "D10" } ?? (habits.contains(.asksItsService) ? "R1" : isLoader ? "D8" : "D5")
-        return Specification.Fault(clause: clause, expected: violation.expected, observed: violation.observed)
+        if let wasGivenAToken = reaction { return wasGivenAToken ? "D5" : "D10" }
+        if habits.contains(.asksItsService) { return "R1" }
+        return habits.isDisjoint(with: [.answersAtOnce, .failsAtOnce]) ? "D5" : "D8"
     }
 }

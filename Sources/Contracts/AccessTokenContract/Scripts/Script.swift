@@ -56,6 +56,21 @@ public struct Script: Hashable, Sendable, ExpressibleByArrayLiteral, CustomStrin
     }
 }
 
+extension Script {
+    /// Whether a subject with these features can be made so, and can take each step.
+    func isPossible(for features: ContractFeatures) -> Bool {
+        self == adapted(to: features) && steps.allSatisfy { $0.isPossible(for: features) }
+    }
+
+    /// The script with a service that a subject with these features can be: what the subject has not declared is left
+    /// out, like a step that makes no sense.
+    func adapted(to features: ContractFeatures) -> Script {
+        let isSettingPossible = Setting.possible(for: features).contains(setting)
+        let token = initialToken.flatMap { token in features.isSuperset(of: token.needsAtStart) ? token : nil }
+        return Script(isSettingPossible ? setting : .plain, initialToken: token, steps)
+    }
+}
+
 extension Script.Setting {
     var policy: AccessTokenPolicy {
         AccessTokenPolicy(

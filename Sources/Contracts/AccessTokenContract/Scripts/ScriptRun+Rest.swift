@@ -52,11 +52,13 @@ extension ScriptRun {
             let cancelled = loads.filter { !$0.isOpen }.map(\.number)
             state.specification.loadsCancelled(cancelled)
             state.specification.forgotten(signOuts)
-            state.specification.judgeRest()
+            // Whom a blocked handler has called for gets no answer because of that.
             if let (number, wasGivenAToken) = state.openReactions.first {
                 let expected = "what caller \(number)'s handler calls to return"
                 state.specification.fault(wasGivenAToken ? "D5" : "D10", expected, "it blocks the handler's thread")
-            } else if state.openSignOuts > 0, loads.allSatisfy({ !$0.isOpen }) {
+            }
+            state.specification.judgeRest()
+            if state.openReactions.isEmpty, state.openSignOuts > 0, loads.allSatisfy({ !$0.isOpen }) {
                 let observed = "it does not; \(state.specification.facts.situation)"
                 state.specification.fault("O3", "the closure signOut: to return", observed)
             }
@@ -75,7 +77,7 @@ extension Specification {
         case .called(let number, let refresh, let insideLoad):
             call(number, refresh: refresh, isNested: !insideLoad, isInsideLoad: insideLoad)
         case .beginsToReject(let value): beginsToReject(value)
-        case .rejected(let value): reject(value)
+        case .rejected(let token): reject(token)
         case .signedOut:
             signOut()
             isChangedInside()
@@ -90,8 +92,6 @@ extension Specification {
     mutating func judgeRest() {
         forgive()
         guard let missing = missing() else { return }
-        // Some refuse callers for a while after many loads.
-        if facts.loads.count >= loadLimit, facts.running.isEmpty { return isSpoiled = true }
         fault(missing.clause, missing.expected, missing.observed)
     }
 }

@@ -13,7 +13,7 @@ final class ScriptRun: Sendable {
         case answered(Int, LoadResult, onQueue: Bool, insideCall: Bool)
         case called(Int, refresh: Bool, insideLoad: Bool)
         case beginsToReject(String)
-        case rejected(String)
+        case rejected(AccessToken)
         case signedOut
         case signedIn(AccessToken, name: String)
         case found(AccessToken?, given: String)
@@ -168,7 +168,7 @@ final class ScriptRun: Sendable {
             log.happened("\(log.name(last)) is rejected inside caller \(number)'s handler")
             Lane.startHere { [self] in
                 await invalidate(last)
-                note(.rejected(last.value))
+                note(.rejected(last))
                 if reaction == .rejectAndCall { callInside(refresh: false) }
             }
         case .signOut:

@@ -21,7 +21,7 @@ struct Situation: Hashable, Sendable {
         cached = specification.sure(facts).map { specification.isFresh($0, facts) ? .fresh : .ageing } ?? .none
         loads = facts.running.map { $0.isForced ? "forced" : $0.isAhead ? "ahead" : "awaited" }
         hasFormerLoad = !facts.formerLoads.isEmpty
-        hasLateLoad = facts.loads.contains(where: \.isTimedOut)
+        hasLateLoad = facts.loads.contains { $0.isTimedOut && !$0.hasEnded }
         waiters = min(2, facts.waiting.count)
     }
 }

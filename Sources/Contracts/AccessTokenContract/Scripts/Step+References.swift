@@ -146,6 +146,11 @@ extension Step {
     var isSecondAnswer: Bool { if case .again = self { true } else { false } }
 }
 
+extension Step.NewToken {
+    /// What a subject must have declared to be made with the token.
+    var needsAtStart: ContractFeatures { self == .expired ? [.initialToken, .expiry] : .initialToken }
+}
+
 extension Step.Reaction {
     fileprivate var needs: ContractFeatures {
         switch self {

@@ -51,7 +51,9 @@ extension Step: CustomStringConvertible {
     /// The step in a form that can be pasted into code.
     public var description: String {
         switch self {
-        case .retrieve(_, true, _): ".cancelledCall"
+        case .cancelledCall: ".cancelledCall"
+        case .retrieve(let refresh, true, let reaction):
+            ".retrieve(refresh: \(refresh), isCancelled: true, then: \(reaction.map { ".\($0)" } ?? "nil"))"
         case .retrieve(let refresh, _, let reaction):
             (refresh ? ".refresh" : ".call") + (reaction.map { "(then: .\($0))" } ?? "")
         case .crowd(let rejecting): ".crowd(rejecting: \(rejecting))"

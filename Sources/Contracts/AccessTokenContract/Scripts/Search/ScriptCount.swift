@@ -15,6 +15,9 @@ public struct ScriptCount: Sendable, CustomStringConvertible {
     /// How many scripts broke a clause in haste, and did not when they were given more time.
     public internal(set) var unconfirmed = 0
 
+    /// The clauses of which scripts say nothing, since the subject did what it owed after its time limit.
+    public internal(set) var tooSlowFor: Set<String> = []
+
     private var seen: Set<Situation> = []
 
     mutating func add(_ outcome: ScriptOutcome) {
@@ -23,9 +26,11 @@ public struct ScriptCount: Sendable, CustomStringConvertible {
         seen.formUnion(outcome.situations)
     }
 
-    /// The counts in one line.
+    /// The counts, and what scripts could not judge, in one line.
     public var description: String {
-        let rest = unconfirmed == 0 ? "" : "; \(unconfirmed) broke a clause once, and not with more time"
-        return "\(scripts) scripts of \(steps) steps in \(situations) situations, seed \(seed)\(rest)"
+        let counts = "\(scripts) scripts of \(steps) steps in \(situations) situations, seed \(seed)"
+        let once = unconfirmed == 0 ? "" : "; \(unconfirmed) broke a clause once, and not with more time"
+        let slow = tooSlowFor.sorted().joined(separator: ", ")
+        return counts + once + (slow.isEmpty ? "" : "; too slow to be judged in \(slow): give a longer timeLimit:")
     }
 }

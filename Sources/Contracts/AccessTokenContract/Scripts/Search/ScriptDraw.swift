@@ -33,8 +33,9 @@ struct ScriptDraw {
         var generator = ScriptGenerator(seed: seed)
         let setting = generator.one(of: Script.Setting.possible(for: features))
         let hasInitialToken = features.contains(.initialToken) && generator.isOne(in: 4)
-        let tokens: [Step.NewToken] = features.contains(.expiry) ? [.valid, .valid, .expired] : [.valid]
+        let tokens: [Step.NewToken] = [.valid, .valid, .expired]
         start = Script(setting, initialToken: hasInitialToken ? generator.one(of: tokens) : nil, [])
+            .adapted(to: features)
         mix = StepMix(setting, &generator)
         let habit: [Step] =
             switch generator.below(12) {

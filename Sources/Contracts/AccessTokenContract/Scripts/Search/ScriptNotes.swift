@@ -58,7 +58,7 @@ final class ScriptNotes: Sendable {
     final class Page: Sendable {
         private let number: Int
         private let notes: ScriptNotes
-        private let text = Locked("")
+        private let script = Locked([] as Script)
 
         init(number: Int, notes: ScriptNotes) {
             self.number = number
@@ -66,16 +66,14 @@ final class ScriptNotes: Sendable {
         }
 
         func begin(_ script: Script) {
-            let settings = script.initialToken.map { ", initialToken: .\($0)" } ?? ""
-            text.withLock { $0 = "Script(.\(script.setting)\(settings), [" }
+            self.script.withLock { $0 = script }
             notes.write(ScriptNotes.blankPage, on: number)
         }
 
         func note(_ step: Step) {
-            let line = text.withLock { text in
-                if !text.hasSuffix("[") { text += ", " }
-                text += "\(step)"
-                return text + "])"
+            let line = script.withLock { script in
+                script.steps.append(step)
+                return "\(script)"
             }
             // Each line is longer than the one before, and covers it.
             notes.write(Data(line.utf8).prefix(ScriptNotes.pageSize - 1), on: number)

@@ -8,13 +8,12 @@ import Foundation
 /// played twice more: a clause counts as broken if all three show it. The subject is known to break the clause from
 /// then on, and what a script shows behind it is left out.
 ///
-/// Batches keep the verdict the same in each run: which clauses are known depends on the batch, not on the clock.
+/// Batches make the verdict depend little on the clock: which clauses are known depends on the batch. Only a subject
+/// that broke something and is slow or silent is looked at for a limited time.
 struct ScriptSearch: Sendable {
     /// What a search found.
     struct Result: Sendable {
         var findings: [ContractViolation] = []
-        /// Clauses whose scripts say nothing, since the subject is too slow in them.
-        var slow: Set<String> = []
         var count = ScriptCount()
     }
 
@@ -60,7 +59,7 @@ struct ScriptSearch: Sendable {
                     if isNew { result.findings.append(violation) }
                     tolerated.insert(violation.clause.id)
                 case .slow:
-                    result.slow.insert(looked.clause)
+                    result.count.tooSlowFor.insert(looked.clause)
                     tolerated.insert(looked.clause)
                 case .unconfirmed:
                     result.count.unconfirmed += 1

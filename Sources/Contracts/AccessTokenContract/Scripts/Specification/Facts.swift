@@ -55,6 +55,8 @@ struct Facts {
     var mostSignOuts = 0
     /// What a load of the present step failed with.
     var justFailed: (any Error)?
+    /// What loads of former sessions failed with.
+    var formerFailures: [any Error] = []
 
     /// The loads that run for the present session.
     var running: [Load] { loads.filter { $0.isRunning && $0.session == session } }
@@ -114,6 +116,8 @@ extension Facts {
         var alone: String
         var isRunning = true
         var isTimedOut = false
+        /// It has answered, or its task was cancelled and has ended: nothing comes of it any more.
+        var hasEnded = false
         /// It began while a handler changed the session.
         var mayBeOfFormerSession = false
     }
@@ -148,6 +152,9 @@ extension Facts {
         var wasCurrent = false
 
         var isRejected: Bool { rejectedAt != nil }
+
+        /// The clause by which a token that is sure must be handed out.
+        var clause: String { sure ?? "C1" }
     }
 
     /// A call of the service.

@@ -89,12 +89,12 @@ extension Specification {
             return (clause, "to get no token of a former session")
         }
         if let clause = token.refused { return (clause, "not to get \(token.name)") }
-        if token.isOdd, token.isPossible { return nil }
+        if token.isOdd, token.isPossible, !token.isRejected { return nil }
         if token.isRejected {
             let isOld = token.knownAt < call.calledAt || !facts.waiting.contains(call.number)
             return (isOld && call.isNested || token.isRejectedWhileGiven ? "I8" : "I1", "not to get a rejected token")
         }
-        if let sure = sure(facts), sure.value != token.value { return (sure.sure ?? "T2", "to get \(sure.name)") }
+        if let sure = sure(facts), sure.value != token.value { return (sure.clause, "to get \(sure.name)") }
         if !isUsable(token, facts), !isUnclear(token, facts) {
             if facts.now == token.usableUntil, policy.leeway > 0 {
                 return ("C7", "not to get a token that counts as expired")
@@ -157,7 +157,10 @@ extension Specification {
         if facts.loads.count >= loadLimit { return isSpoiled = true }
         let who = "caller \(call.number)"
         if let sure = sure(facts), !call.isForced {
-            return fault(sure.sure ?? "C1", "\(who) to get \(sure.name)", error.inReports)
+            return fault(sure.clause, "\(who) to get \(sure.name)", error.inReports)
+        }
+        if facts.formerFailures.contains(where: { isSame($0, errors(error)) && !($0 is CancellationError) }) {
+            return fault("O2", "\(who) to get nothing of a former session", error.inReports)
         }
         if step?.isCancellation == true { return fault("X4", "\(who) to wait on", error.inReports) }
         let clause = moments.last.map { $0.running.isEmpty ? $0.end : $0.lack } ?? facts.lack

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import Foundation
 
 /// What callers do.
 extension Specification {
@@ -37,7 +38,9 @@ extension Specification {
     }
 
     /// A caller's server has rejected this token.
-    mutating func reject(_ value: String) {
+    mutating func reject(_ token: AccessToken) {
+        let value = token.value
+        let expiration = token.expiration?.timeIntervalSinceReferenceDate
         // Some load at once, for callers that are to come.
         if !isStrict { facts.mayLoadUnasked = true }
         let sure = sure(facts)
@@ -47,7 +50,9 @@ extension Specification {
             default: true
             }
         for index in facts.tokens.indices where facts.tokens[index].value == value {
-            guard facts.tokens[index].rejectedAt == nil else { continue }
+            let known = facts.tokens[index]
+            // Some hold a token that came again with another life for another token.
+            guard known.rejectedAt == nil, !known.isOdd || known.expiration == expiration else { continue }
             facts.tokens[index].rejectedAt = moment
             facts.tokens[index].isRejectedWhileGiven = isInHandler && waitedBefore.count > 1
         }

@@ -46,7 +46,7 @@ extension Specification {
         if facts.mayLoadAhead || facts.mayLoadUnasked || !isStrict && facts.justFailed != nil { return }
         if let sure, !load.isForced {
             guard isFresh(sure, facts) else { return }
-            return fault(sure.sure ?? "C1", "no load while \(sure.name) is valid", "load \(number) was started")
+            return fault(sure.clause, "no load while \(sure.name) is valid", "load \(number) was started")
         }
         let isOdd = facts.tokens.contains { $0.isOdd && $0.isPossible && $0.session == facts.session }
         if needy.isEmpty, !isOdd, !facts.waiting.contains(where: { facts.calls[$0]?.isInsideLoad == true }) {
@@ -66,6 +66,7 @@ extension Specification {
         guard let index = facts.loads.firstIndex(where: { $0.number == number }) else { return }
         let load = facts.loads[index]
         facts.loads[index].isRunning = false
+        facts.loads[index].hasEnded = true
         let isFormer = load.session != facts.session
         let isLate = load.isTimedOut && !isFormer
         if isFormer || isLate {
@@ -82,9 +83,11 @@ extension Specification {
             } else {
                 bring(new, load)
             }
-        } else if let error, !isFormer, !isLate {
-            loadFailed(error)
-            if error is CancellationError { facts.end = "F4" }
+        } else if let error, !isFormer {
+            if !isLate {
+                loadFailed(error)
+                if error is CancellationError { facts.end = "F4" }
+            }
             if !isStrict, (error as? ContractLoadError)?.kind == .permanent {
                 facts.mayBeOver = true
                 facts.nothingIsSure()
@@ -92,6 +95,7 @@ extension Specification {
         }
         // Waiters whom a sign-in has not answered may get what the load of the former session brings.
         if isFormer {
+            if let error { facts.formerFailures.append(error) }
             for number in facts.waiting where facts.calls[number]?.isOfFormerSession == true {
                 facts.calls[number]?.mayFail = true
                 if let error { facts.calls[number]?.failures.append(error) }
@@ -133,6 +137,8 @@ extension Specification {
             let clause = new.expiration == nil ? "C3" : new.isShort ? "C4" : "C1"
             new.sure = !waiters.isEmpty ? clause : load.isAhead ? "C9" : "X2"
         }
+        // Some replace at once what lives shorter than their window.
+        if new.isBrief, !isStrict { facts.mayLoadUnasked = true }
         facts.tokens.append(new)
         facts.end = waiters.isEmpty ? "L1" : "S1"
     }
@@ -163,7 +169,8 @@ extension Specification {
             return
         }
         // While another load is running it may be set aside.
-        let isClear = newer.isEmpty && facts.running.isEmpty && !new.isOdd && sure(facts) == nil
+        let isClear =
+            newer.isEmpty && facts.running.isEmpty && !new.isOdd && !facts.mayBeOver && sure(facts) == nil
         if isClear, features.contains(.currentToken) {
             new.sure = "T2"
         } else if !new.isOdd {
@@ -195,6 +202,7 @@ extension Specification {
     mutating func loadsCancelled(_ numbers: [Int]) {
         for index in facts.loads.indices where numbers.contains(facts.loads[index].number) {
             let load = facts.loads[index]
+            facts.loads[index].hasEnded = true
             guard load.isRunning else { continue }
             facts.loads[index].isRunning = false
             if load.session == facts.session, !facts.isDropped {
@@ -204,7 +212,7 @@ extension Specification {
     }
 
     /// Whether a second answer of this load has to be reported (D11).
-    func isOfPresentSession(_ load: Int) -> Bool {
+    func reportsSecondAnswer(of load: Int) -> Bool {
         facts.session == 1 && facts.loads.contains { $0.number == load && !$0.isTimedOut }
     }
 }

@@ -45,29 +45,32 @@ extension Specification {
             let clause = call.session == facts.session ? "O3" : facts.end == "O4" ? "O4" : "D1"
             return noAnswer(clause, "to get an error")
         }
-        if call.isOfFormerSession, !promises.contains("O8"), mayStillBeAnswered(call) { return nil }
+        // Some let those who waited before a sign-in wait on for the load of the former session.
+        if call.isOfFormerSession, !promises.contains("O8"),
+            facts.loads.contains(where: { $0.isRunning || $0.isTimedOut && !$0.hasEnded })
+        {
+            return nil
+        }
         if let sure = sure(facts), !call.isForced, !facts.running.contains(where: \.isForced) {
             let isAhead = features.contains(.refreshAhead) && !facts.running.isEmpty
-            let clause = isAhead ? "C5" : sure.sure ?? "C1"
+            let clause = isAhead ? "C5" : sure.clause
             return noAnswer(
-                call.isOfFormerSession ? "O8" : facts.end == "S1" ? "S1" : clause,
+                call.isOfFormerSession ? endBySignIn : facts.end == "S1" ? "S1" : clause,
                 "to get \(sure.name)"
             )
         }
         guard facts.running.isEmpty else { return nil }
         if mustWaitForFormerLoad || mayWaitForFormerLoad && sure(facts) == nil { return nil }
         let isRefused = call.isForced && !["F1", "T1", "D6", "I9", "O9"].contains(facts.end)
-        return noAnswer(isRefused ? "I6" : facts.end, "to be answered, or a load to be started")
-    }
-
-    private func mayStillBeAnswered(_ call: Facts.Call) -> Bool {
-        facts.loads.contains { $0.isRunning || $0.isTimedOut }
+        let clause = call.isOfFormerSession ? endBySignIn : isRefused ? "I6" : facts.end
+        return noAnswer(clause, "to be answered, or a load to be started")
     }
 
     private func missingLoadAhead() -> Fault? {
-        guard facts.mustLoadAhead, facts.isSignedIn, !facts.isDropped, !facts.hadUselessLoadAhead,
-            facts.running.isEmpty, !mayWaitForFormerLoad, let token = sure(facts), !isFresh(token, facts),
-            !token.isBrief
+        // Some start no load for a while after many loads; a caller who waits is never left without an answer for that.
+        guard facts.loads.count < loadLimit, facts.mustLoadAhead, facts.isSignedIn, !facts.isDropped,
+            !facts.hadUselessLoadAhead, facts.running.isEmpty, !mayWaitForFormerLoad, let token = sure(facts),
+            !isFresh(token, facts), !token.isBrief
         else { return nil }
         if let last = facts.loads.last, last.session == facts.session, last.isTimedOut { return nil }
         return Fault(
@@ -86,7 +89,7 @@ extension Specification {
             }
             guard facts.isSignedIn else { return wrong("O1", "after sign-out") }
             let known = facts.tokens.filter { $0.value == token.value }
-            if known.contains(where: { $0.isOdd && $0.refused == nil }) { return }
+            if known.contains(where: { $0.isOdd && $0.refused == nil && !$0.isRejected }) { return }
             if known.allSatisfy({ $0.session != facts.session }) { return wrong("O2", "of a former session") }
             if known.allSatisfy(\.isRejected) {
                 return wrong(known.contains(where: \.isRejectedWhileGiven) ? "I8" : "I1", "that was rejected")
@@ -99,7 +102,7 @@ extension Specification {
             return
         }
         let observed = token.map { "it is \(name($0.value))" } ?? "there is none"
-        fault(sure.sure ?? "D9", "\(sure.name) to be the current token", observed)
+        fault(sure.clause, "\(sure.name) to be the current token", observed)
     }
 
     // MARK: Forgetting

@@ -18,7 +18,11 @@ extension Specification {
         if wasSignedIn { facts.replacedSessions.insert(facts.session) }
         beginSession()
         facts.isSignedIn = true
-        for number in facts.waiting { facts.calls[number]?.isOfFormerSession = true }
+        for number in facts.waiting {
+            facts.calls[number]?.isOfFormerSession = true
+            facts.calls[number]?.mayFail = false
+            facts.calls[number]?.failures = []
+        }
         var new = newToken(token, name, session: facts.session, load: facts.loads.count)
         // A token that has expired is never to be handed out.
         let hasExpired = new.expiration.map { $0 <= facts.now } ?? false
@@ -29,10 +33,13 @@ extension Specification {
         facts.tokens.append(new)
         facts.beginning = wasSignedIn ? .overAnother(withExpiredToken: hasExpired) : .afterSignOut
         facts.lack = "C10"
-        facts.end = "O8"
+        facts.end = endBySignIn
         facts.mayLoadUnasked = true
         changed()
     }
+
+    /// The clause by which those who wait are answered when a session begins: that they get its token is a convention.
+    var endBySignIn: String { promises.contains("O8") ? "O8" : "D1" }
 
     mutating func signOut() {
         if facts.isSignedIn { facts.signOuts += 1 }

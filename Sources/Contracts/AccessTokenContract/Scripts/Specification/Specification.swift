@@ -31,6 +31,8 @@ struct Specification {
     var faults: [Fault] = []
     /// The subject broke a clause that it is known to break, or may do anything now: what follows says nothing.
     var isSpoiled = false
+    /// The clause that it is known to break, and broke.
+    var spoiledBy: String?
 
     /// The step that is judged at present, and how many seconds pass in it.
     var step: Step?
@@ -93,7 +95,9 @@ struct Specification {
         guard tolerated.contains(clause) else {
             return faults.append(Fault(clause: clause, expected: expected, observed: observed))
         }
-        if !isHarmless, !Self.harmless.contains(clause) { isSpoiled = true }
+        guard !isHarmless, !Self.harmless.contains(clause) else { return }
+        isSpoiled = true
+        spoiledBy = clause
     }
 
     /// A convention is judged if it is promised.
