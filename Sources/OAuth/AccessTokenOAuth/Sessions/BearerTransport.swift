@@ -124,11 +124,13 @@ final class BearerTransport: Sendable {
         )
         guard !reply.wantsOtherScope, rejections.isRejected(reply) else {
             // A server that is busy or fails has not looked at the token.
-            if reply.status < 500, reply.status != 429 { history.withLock { $0.accepted(at: place) } }
+            if reply.status < 500, reply.status != 429 { history.withLock { $0.accepted(token.value, at: place) } }
             return .answer
         }
-        switch history.withLock({ $0.rejected(token.value, at: place, rejections.clock.now) }) {
-        case .renew: return request.httpBodyStream == nil ? .sendAgain : .invalidate
+        let isSentAgain = request.httpBodyStream == nil
+        let now = rejections.clock.now
+        switch history.withLock({ $0.rejected(token.value, at: place, isSentAgain: isSentAgain, now) }) {
+        case .renew: return isSentAgain ? .sendAgain : .invalidate
         case .answer: return .answer
         case .pause:
             rejections.onPause?(

@@ -14,6 +14,8 @@ struct RejectionHistory: Sendable {
     static let pause: TimeInterval = 60
     /// Tokens that are told apart; a late rejection of one of them is no further renewal.
     private static let mostTokens = 8
+    /// Requests that are told apart.
+    private static let mostPlaces = 8
 
     enum Verdict: Hashable, Sendable {
         case renew
@@ -32,16 +34,29 @@ struct RejectionHistory: Sendable {
         var tokens: [String]
         var last: String
         var pauseBegan: Date?
+        /// The token that the server accepted last, for some other request.
+        var accepted: String?
+        /// The requests that were rejected.
+        var places: [String] = []
     }
 
     private var trails: [WebOrigin: Trail] = [:]
 
     /// The server has rejected a token.
-    mutating func rejected(_ token: String, at place: Place, _ now: Date) -> Verdict {
+    ///
+    /// - Parameter isSentAgain: whether the request itself shows next whether a renewal helps; one whose body is a
+    ///   stream does not.
+    mutating func rejected(_ token: String, at place: Place, isSentAgain: Bool = true, _ now: Date) -> Verdict {
         var trail = trails[place.origin] ?? Trail(tokens: [], last: "")
         defer { trails[place.origin] = trail }
         trail.last = place.methodAndPath
         let isAnother = !trail.tokens.contains(token)
+        let isNewPlace = !trail.places.contains(place.methodAndPath)
+        if isNewPlace { trail.places = trail.places.suffix(Self.mostPlaces - 1) + [place.methodAndPath] }
+        if isAnother, !isSentAgain, isNewPlace, trail.accepted == token, trail.pauseBegan == nil {
+            // The token was good elsewhere until now, and nothing says that this request refuses every token.
+            trail.tokens = []
+        }
         if isAnother { trail.tokens = trail.tokens.suffix(Self.mostTokens - 1) + [token] }
         if let began = trail.pauseBegan {
             // A wall clock that was set back must not prolong it.
@@ -57,7 +72,11 @@ struct RejectionHistory: Sendable {
     }
 
     /// The server has not rejected a token: if it is the same request, a renewal has helped, or the server has changed.
-    mutating func accepted(at place: Place) {
-        if trails[place.origin]?.last == place.methodAndPath { trails[place.origin] = nil }
+    mutating func accepted(_ token: String, at place: Place) {
+        if trails[place.origin]?.last == place.methodAndPath {
+            trails[place.origin] = nil
+        } else {
+            trails[place.origin]?.accepted = token
+        }
     }
 }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
+@testable import OAuthFoundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -167,6 +168,53 @@ struct RejectionTests {
         }
     }
 
+    @Test(arguments: SessionKind.allCases)
+    func `renewals that help streams with paths of their own are never paused`(kind: SessionKind) async throws {
+        // Each token is good for one request. The body comes in chunks, which the scripted server does not take.
+        let used = Locked<Set<String>>([])
+        let server = try LoopbackHTTPServer(port: 0) { descriptor, _ in
+            let head = String(decoding: descriptor.receive(upTo: 65_536), as: UTF8.self)
+            let token = head.firstMatch(of: /Bearer (\w+)/).map { "\($0.1)" } ?? ""
+            let connection = ScriptedConnection(number: 1, descriptor: descriptor)
+            connection.reply(used.withLock { $0.insert(token).inserted } ? 200 : 401, "")
+            connection.end()
+        }
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)"))
+        let session = kind.session(
+            AsyncAccessTokenService(loader: CountingLoader()),
+            origins: [url],
+            onRenewalPause: { Issue.record("\($0)") }
+        )
+        var statuses: [Int] = []
+        for number in 0..<10 {
+            var request = URLRequest(url: url.appendingPathComponent("upload/\(number)"))
+            request.httpMethod = "POST"
+            request.httpBodyStream = InputStream(data: Data("body".utf8))
+            statuses.append(try await session.data(for: request).1.status)
+        }
+        #expect(statuses == Array(repeating: [200, 401], count: 5).flatMap(\.self))
+        await onThreadOfItsOwn { server.stop() }
+    }
+
+    @Test func `a stream that is always refused is paused, although the server takes the tokens elsewhere`() throws {
+        var history = RejectionHistory()
+        let url = try #require(URL(string: "https://one.example/"))
+        let origin = try #require(WebOrigin(of: url))
+        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
+        let now = Date(timeIntervalSince1970: 0)
+        func rejected(_ token: String, _ path: String) -> RejectionHistory.Verdict {
+            history.rejected(token, at: place(path), isSentAgain: false, now)
+        }
+        var verdicts: [RejectionHistory.Verdict] = []
+        for token in ["A", "B", "C"] {
+            history.accepted(token, at: place("GET /other"))
+            verdicts.append(rejected(token, "POST /refused"))
+        }
+        #expect(verdicts == [.renew, .renew, .pause])
+        history.accepted("C", at: place("GET /other"))
+        #expect(rejected("C", "POST /new") == .answer)
+    }
+
     @Test func `a server that accepts again ends the pause`() async throws {
         let isDown = Locked(true)
         try await withRotation { token, _ in
@@ -195,15 +243,31 @@ struct RejectionTests {
             #expect(["A", "A", "B", "A", "B", "C"].map { history.rejected($0, at: one, now) }.last == .pause)
             #expect(history.rejected("C", at: two, now) == .renew)
             #expect(history.rejected("D", at: one, now) == .answer)
-            history.accepted(at: try place("one.example", "POST /"))
+            history.accepted("C", at: try place("one.example", "POST /"))
             #expect(history.rejected("D", at: one, now + 59) == .answer)
             // A clock that was set back ends a pause, which costs one renewal.
             var earlier = history
             #expect(
                 earlier.rejected("D", at: one, now - 1) == .renew && earlier.rejected("E", at: one, now - 1) == .pause
             )
-            history.accepted(at: one)
+            history.accepted("D", at: one)
             #expect(history.rejected("D", at: one, now + 59) == .renew)
         }
     }
+}
+
+/// Brings another token with each load.
+private final class CountingLoader: AsyncAccessTokenLoader {
+    private let number = Locked(0)
+
+    func load(replacing old: AccessToken?) async throws -> AccessToken {
+        AccessToken(
+            value: number.withLock { number in
+                number += 1
+                return "A\(number)"
+            }
+        )
+    }
+
+    func signOut() async {}
 }
