@@ -82,6 +82,12 @@ extension Credential {
         return others.isEmpty ? nil : others
     }
 
+    /// The values of all access tokens, each once: the credential's own first.
+    var accessTokens: [String] {
+        let own = accessToken.map(\.value)
+        return [own].compactMap(\.self) + Set(keyedValues.values).filter { $0 != own }.sorted()
+    }
+
     /// The values of the access tokens of all keys.
     var keyedValues: [String: String] { (keyedTokens ?? [:]).mapValues(\.accessToken.value) }
 }

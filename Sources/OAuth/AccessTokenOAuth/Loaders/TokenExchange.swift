@@ -77,11 +77,14 @@ public struct TokenExchange: Sendable {
             }
         }
         revoke = { credential in
-            if let refreshToken = credential.refreshToken {
-                try await endpoint.revoke(refreshToken)
-            } else if let accessToken = credential.accessToken {
-                try await endpoint.revoke(accessToken.value, hint: "access_token")
+            // With a refresh token, its access tokens end as well (RFC 7009, section 2.1).
+            if let refreshToken = credential.refreshToken { return try await endpoint.revoke(refreshToken) }
+            var failure: (any Error)?
+            for token in credential.accessTokens {
+                // One that fails must not keep the others valid.
+                do { try await endpoint.revoke(token, hint: "access_token") } catch { failure = failure ?? error }
             }
+            if let failure { throw failure }
         }
         name = "\(endpoint)"
     }

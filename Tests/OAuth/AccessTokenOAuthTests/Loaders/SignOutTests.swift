@@ -30,6 +30,32 @@ struct SignOutTests {
         }
     }
 
+    @Test func `without a refresh token, revokes the access token of every key, also after a failure`() async throws {
+        func token(_ value: String) -> KeyedAccessToken {
+            KeyedAccessToken(accessToken: AccessToken(value: value), scope: nil, obtained: nil)
+        }
+        try await withServer { connection, request in
+            connection.reply(request.body.contains("token=A0") ? 503 : 200, "")
+        } _: { server in
+            let keyed = ["a": token("A2"), "b": token("A1"), "c": token("A2"), "d": token("A0")]
+            let access = Credential(accessToken: start.accessToken, refreshToken: nil).keying(keyed)
+            let unheard = UnheardErrors()
+            for credential in [access, Credential(refreshToken: nil).keying(keyed), start.keying(keyed)] {
+                let store = MemoryCredentialStore(credential)
+                await OAuthLoader(
+                    endpoint: try server.endpoint(),
+                    store: store,
+                    key: "a",
+                    onUnheardError: unheard.hear
+                ).signOut()
+            }
+            let once = ["A0", "A1", "A2"].map { "token=\($0)&token_type_hint=access_token&client_id=app" }
+            let withRefreshToken = "token=RT0&token_type_hint=refresh_token&client_id=app"
+            #expect(server.requests.map(\.body) == once + once + [withRefreshToken])
+            #expect(unheard.all.map { ($0 as? OAuthError)?.isTransient } == [true, true])
+        }
+    }
+
     @Test func `is carried out to its end for a cancelled caller, as are a sign-in, a load and an exchange`()
         async throws
     {
