@@ -19,8 +19,8 @@ struct FailingCallsTests {
 
     /// Two loads of a process, of which a call of the system in the first one fails.
     ///
-    /// - Returns: whether the first load told an error.
-    private func loadTwice(_ failure: [String: String]) async throws -> Bool {
+    /// - Returns: the first lines of what the process has written down, up to the result of the first load.
+    private func loadTwice(_ failure: [String: String]) async throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let session = folder.appending(path: "session")
@@ -35,7 +35,8 @@ struct FailingCallsTests {
             environment: failure.merging(["LD_PRELOAD": library ?? "", "FAIL_IN": "/session"]) { $1 }
         )
         _ = try await worker.line("done")
-        let hasFailed = worker.lines.contains { $0.hasPrefix("error") }
+        let end = worker.lines.firstIndex { $0.hasPrefix("error") || $0.hasPrefix("token") } ?? 0
+        let first = Array(worker.lines[...end])
         // The second load has no more failures to fear.
         let token = try await worker.line("token ")
         try await worker.end()
@@ -45,14 +46,16 @@ struct FailingCallsTests {
         #expect(next.value != token)
         #expect(server.tally.reuses == 0, "\(failure)")
         #expect(server.tally.tokenRequests == 2, "\(failure)")
-        return hasFailed
+        return first
     }
 
-    @Test(arguments: [ENOSPC, EIO])
+    private func hasFailed(_ lines: [String]) -> Bool { lines.last?.hasPrefix("error") == true }
+
+    @Test(arguments: [ENOSPC, EIO, EMFILE, ENFILE])
     func `costs no session, whichever call it is`(error: Int32) async throws {
         var failures = 0
         for call in Self.calls {
-            if try await loadTwice(["FAIL_CALL": "\(call)", "FAIL_ERROR": "\(error)"]) { failures += 1 }
+            if hasFailed(try await loadTwice(["FAIL_CALL": "\(call)", "FAIL_ERROR": "\(error)"])) { failures += 1 }
         }
         #expect(failures > 5, "no call was made to fail")
     }
@@ -60,7 +63,14 @@ struct FailingCallsTests {
     /// The first that a load writes is the note: nothing is sent before its file and the folder are on the disk.
     @Test(arguments: [1, 2])
     func `is one of those that flush the note and its folder`(call: Int) async throws {
-        #expect(try await loadTwice(["FAIL_NAME": "fsync", "FAIL_CALL": "\(call)", "FAIL_ERROR": "\(EIO)"]))
+        #expect(hasFailed(try await loadTwice(["FAIL_NAME": "fsync", "FAIL_CALL": "\(call)", "FAIL_ERROR": "\(EIO)"])))
+    }
+
+    /// The folder, the record, and the file of the next record: whoever cannot open it would lose what comes.
+    @Test(arguments: [1, 2, 3], [EMFILE, ENFILE])
+    func `lets nothing be decided where no file can be opened any more`(call: Int, error: Int32) async throws {
+        let lines = try await loadTwice(["FAIL_NAME": "openat", "FAIL_CALL": "\(call)", "FAIL_ERROR": "\(error)"])
+        #expect(hasFailed(lines) && !lines.contains { $0.hasPrefix("inside") }, "\(lines)")
     }
 }
 #endif

@@ -6,7 +6,7 @@ import Foundation
 /// by others, is refused.
 struct CredentialFolder: Sendable {
     static let recordName = "credential.json"
-    /// Used by the holder of the lock only: a file of that name is what a process left that was killed.
+    /// The holder of the lock alone has a file of that name; one that was there before is what a killed process left.
     static let temporaryName = "credential.new"
     /// No credential is as long as this many bytes.
     static let longestRecord = 16_777_216
