@@ -72,16 +72,22 @@ package final class LoopbackHTTPServer: Sendable {
                 connection.endReceiving()
             }
         }
-        // Shutting the listening socket down would wake its thread on Linux only: a connection does everywhere.
+        wakeListener()
+        threads.wait()
+    }
+
+    private func wakeListener() {
+        #if canImport(Darwin)
+        // There, shutting a listening socket down wakes nobody.
         while state.withLock({ $0.isListening }) {
-            if let own = try? SocketDescriptor.connected(to: address, toPort: port) {
-                own.close()
-                break
-            }
+            if let own = try? SocketDescriptor.connected(to: address, toPort: port) { return own.close() }
             // Out of descriptors: let the connections that hold them end.
             Thread.sleep(forTimeInterval: 0.005)
         }
-        threads.wait()
+        #else
+        // It needs no descriptor, of which there may be none left. Inside the lock, as above.
+        state.withLock { if $0.isListening { listener.endReceiving() } }
+        #endif
     }
 
     private func run(_ body: @escaping @Sendable (LoopbackHTTPServer) -> Void) {
@@ -110,8 +116,10 @@ package final class LoopbackHTTPServer: Sendable {
                 Thread.sleep(forTimeInterval: 0.005)
             }
         }
-        listener.close()
-        state.withLock { $0.isListening = false }
+        state.withLock { state in
+            state.isListening = false
+            listener.close()
+        }
     }
 
     private func handle(_ connection: SocketDescriptor) {
