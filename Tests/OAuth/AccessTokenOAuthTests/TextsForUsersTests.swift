@@ -22,7 +22,7 @@ struct TextsForUsersTests {
         .wrongState,
         .alreadyAnswered, .badRedirect("code", "missing"), .unusable("no https"),
         .wrongIssuer(expected: "a", found: "b"),
-        .badMetadata("no JSON"), .portTaken(8080), .strangeReply(.metadata, status: 404, "no JSON"),
+        .badMetadata("no JSON"), .portTaken(8080), .noDescriptorLeft, .strangeReply(.metadata, status: 404, "no JSON"),
         .failed(.deviceEndpoint, .timedOut),
     ]
 

@@ -25,50 +25,52 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
     }
 
     /// For programmers and logs: what happened, to what, and what to do next.
-    public var description: String { "No token: \(sentence)" }
+    public var description: String { "No token: \(sentence())" }
 
-    private var sentence: String {
-        switch reason {
+    /// The same of a request to another `place`, which may have nothing in it that could be lost.
+    func sentence(on place: String = "the token endpoint", sendsSecrets: Bool = true) -> String {
+        let unsent = sendsSecrets ? "; nothing was sent" : ""
+        return switch reason {
         case .refused(let code, _):
-            "the token endpoint refused with \(code). \(Self.advice(for: code))"
+            "\(place) refused with \(code). \(Self.advice(for: code))"
         case .unavailable(_, _, let code) where code.text == "slow_down":
-            "the token endpoint is asked too often (slow_down). \(Self.advice(for: "slow_down"))"
+            "\(place) is asked too often (slow_down). \(Self.advice(for: "slow_down"))"
         case .unavailable(let status, let seconds, _):
-            "the token endpoint cannot answer at present (\(status)). "
+            "\(place) cannot answer at present (\(status)). "
                 + (seconds.map { "Try again after \($0) s." } ?? "Try again later.")
-        case .unreachable(let code, let system): Self.unreachable(code, system)
+        case .unreachable(let code, let system): Self.unreachable(code, system, place, unsent)
         case .connectionLost(let code, let system):
             "the request was sent, and no whole reply came (\(Self.text(code, system))). Try once again."
         case .unreadableHead(let system):
-            "URLSession cannot read the head of the token endpoint's reply (\(system.text ?? "no reason")), and another try "
+            "URLSession cannot read the head of \(place)'s reply (\(system.text ?? "no reason")), and another try "
                 + "does not help. \(Self.spent) Look at the head with curl -v: on Linux lines must end in CRLF and be UTF-8, "
                 + "with a space after the status and none before a colon, below 100 KB. A proxy can write it anew."
         case .timedOut:
-            "the token endpoint did not reply within the deadline, to this process or to another one for which this one "
+            "\(place) did not reply within the deadline, to this process or to another one for which this one "
                 + "waits. Try again later; an OAuthLoader keeps a late reply."
         case .notUnderstood(let status, let what) where sessionMayBeSpent:
-            "the token endpoint's reply (\(status)) was not understood: \(what). \(Self.spent) If the tokens are in another "
+            "\(place)'s reply (\(status)) was not understood: \(what). \(Self.spent) If the tokens are in another "
                 + "place of the reply, give the endpoint a replyMapping."
         case .notUnderstood(let status, let what):
-            "the token endpoint's reply (\(status)) was not understood: \(what). Look at what answers there."
+            "\(place)'s reply (\(status)) was not understood: \(what). Look at what answers there."
         case .unusableToken(let what, _):
-            "the token endpoint's reply has an access token that cannot be used, or none: \(what). The session is not lost; "
+            "\(place)'s reply has an access token that cannot be used, or none: \(what). The session is not lost; "
                 + "look at what answers there."
         case .heldBack(let what):
             "the reply to the last request could not be read (\(what)). \(Self.spent)"
         case .redirected(let status):
-            "the token endpoint redirects (\(status)), which is not followed. Configure its present URL."
+            "\(place) redirects (\(status)), which is not followed. Configure its present URL."
         case .bodyTooLong:
-            "the token endpoint's reply is longer than a megabyte. \(Self.spent) Look at what answers there."
+            "\(place)'s reply is longer than a megabyte. \(Self.spent) Look at what answers there."
         case .insecureEndpoint:
             "the endpoint's URL is not https. Use https, or allow plain HTTP where nobody can listen."
         case .userInEndpoint:
-            "the endpoint's URL has a user name in it; nothing was sent. Remove the user name and password, and name the "
+            "the endpoint's URL has a user name in it\(unsent). Remove the user name and password, and name the "
                 + "client by its ClientAuthentication."
         case .invalidCodeVerifier:
             "the code verifier must be 43 to 128 letters, digits, '-', '.', '_' or '~'."
         case .assertionTimedOut:
-            "the app made no client assertion, or no grant, within the deadline; nothing was sent. Look at what makes it."
+            "the app made no client assertion, or no grant, within the deadline\(unsent). Look at what makes it."
         }
     }
 
@@ -76,18 +78,18 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
         "The server has carried the request out, so the refresh token may be spent: an OAuthLoader keeps the credential, and "
         + "does not send that token again. Let the user sign in, or call sendAgain()."
 
-    private static func unreachable(_ code: Int, _ system: Remark) -> String {
+    private static func unreachable(_ code: Int, _ system: Remark, _ place: String, _ unsent: String) -> String {
         if isUnusableURL(code) {
             return
-                "the system takes no such URL for the endpoint (\(text(code, system))); nothing was sent. Configure the "
+                "the system takes no such URL for the endpoint (\(text(code, system)))\(unsent). Configure the "
                 + "URL, and on Apple platforms App Transport Security for plain HTTP."
         }
         if isUntrustedCertificate(code) {
             let words = [URLError.Code.text(code), system.text ?? ""].filter { !$0.isEmpty }.joined(separator: ": ")
-            return "the certificate of the token endpoint is not accepted (\(words)); nothing was sent. Check the "
+            return "the certificate of \(place) is not accepted (\(words))\(unsent). Check the "
                 + "certificate, the authorities of this system, and its clock."
         }
-        return "no connection to the token endpoint (\(text(code, system))); nothing was sent. Try again later."
+        return "no connection to \(place) (\(text(code, system)))\(unsent). Try again later."
     }
 
     private static func text(_ code: Int, _ system: Remark) -> String {

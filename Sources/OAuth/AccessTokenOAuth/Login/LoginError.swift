@@ -36,6 +36,7 @@ public struct LoginError: Error, Hashable, Sendable {
         case wrongIssuer(expected: Remark, found: Remark)
         case badMetadata(what: Remark)
         case portTaken(UInt16)
+        case noDescriptorLeft
         case strangeReply(Place, status: Int, what: String)
         case failed(Place, OAuthError)
     }
@@ -96,6 +97,9 @@ public struct LoginError: Error, Hashable, Sendable {
     /// The port of the redirect URI is in use.
     static func portTaken(_ port: UInt16) -> LoginError { LoginError(reason: .portTaken(port)) }
 
+    /// The process, or the system, has no file descriptor left to listen with.
+    static let noDescriptorLeft = LoginError(reason: .noDescriptorLeft)
+
     /// The server answered a request of the login with what nobody understands.
     static func strangeReply(_ place: Place, status: Int, _ what: String) -> LoginError {
         LoginError(reason: .strangeReply(place, status: status, what: what))
@@ -120,7 +124,7 @@ public struct LoginError: Error, Hashable, Sendable {
         switch reason {
         case .refused(let code, _): ["server_error", "temporarily_unavailable"].contains(code)
         case .failed(_, let error): error.isTransient
-        case .portTaken: true
+        case .portTaken, .noDescriptorLeft: true
         default: false
         }
     }
@@ -184,6 +188,7 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
         case .wrongIssuer: "wrong_issuer"
         case .badMetadata: "bad_metadata"
         case .portTaken: "port_taken"
+        case .noDescriptorLeft: "no_descriptor_left"
         case .strangeReply(_, let status, _): "not_understood_\(status)"
         case .failed(_, let error): error.logCode
         }
@@ -209,20 +214,17 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
         case .badMetadata(let what): "No login: \(what.text ?? "the metadata cannot be used"). Check the issuer's URL."
         case .portTaken(let port):
             "No login: port \(port) of this machine is in use. Wait for the other login, or end what listens there."
+        case .noDescriptorLeft:
+            "No login: this process, or the system, has no file descriptor left to listen with. Close files and "
+                + "connections or raise the limit (ulimit -n), and begin a new login."
         case .strangeReply(let place, let status, let what):
             "No login: the reply of \(place.rawValue) (\(status)) was not understood: \(what). Look at what answers there."
         // What an exchange says of a refresh token is not true of these requests.
         case .failed(let place, let error) where error.sessionMayBeSpent:
             "No login: the reply of \(place.rawValue) was not understood (\(error.logCode)). Look at what answers there."
         case .failed(let place, let error):
-            "No login: "
-                + error.description.replacingOccurrences(of: "the token endpoint", with: place.rawValue)
-                // The request for metadata has nothing in it that could be lost.
-                .replacingOccurrences(of: place == .metadata ? "; nothing was sent" : "\0", with: "")
-                .replacingOccurrences(of: "No token: ", with: "").replacingOccurrences(
-                    of: "No token ",
-                    with: "no reply "
-                )
+            // The request for metadata has nothing in it that could be lost.
+            "No login: \(error.sentence(on: place.rawValue, sendsSecrets: place != .metadata))"
         }
     }
 
@@ -234,6 +236,8 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
             return "This page belongs to another sign-in. Go back to the app, or begin the sign-in again."
         case .portTaken:
             return "Another sign-in is under way on this computer. Finish it, or try again in a moment."
+        case .noDescriptorLeft:
+            return "The sign-in cannot begin now. Try again in a moment."
         default:
             guard isTransient else { return OAuthError.misunderstanding }
             return "The sign-in server cannot be reached at present. Try again in a moment."

@@ -28,6 +28,15 @@ enum LoginPages {
         }
     }
 
+    /// For a user who comes back after the program has stopped to wait.
+    static var tooLate: HTTPResponse {
+        page(
+            410,
+            "The login is over",
+            "The program that asked for it does not wait any more. Go back to it, and begin the login again."
+        )
+    }
+
     private static func page(_ status: Int, _ title: String, _ text: String) -> HTTPResponse {
         .page(status, WebPage(title, "<p>\(WebPage.escaped(text))</p>").html)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import OAuthFoundation
 
 /// Where the authorization server sends the browser when the user has decided (RFC 6749, section 3.1.2).
 struct RedirectURI: Hashable, Sendable {
@@ -70,13 +71,9 @@ struct RedirectQuery: Hashable, Sendable {
     init(_ query: String?) {
         parameters = (query ?? "").split(separator: "&").compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(parts[0]) else { return nil }
-            return Parameter(name: name, value: parts.count == 2 ? Self.decoded(parts[1]) : "")
+            guard let name = FormFields.decoded(parts[0].utf8) else { return nil }
+            return Parameter(name: name, value: parts.count == 2 ? FormFields.decoded(parts[1].utf8) : "")
         }
-    }
-
-    private static func decoded(_ text: Substring) -> String? {
-        text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding
     }
 
     /// The value of a parameter that came at most once; one without a value counts as missing.

@@ -206,5 +206,14 @@ package struct SocketFailure: Error, Hashable {
     package let code: Int32
 
     /// Whether another socket has the port.
-    package var isPortTaken: Bool { code == EADDRINUSE || code == EACCES }
+    package var isPortTaken: Bool { code == EADDRINUSE }
+
+    /// Whether the process has no right to the port, as to one below 1024.
+    package var isForbidden: Bool { code == EACCES }
+
+    /// Whether this machine does not have the address, as without IPv6.
+    package var isAddressMissing: Bool { [EADDRNOTAVAIL, EAFNOSUPPORT, EPROTONOSUPPORT].contains(code) }
+
+    /// Whether the process, or the system, has no file descriptor left.
+    package var isOutOfDescriptors: Bool { [EMFILE, ENFILE].contains(code) }
 }

@@ -165,6 +165,82 @@ struct LoopbackLoginTests {
         await yieldUntil { (try? login("http://127.0.0.1:\(other.port)/callback")) != nil }
     }
 
+    @Test func `with any port, takes another one where the second address of localhost is taken`() throws {
+        let calls = Locked<[LoopbackAddress]>([])
+        let servers = Locked<[LoopbackHTTPServer]>([])
+        /// Listens, but refuses so many calls for the second address.
+        func listeners(at uri: String, refusing count: Int, _ code: Int32) throws(LoginError) -> LoopbackListeners {
+            calls.withLock { $0 = [] }
+            return try LoopbackListeners(at: uri) { address, port throws(SocketFailure) in
+                let seconds = calls.withLock { calls in
+                    calls.append(address)
+                    return calls.count { $0 == .version6 }
+                }
+                if address == .version6, seconds <= count { throw SocketFailure(call: "bind", code: code) }
+                let server = try LoopbackHTTPServer(on: address, port: port) { _, _ in .empty(404) }
+                servers.withLock { $0.append(server) }
+                return server
+            }
+        }
+        defer { for server in servers.withLock({ $0 }) { server.stop() } }
+        let free = try listeners(at: "http://localhost/cb", refusing: 2, EADDRINUSE)
+        #expect(calls.withLock { $0 } == [.version4, .version6, .version4, .version6, .version4, .version6])
+        let last = servers.withLock { $0.suffix(2).map(\.port) }
+        #expect(Set(last).count == 1 && free.redirectURI == "http://localhost:\(last[0])/cb")
+        // The two former ports are free again.
+        #expect(servers.withLock { $0.dropLast(2).map(\.port) }.allSatisfy { !isOpen($0) || $0 == last[0] })
+        free.close()
+        var error = #expect(throws: LoginError.self) {
+            try listeners(at: "http://localhost/cb", refusing: .max, EADDRINUSE)
+        }
+        #expect(error?.logCode == "port_taken" && calls.withLock { $0.count } == 32)
+        // A machine without IPv6, and one that has the address and gives no socket.
+        try listeners(at: "http://localhost/cb", refusing: .max, EAFNOSUPPORT).close()
+        error = #expect(throws: LoginError.self) { try listeners(at: "http://localhost/cb", refusing: .max, EMFILE) }
+        #expect(error?.logCode == "no_descriptor_left" && error?.isTransient == true)
+        #expect(error?.description.contains("no file descriptor left") == true)
+        error = #expect(throws: LoginError.self) { try listeners(at: "http://[::1]:80/cb", refusing: .max, EACCES) }
+        #expect(error?.isConfigurationMistake == true && error?.description.contains("no right to port 80;") == true)
+    }
+
+    @Test(arguments: [false, true])
+    func `a user who comes too late is not told that the login has worked`(isCancelledBefore: Bool) async throws {
+        let (answer, clock) = (LoopbackAnswer(), ManualClock())
+        let login = try AuthorizationCodeLogin(
+            at: AuthorizationServer(
+                authorizationURL: URL(string: "https://as.example/authorize"),
+                tokenURL: URL(string: "https://as.example/token")
+            ),
+            clientID: "tool",
+            redirectURI: "http://127.0.0.1:1/callback"
+        )
+        answer.expect(login)
+        let items = URLComponents(url: login.url, resolvingAgainstBaseURL: true)?.queryItems
+        let state = try #require(items?.first { $0.name == "state" }?.value)
+        let isCancelled = Event()
+        let task = Task {
+            if isCancelledBefore { await isCancelled.wait() }
+            return await answer.outcome(within: 20, by: clock)
+        }
+        if isCancelledBefore {
+            task.cancel()
+            isCancelled.happen()
+        } else {
+            await yieldUntil { clock.pendingTimers == 1 }
+            clock.advance(by: 20)
+        }
+        let outcome = await task.value
+        #expect(throws: (any Error).self) { try outcome.get() }
+        var reader = HTTPRequestReader()
+        let text = "GET /callback?code=c&state=\(state) HTTP/1.1\r\nHost: x\r\n\r\n"
+        guard case .complete(let request) = reader.append(Array(text.utf8)) else {
+            Issue.record("no request")
+            return
+        }
+        let page = String(decoding: answer.respond(to: request).bytes, as: UTF8.self)
+        #expect(page.hasPrefix("HTTP/1.1 410 ") && page.contains("The login is over") && !answer.isThere)
+    }
+
     @Test func `listens where the redirect URI says, at the port that it names`() async throws {
         let free = try login("http://[::1]/cb")
         #expect(try redirectURI(free).absoluteString == "http://[::1]:\(try port(free))/cb")
