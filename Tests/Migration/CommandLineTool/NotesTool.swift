@@ -98,6 +98,7 @@ private struct ToolError: Error {
         case let error as LoginError where error.isTransient:
             self.init(75, "No login is possible now. Try again later.")
         case is URLError: self.init(75, "The server cannot be reached. Try again later.")
+        case CredentialStoreError.busy: self.init(75, "Another run of notes is at work. Try again in a moment.")
         case let error as CredentialStoreError: self.init(73, "\(error)")
         default: self.init(70, "This is a mistake of the tool; please report it: \(error)")
         }

@@ -21,8 +21,8 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
 
     /// Creates accounts without any service, of which each stays until its account is signed out.
     ///
-    /// - Parameter make: makes the service of an account; it must not ask these accounts for anything, and is not to
-    ///   take long: others wait for it.
+    /// - Parameter make: makes the service of an account. It must not ask these accounts for anything, and must not
+    ///   take long: all callers wait for it.
     public init(make: @escaping @Sendable (Account) -> Service) {
         self.make = make
         limits = nil
