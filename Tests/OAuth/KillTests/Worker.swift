@@ -64,11 +64,7 @@ final class Worker: Sendable {
     /// Kills it as a power cut would, and returns when it is gone.
     func end() async throws {
         send(SIGKILL)
-        let end = ContinuousClock.now + .seconds(60)
-        while process.isRunning {
-            guard ContinuousClock.now < end else { throw Silence(what: "process \(process.id) does not end") }
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        _ = await process.end()
     }
 
     struct Silence: Error, CustomStringConvertible {

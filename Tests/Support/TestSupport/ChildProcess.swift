@@ -26,7 +26,8 @@ package final class ChildProcess: Sendable {
 
     package let id: Int32
     private let input: FileHandle
-    private let hasEnded = Locked(false)
+    /// Its exit code, once somebody has taken note of its end.
+    private let exitCode = Locked<Int32?>(nil)
 
     /// - Parameters:
     ///   - program: an executable file.
@@ -66,13 +67,33 @@ package final class ChildProcess: Sendable {
     }
 
     /// Whether it has not ended yet.
-    package var isRunning: Bool {
-        hasEnded.withLock { hasEnded in
-            if !hasEnded {
-                var status: Int32 = 0
-                hasEnded = unsafe waitpid(id, &status, WNOHANG) == id
+    package var isRunning: Bool { takeNote() == nil }
+
+    /// Its exit code, if it has ended; after a signal, 128 and the signal's number, as in a shell.
+    private func takeNote() -> Int32? {
+        exitCode.withLock { exitCode in
+            var status: Int32 = 0
+            if exitCode == nil, unsafe waitpid(id, &status, WNOHANG) == id {
+                let signal = status & 0x7F
+                exitCode = signal == 0 ? (status >> 8) & 0xFF : 128 + signal
             }
-            return !hasEnded
+            return exitCode
+        }
+    }
+
+    /// Waits until it has ended, and gives its exit code; kills it if the task is cancelled.
+    package func end() async -> Int32 {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { [self] in
+                    var info = unsafe siginfo_t()
+                    // Its number stays its own until `takeNote`, which alone knows that it may not be used any more.
+                    while unsafe waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+                    continuation.resume(returning: takeNote() ?? -1)
+                }
+            }
+        } onCancel: {
+            send(SIGKILL)
         }
     }
 

@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+import AccessTokenCore
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport
@@ -8,10 +9,14 @@ import Testing
 struct NotesToolRun {
     let process: ChildProcess
     private let files: URL
+    private let printed: PrintedLines
 
     init(_ arguments: [String], at server: URL, configuration: URL) throws {
         files = configuration.appendingPathComponent("run-\(UUID().uuidString)")
-        let script = #"exec >"$0.out" 2>"$0.err"; "$@"; echo $? >"$0.end"; mv "$0.end" "$0.code""#
+        let pipe = files.appendingPathExtension("out")
+        guard unsafe mkfifo(pipe.path, 0o600) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        // The tool takes the place of the shell: what is sent to the process is sent to the tool.
+        let script = #"exec "$@" >"$0.out" 2>"$0.err""#
         process = try ChildProcess(
             URL(fileURLWithPath: "/usr/bin/env"),
             [
@@ -21,26 +26,19 @@ struct NotesToolRun {
                 try program(named: "notes-tool").path,
             ] + arguments
         )
+        printed = PrintedLines(from: pipe)
     }
 
-    private func text(_ suffix: String) -> String {
-        (try? String(contentsOf: files.appendingPathExtension(suffix), encoding: .utf8)) ?? ""
+    var output: String { printed.text }
+    var errors: String {
+        (try? String(contentsOf: files.appendingPathExtension("err"), encoding: .utf8)) ?? ""
     }
 
-    var output: String { text("out") }
-    var errors: String { text("err") }
-
-    /// Waits for what another process does, of which nothing here is told.
-    private func until<Value>(_ what: () -> Value?) async throws -> Value {
-        while true {
-            if let value = what() { return value }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-    }
-
-    /// Its exit code.
+    /// Its exit code; the output is whole then.
     func end() async throws -> Int32 {
-        try await until { Int32(text("code").trimmingCharacters(in: .whitespacesAndNewlines)) }
+        let code = await process.end()
+        await printed.isWhole.wait()
+        return code
     }
 
     /// The code for another device.
@@ -52,11 +50,44 @@ struct NotesToolRun {
         return try #require(URL(string: word))
     }
 
-    private func lastWord(ofLine isMeant: (Substring) -> Bool) async throws -> String {
-        try await until {
-            // The last part is no whole line yet.
-            let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            return lines.first(where: isMeant)?.split(separator: " ").last.map(String.init)
+    private func lastWord(ofLine isMeant: (String) -> Bool) async throws -> String {
+        for await line in printed.lines where isMeant(line) {
+            return try #require(line.split(separator: " ").last.map(String.init))
+        }
+        throw POSIXError(.EPIPE)
+    }
+}
+
+/// What comes through a named pipe, read by a thread until its writer has ended.
+private final class PrintedLines: Sendable {
+    /// The whole lines, each as soon as it has come; for one reader.
+    let lines: AsyncStream<String>
+    let isWhole = Event()
+    private let bytes = Locked(Data())
+
+    var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
+
+    init(from pipe: URL) {
+        let (lines, line) = AsyncStream.makeStream(of: String.self)
+        self.lines = lines
+        Thread.detachNewThread { [self] in
+            // Opening waits for the writer. No other child inherits the descriptor: its own end would come too late.
+            let number = unsafe open(pipe.path, O_RDONLY | O_CLOEXEC)
+            var (buffer, rest) = ([UInt8](repeating: 0, count: 4096), Data())
+            while true {
+                let count = unsafe read(number, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                bytes.withLock { $0 += buffer[..<count] }
+                rest += buffer[..<count]
+                while let end = rest.firstIndex(of: 10) {
+                    line.yield(String(decoding: rest[..<end], as: UTF8.self))
+                    rest = Data(rest[(end + 1)...])
+                }
+            }
+            close(number)
+            line.finish()
+            isWhole.happen()
         }
     }
 }
