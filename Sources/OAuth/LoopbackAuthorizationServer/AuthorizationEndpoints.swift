@@ -9,6 +9,16 @@ final class AuthorizationEndpoints: Sendable {
         var logins = LoginLedger()
         var tally = AuthorizationServerTally()
         var faults: [AuthorizationServerFault.Place: [AuthorizationServerFault]] = [:]
+        /// How many requests the token endpoint still takes.
+        var limit: (left: Int, retryAfter: Int)?
+
+        /// Counts a request at the token endpoint; `nil` if it is taken, else the seconds to wait.
+        mutating func takeRequest() -> Int? {
+            guard let limit else { return nil }
+            guard limit.left > 0 else { return limit.retryAfter }
+            self.limit?.left -= 1
+            return nil
+        }
     }
 
     static let tokenPath = "/token"
@@ -55,6 +65,7 @@ final class AuthorizationEndpoints: Sendable {
         if let answer = answerLogin(request, issuer: issuer) { return answer }
         switch (request.path, request.method) {
         case (Self.tokenPath, "POST"):
+            if let seconds = state.withLock({ $0.takeRequest() }) { return refusedForNow(seconds) }
             return answer(request, at: .tokenEndpoint, answerTokenRequest)
         case (Self.resourcePath, "GET"):
             return answer(request, at: .resource, answerResourceRequest)
@@ -86,6 +97,13 @@ final class AuthorizationEndpoints: Sendable {
         case .unauthorized: response = Self.invalidToken
         }
         if place == .tokenEndpoint { state.withLock { $0.tally.tokenRequests += 1 } }
+        return response
+    }
+
+    private func refusedForNow(_ seconds: Int) -> HTTPResponse {
+        state.withLock { $0.tally.tokenRequests += 1 }
+        var response = rejected(429)
+        response.fields = ["Retry-After: \(seconds)"]
         return response
     }
 

@@ -96,6 +96,13 @@ public final class RotatingAuthorizationServer: Sendable {
         endpoints.state.withLock { $0.faults[place, default: []] += faults }
     }
 
+    /// Has the token endpoint take so many requests more, and answer those that come after them 429 with `Retry-After`.
+    ///
+    /// The server does not look at the time: call this again when the seconds are over. `nil` ends the limit.
+    public func limitTokenRequests(to count: Int?, retryAfter: Int = 1) {
+        endpoints.state.withLock { $0.limit = count.map { ($0, retryAfter) } }
+    }
+
     /// What it has counted so far.
     public var tally: AuthorizationServerTally { endpoints.state.withLock { $0.tally } }
 

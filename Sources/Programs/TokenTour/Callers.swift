@@ -50,7 +50,7 @@ struct ResourceClient: Sendable {
     private func request(with token: AccessToken, then handler: @escaping StatusHandler) {
         var request = URLRequest(url: resource)
         request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
-        EndpointTransport().send(request, idleLimit: Self.idleLimit) { reply in
+        EndpointTransport().send(request, limit: Self.idleLimit) { reply in
             handler(reply.map(\.status).mapError { $0 })
         }
     }

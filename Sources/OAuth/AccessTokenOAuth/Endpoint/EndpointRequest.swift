@@ -22,9 +22,6 @@ extension URLRequest {
 package struct EndpointTransport: Sendable {
     private static let bodyLimit = 1 << 20
 
-    /// How many times the idle limit an exchange takes in all: a server that trickles does not hold it for ever.
-    private static let durationFactor = 5.0
-
     /// The app's own settings, such as a proxy or additional headers.
     var configuration: URLSessionConfiguration?
     var challengeHandler: URLAuthenticationChallengeHandler?
@@ -35,11 +32,12 @@ package struct EndpointTransport: Sendable {
 
     /// Sends a request, and reads a reply of up to a megabyte.
     ///
-    /// It can't be cancelled: the refresh token may be spent, and the next one is only in the reply. After `idleLimit`
-    /// seconds without a byte the exchange fails. The handler is called once, on any thread.
+    /// It can't be cancelled: the refresh token may be spent, and the next one is only in the reply. After `limit`
+    /// seconds the exchange fails, also if the server trickles: another process may send the refresh token then. The
+    /// handler is called once, on any thread.
     package func send(
         _ request: URLRequest,
-        idleLimit: TimeInterval,
+        limit: TimeInterval,
         then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>) -> Void
     ) {
         let exchange = HTTPExchange(
@@ -49,14 +47,14 @@ package struct EndpointTransport: Sendable {
         ) { [clock] outcome in
             handler(outcome.map { TokenEndpointReply($0, at: clock.now) }.mapError { OAuthError($0, at: clock.now) })
         }
-        exchange.start(over: connections(idleLimit: idleLimit))
+        exchange.start(over: connections(limit: limit))
     }
 
-    func connections(idleLimit: TimeInterval) -> HTTPConnections {
+    func connections(limit: TimeInterval) -> HTTPConnections {
         let own = configuration?.copy() as? URLSessionConfiguration ?? .ephemeral
         own.keepNothing()
-        own.timeoutIntervalForRequest = idleLimit
-        own.timeoutIntervalForResource = idleLimit * Self.durationFactor
+        own.timeoutIntervalForRequest = limit
+        own.timeoutIntervalForResource = limit
         return HTTPConnections(own)
     }
 }

@@ -15,9 +15,13 @@ public import FoundationNetworking
 /// To keep a session alive use an ``OAuthLoader``, which saves what the server rotates; this is for the first exchange
 /// of a session, and for grants that leave nothing to save.
 ///
-/// **Concurrency** Can be used from any thread; each exchange is a connection of its own.
+/// **Concurrency** Can be used from any thread; each exchange is a connection of its own. Make one endpoint, and give it
+/// to the loaders of all accounts: its copies share one line. Fifty exchanges are in flight at most, and the others wait
+/// for their turn; the deadline of an exchange begins when it has its turn. A 429 or a 503 with `Retry-After` has all
+/// of them wait for that long.
 ///
-/// **Cancellation** None: a request that was sent may have spent the refresh token, and is seen through.
+/// **Cancellation** Of a call that waits for its turn: `CancellationError`. A request that was sent may have spent the
+/// refresh token, and is seen through.
 ///
 /// **Failure** ``OAuthError``; an error of the app's own client assertion, unchanged. Redirects are not followed, a
 /// reply is read up to a megabyte, and nothing is sent twice. <doc:ThreatModel> has the limits of `URLSession` on
@@ -38,10 +42,11 @@ public struct TokenEndpoint: Sendable {
 
     /// How many seconds a caller waits for a reply.
     ///
-    /// The exchange is not cancelled then. It ends by itself once the server has been silent for four times as long.
+    /// The exchange is not cancelled then. It ends by itself after four times as long. A caller whose exchange waits for
+    /// its turn is told, after as many seconds in which the server has answered nobody, that it is unreachable.
     public let deadline: TimeInterval
 
-    /// Seconds after which the connection ends if the server has said nothing: no reply can come any more.
+    /// Seconds after which the connection ends, also if the server trickles: no reply can come any more.
     var replyLimit: TimeInterval { deadline * 4 }
 
     /// Wall clock and timers.
@@ -96,11 +101,20 @@ public struct TokenEndpoint: Sendable {
 
     /// The configuration of the endpoint's connections: a proxy, TLS versions, additional header fields.
     ///
-    /// It is copied. Cookies, caches and stored passwords are never used, and the time-outs are the endpoint's own.
+    /// It is copied. Cookies, caches and stored passwords are never used, and the time-outs are the endpoint's own. Its
+    /// `httpMaximumConnectionsPerHost`, 6 if you do not change that, takes the place of the fifty exchanges in flight.
+    /// Set it before you give the endpoint to a loader: an endpoint has a new line then.
     public var configuration: URLSessionConfiguration? {
         get { transport.configuration?.copy() as? URLSessionConfiguration }
-        set { transport.configuration = newValue?.copy() as? URLSessionConfiguration }
+        set {
+            transport.configuration = newValue?.copy() as? URLSessionConfiguration
+            let limit = newValue?.httpMaximumConnectionsPerHost ?? ExchangeLine.usualLimit
+            gate = ExchangeGate(limit: limit, patience: deadline, clock: clock)
+        }
     }
+
+    /// Shared by all copies.
+    private(set) var gate: ExchangeGate
 
     private var transport = EndpointTransport()
 
@@ -117,6 +131,7 @@ public struct TokenEndpoint: Sendable {
         self.revocationURL = revocationURL
         self.deadline = Self.sensible(deadline)
         self.clock = clock
+        gate = ExchangeGate(patience: self.deadline, clock: clock)
         transport.clock = clock
     }
 
@@ -129,7 +144,9 @@ public struct TokenEndpoint: Sendable {
     /// **Failure** ``OAuthError``. A refresh token's successor may come without an access token, or after the deadline:
     /// only an ``OAuthLoader`` saves it then.
     public func exchange(_ grant: TokenGrant) async throws -> TokenResponse {
-        let exchange = OutstandingExchange<TokenReply>()
+        let turn = try await gate.turn(.other)
+        // The connection may last longer than the caller waits.
+        let exchange = OutstandingExchange<TokenReply> { _, _ in turn.end() }
         try await send(grant, settling: exchange)
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
         return try reply.result.get()
@@ -159,8 +176,9 @@ public struct TokenEndpoint: Sendable {
     public func revoke(_ token: String, hint: String = "refresh_token") async throws {
         guard let revocationURL else { return }
         let parameters = [FormParameter("token", token, isSecret: true), FormParameter("token_type_hint", hint)]
-        let exchange = OutstandingExchange<Result<Void, any Error>>()
-        try await send(parameters, to: revocationURL, idleLimit: deadline) { result, secrets in
+        let turn = try await gate.turn(.other)
+        let exchange = OutstandingExchange<Result<Void, any Error>> { _, _ in turn.end() }
+        try await send(parameters, to: revocationURL, limit: deadline) { result, secrets in
             let reader = TokenReplyReader(secrets: secrets)
             exchange.settle(result.mapError { $0 }.flatMap { reader.readRevocation($0) })
         }
@@ -168,9 +186,9 @@ public struct TokenEndpoint: Sendable {
         try reply.get()
     }
 
-    /// Sends a grant; the exchange ends with its reply, also when no caller waits any more.
+    /// Sends a grant, for a caller that has a turn; the exchange ends with its reply, also when no caller waits any more.
     func send(_ grant: TokenGrant, settling exchange: OutstandingExchange<TokenReply>) async throws {
-        try await send(grant.parameters, to: url, idleLimit: replyLimit) { [ways] result, secrets in
+        try await send(grant.parameters, to: url, limit: replyLimit) { [ways] result, secrets in
             switch result {
             case .success(let reply): exchange.settle(TokenReplyReader(secrets: secrets, ways: ways).read(reply))
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))
@@ -191,7 +209,7 @@ public struct TokenEndpoint: Sendable {
     func send(
         _ parameters: [FormParameter],
         to url: URL,
-        idleLimit: TimeInterval,
+        limit: TimeInterval,
         then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>, _ secrets: [String]) -> Void
     ) async throws {
         if !allowsInsecureHTTP, let refusal = Self.refusal(of: url) { throw refusal }
@@ -199,7 +217,10 @@ public struct TokenEndpoint: Sendable {
         let parameters = parameters + proof.parameters
         let request = URLRequest(url, posting: parameters, authorization: proof.authorization)
         let secrets = parameters.filter(\.isSecret).map(\.value) + proof.secrets
-        transport.send(request, idleLimit: idleLimit) { handler($0, secrets) }
+        transport.send(request, limit: limit) { [gate] result in
+            if case .success(let reply) = result { gate.answered(reply.status, retryAfter: reply.retryAfter) }
+            handler(result, secrets)
+        }
     }
 
     /// `nil` if no machine on the way can read what is sent.

@@ -6,25 +6,63 @@ extension OAuthLoader {
     /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
     ///
     /// The store's exclusion lasts as long as the exchange, and the caller waits for as long as the exchange's
-    /// deadline.
+    /// deadline. Both begin when the load has its turn at the endpoint.
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
+        var turn = exchange.gate?.turnAtOnce()
+        if turn == nil, let gate = exchange.gate, await isGoingToSend(replacing: old) {
+            turn = try await gate.turn(.renewal)
+        }
+        do {
+            return try await load(replacing: old, at: turn)
+        } catch is TurnNeeded {
+            return try await load(replacing: old, at: try await exchange.gate?.turn(.renewal))
+        }
+    }
+
+    /// Whether a load would exchange something, by a look at the store from outside.
+    ///
+    /// A load that finds what another process has brought, or needs no server, waits for no turn.
+    private func isGoingToSend(replacing old: AccessToken?) async -> Bool {
+        do {
+            let record = try await store.load()
+            var machine = machine(replacing: old)
+            // A copy: nothing is decided here.
+            var known = memory.withLock { $0 }
+            _ = machine.entered(record, &known, at: exchange.clock.now)
+            return machine.isGoingToSend
+        } catch {
+            // The load itself will say so.
+            return false
+        }
+    }
+
+    private func machine(replacing old: AccessToken?) -> RenewalStateMachine {
         let settings = RenewalStateMachine.Settings(
             hasGrant: exchange.hasGrant,
             leeway: leeway,
-            patience: exchange.replyLimit,
+            // A request that was announced may still be sent until the deadline has passed.
+            patience: exchange.replyLimit + exchange.deadline,
             quietTime: min(5, exchange.deadline),
             takeOverDelay: store.takeOverDelay,
             key: exchange.key,
             takesType: exchange.takesType,
             subject: subject
         )
-        let load = RunningLoad(RenewalStateMachine(replacing: old, settings), memory)
+        return RenewalStateMachine(replacing: old, settings)
+    }
+
+    private func load(replacing old: AccessToken?, at turn: ExchangeGate.Turn?) async throws -> AccessToken {
+        let load = RunningLoad(machine(replacing: old), memory, hasTurn: exchange.gate == nil || turn != nil)
         let answer = OutstandingExchange<Result<AccessToken, any Error>> { [onUnheardError] result, isLate in
             guard isLate, case .failure(let error) = result, error as? OAuthError != .timedOut else { return }
             onUnheardError?(error)
         }
         // A task of its own: the caller's cancellation must not reach the exchange, nor the write after it.
-        Task { answer.settle(await self.run(load)) }
+        Task {
+            let result = await ExchangeGate.$current.withValue(turn ?? ExchangeGate.current) { await self.run(load) }
+            turn?.end()
+            answer.settle(result)
+        }
         guard let result = await answer.reply(within: exchange.deadline, by: exchange.clock) else {
             load.decide { machine, _ in machine.deadlinePassed() }
             throw OAuthError.timedOut
@@ -35,6 +73,7 @@ extension OAuthLoader {
     private func run(_ load: RunningLoad) async -> Result<AccessToken, any Error> {
         while true {
             let (update, present) = await update(by: load)
+            guard !load.lacksTurn else { return .failure(TurnNeeded()) }
             let now = exchange.clock.now
             let action = load.decide { $0.left(update, present: present, &$1, at: now) }
             let leftovers = load.decide { machine, _ in machine.takeLeftovers() }
@@ -69,7 +108,8 @@ extension OAuthLoader {
     private func change(of record: CredentialRecord?, by load: RunningLoad) async -> CredentialChange {
         let now = exchange.clock.now
         let answer: RenewalStateMachine.Answer
-        switch load.decide({ $0.entered(record, &$1, at: now) }) {
+        switch load.entered(record, at: now) {
+        case nil: return .keep
         case .leave(let change): return change
         case .send(let refreshToken):
             guard let credential = record?.credential else { return .keep }
@@ -130,19 +170,51 @@ extension OAuthLoader {
     }
 }
 
+/// A load would exchange something, and has no turn.
+private struct TurnNeeded: Error {}
+
 /// A load under way: its machine, and the memory that it shares with others.
 private final class RunningLoad: Sendable {
     private let machine: Locked<RenewalStateMachine>
     private let memory: SharedLoaderMemory
+    private let hasTurn: Bool
+    private let needsTurn = Locked(false)
 
-    init(_ machine: RenewalStateMachine, _ memory: SharedLoaderMemory) {
+    init(_ machine: RenewalStateMachine, _ memory: SharedLoaderMemory, hasTurn: Bool) {
         self.machine = Locked(machine)
         self.memory = memory
+        self.hasTurn = hasTurn
     }
+
+    /// Whether the load has left the store as it was, and goes on with a turn only.
+    var lacksTurn: Bool { needsTurn.withLock { $0 } }
 
     func decide<Action: Sendable>(
         _ input: (inout RenewalStateMachine, inout LoaderMemory) -> Action
     ) -> Action {
         memory.withLock { memory in machine.withLock { input(&$0, &memory) } }
+    }
+
+    /// The load has looked at the record; `nil` if it lacks a turn for what it would do: then it has done nothing.
+    func entered(_ record: CredentialRecord?, at now: Date) -> RenewalStateMachine.InsideAction? {
+        let action = decide { machine, memory -> RenewalStateMachine.InsideAction? in
+            var (next, nextMemory) = (machine, memory)
+            let action = next.entered(record, &nextMemory, at: now)
+            guard hasTurn || !next.isGoingToSend else { return nil }
+            (machine, memory) = (next, nextMemory)
+            return action
+        }
+        if action == nil { needsTurn.withLock { $0 = true } }
+        return action
+    }
+}
+
+extension RenewalStateMachine {
+    /// Whether the load has sent something, or will, unless the record is another one at its next look.
+    fileprivate var isGoingToSend: Bool {
+        switch state {
+        case .announcing, .announced, .sending, .settled(_, .wait): true
+        case .looking, .settled, .ended: false
+        }
     }
 }

@@ -17,7 +17,8 @@ public import Foundation
 /// the others wait is told by <doc:Distribution>. Loaders of one store object, and of stores of one folder or keychain
 /// item, share what they know in a process. Loaders of a store that is a `struct` do not.
 ///
-/// **Cancellation** None: exchange and write are seen through, also if the calling task is cancelled.
+/// **Cancellation** Of a load that waits for its turn at the endpoint: `CancellationError`. Exchange and write are seen
+/// through, also if the calling task is cancelled.
 ///
 /// **Failure** ``OAuthError``; `AccessTokenError.signedOut` if there is nothing to exchange; what the store throws.
 /// After ``OAuthError/timedOut`` the exchange goes on, and the next load adopts what it brought. A refresh token that

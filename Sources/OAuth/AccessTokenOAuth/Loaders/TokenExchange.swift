@@ -26,6 +26,8 @@ public struct TokenExchange: Sendable {
     /// How many seconds a caller waits.
     let deadline: TimeInterval
     let clock: any AccessTokenClock
+    /// Where the exchanges of an endpoint wait for their turn; code of the app's own has a client that does.
+    let gate: ExchangeGate?
     /// Whether the exchange ends when the server has been silent for ``replyLimit``; code of the app's may never end.
     let endsByItself: Bool
     /// Whether there is a grant to exchange where there is no refresh token.
@@ -61,6 +63,7 @@ public struct TokenExchange: Sendable {
     ) {
         deadline = endpoint.deadline
         clock = endpoint.clock
+        gate = endpoint.gate
         endsByItself = true
         hasGrant = grant != nil
         self.key = key ?? Self.key(of: parameters)
@@ -118,6 +121,7 @@ public struct TokenExchange: Sendable {
     ) {
         self.deadline = TokenEndpoint.sensible(deadline)
         self.clock = clock
+        gate = nil
         endsByItself = false
         hasGrant = false
         self.key = key

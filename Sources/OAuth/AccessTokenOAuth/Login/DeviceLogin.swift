@@ -47,7 +47,7 @@ public struct DeviceLogin: Sendable {
         let url = try server.usable(server.deviceAuthorizationURL, "device_authorization_endpoint")
         let form = [FormParameter("scope", scope ?? "")] + parameters.map { FormParameter($0.key, $0.value) }
         let exchange = OutstandingExchange<Result<DeviceAuthorization, LoginError>>()
-        try await endpoint.send(form, to: url, idleLimit: endpoint.deadline) { result, secrets in
+        try await endpoint.send(form, to: url, limit: endpoint.deadline) { result, secrets in
             exchange.settle(
                 result.mapError { .failed(.deviceEndpoint, $0) }.flatMap { reply in
                     DeviceAuthorization.read(reply, hiding: secrets)

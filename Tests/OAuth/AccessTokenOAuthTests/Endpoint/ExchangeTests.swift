@@ -99,13 +99,26 @@ struct ExchangeTests {
     }
 
     /// `HTTPExchangeTests` shows that the exchange ends then, though its body trickles.
-    @Test func `an exchange takes five times as long as a server may be silent, whatever the app's own limits`() {
+    @Test func `an exchange takes as long as no other process sends the token again, whatever the app's own limits`() {
         var transport = EndpointTransport()
         transport.configuration = .keepingNothing
         transport.configuration?.timeoutIntervalForRequest = 1
-        let connections = transport.connections(idleLimit: 120)
+        transport.configuration?.timeoutIntervalForResource = 3600
+        let connections = transport.connections(limit: 120)
         #expect(connections.configuration.timeoutIntervalForRequest == 120)
-        #expect(connections.timeLimit == 600)
+        #expect(connections.timeLimit == 120)
+    }
+
+    /// A reply comes within four deadlines, and the request may leave one deadline after the note.
+    @Test func `a note protects the refresh token for as long as a reply can come`() async throws {
+        try await withServer(replying: 502) { server in
+            let endpoint = try server.endpoint(clock: ManualClock())
+            let store = TroubledStore(Credential(refreshToken: "RT"), takeOverDelay: .infinity)
+            await #expect(throws: OAuthError.self) {
+                try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil)
+            }
+            #expect(try await store.credential?.note?.patience == endpoint.replyLimit + endpoint.deadline)
+        }
     }
 
     /// A reply may also be faster than whoever is going to wait for it.

@@ -156,7 +156,7 @@ extension RealServer {
         var request = URLRequest(url: try resource)
         request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
         return try await withCheckedThrowingContinuation { continuation in
-            EndpointTransport().send(request, idleLimit: 60) { result in
+            EndpointTransport().send(request, limit: 60) { result in
                 continuation.resume(with: result.map(\.status))
             }
         }

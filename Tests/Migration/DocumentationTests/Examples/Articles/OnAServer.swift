@@ -15,6 +15,20 @@ nonisolated enum OnAServer {
     }
 }
 
+nonisolated enum ManyUsers {
+    static func accounts(
+        tokenURL: URL,
+        secret: String,
+        store: @escaping @Sendable (_ user: String) -> any CredentialStore
+    ) -> AccessTokenAccounts<String, AsyncAccessTokenService> {
+        let endpoint = TokenEndpoint(tokenURL, authentication: .basic(clientID: "mail", secret: secret))
+        return AccessTokenAccounts(idleLimit: 600, most: 10_000) { user in
+            let loader = OAuthLoader(endpoint: endpoint, store: store(user), subject: user)
+            return AsyncAccessTokenService(loader: RetryingLoader(loader))
+        }
+    }
+}
+
 /// Client credentials over an HTTP client of your own.
 nonisolated struct ClientCredentialsLoader: AsyncAccessTokenLoader {
     let client: YourHTTPClient

@@ -1,0 +1,268 @@
+import AccessTokenContract
+import AccessTokenCore
+import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("The gate of an endpoint", .eightAtATime, .timeLimit(.minutes(10)))
+struct ExchangeGateTests {
+    private final class Count: Sendable {
+        private let count = Locked(0)
+        var value: Int { count.withLock { $0 } }
+        func increase() { count.withLock { $0 += 1 } }
+    }
+
+    private let clock = ManualClock()
+
+    private func gate(_ limit: Int = 1) -> ExchangeGate { ExchangeGate(limit: limit, patience: 30, clock: clock) }
+
+    /// Starts one that waits, and returns when it does.
+    private func waiter(at gate: ExchangeGate) async -> Task<ExchangeGate.Turn, any Error> {
+        let before = gate.waiting
+        let task = Task { try await gate.turn(.renewal) }
+        await yieldUntil { gate.waiting == before + 1 }
+        return task
+    }
+
+    private func endpoint(_ server: ScriptedServer, limit: Int) throws -> TokenEndpoint {
+        var endpoint = try server.endpoint(clock: clock)
+        let configuration = URLSessionConfiguration.keepingNothing
+        configuration.httpMaximumConnectionsPerHost = limit
+        endpoint.configuration = configuration
+        return endpoint
+    }
+
+    // MARK: Turns
+
+    @Test func `lets the next one in when a turn ends or is forgotten, once for each`() async throws {
+        let gate = gate()
+        let turn = try #require(gate.turnAtOnce())
+        let (first, second) = (await waiter(at: gate), await waiter(at: gate))
+        turn.end()
+        turn.end()
+        #expect(gate.waiting == 1)
+        #expect(gate.turnAtOnce() == nil)
+        try await first.value.end()
+        try await second.value.end()
+        // This one is forgotten.
+        #expect(gate.turnAtOnce() != nil)
+        #expect(gate.inFlight == 0)
+    }
+
+    @Test func `lets a waiter go when its task is cancelled, and the next one has its turn`() async throws {
+        let gate = gate()
+        let turn = try #require(gate.turnAtOnce())
+        let (first, second) = (await waiter(at: gate), await waiter(at: gate))
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(gate.waiting == 1 && gate.inFlight == 1)
+        let isCancelled = Event()
+        let late = Task {
+            await isCancelled.wait()
+            return try await gate.turn(.renewal)
+        }
+        late.cancel()
+        isCancelled.happen()
+        turn.end()
+        try await second.value.end()
+        await #expect(throws: CancellationError.self) { try await late.value }
+    }
+
+    @Test func `goes on after a pause by one timer, also when the wall clock is set back`() async throws {
+        let gate = gate()
+        gate.answered(429, retryAfter: 5)
+        let waiters = [await waiter(at: gate), await waiter(at: gate), await waiter(at: gate)]
+        #expect(clock.pendingTimers == 1)
+        clock.setWallClock(to: clock.now.addingTimeInterval(-3600))
+        clock.advance(by: 4)
+        #expect(gate.waiting == 3)
+        clock.advance(by: 1)
+        #expect(gate.waiting == 2)
+        for waiter in waiters { waiter.cancel() }
+    }
+
+    // MARK: Loads
+
+    @Test func `has as many requests in flight as the configuration has it, and no deadline for those who wait`()
+        async throws
+    {
+        let inFlight = Locked(0)
+        let most = Locked(0)
+        let gate = Gate()
+        try await withServer { connection, _ in
+            let count = inFlight.withLock { count in
+                count += 1
+                return count
+            }
+            most.withLock { $0 = max($0, count) }
+            gate.pass()
+            inFlight.withLock { $0 -= 1 }
+            connection.reply(200, tokens("A", "RT"))
+        } _: { server in
+            let endpoint = try endpoint(server, limit: 4)
+            let loads = (1...40).map { number in
+                let store = MemoryCredentialStore(Credential(refreshToken: "RT\(number)"))
+                return Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil) }
+            }
+            await yieldUntil { inFlight.withLock { $0 } == 4 && endpoint.gate.waiting == 36 }
+            // Those of the four, and one of the gate.
+            #expect(clock.pendingTimers == 5)
+            for _ in loads { gate.open() }
+            for load in loads { #expect(try await load.value.value == "A") }
+            #expect(most.withLock { $0 } == 4)
+            #expect(Set(server.requests.map(\.body)).count == 40)
+            #expect(server.requests.count == 40)
+        }
+    }
+
+    @Test func `answers by what another process has saved, and that nobody is signed in, without a turn`() async throws
+    {
+        try await withServer(replying: 500) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            endpoint.gate.answered(429, retryAfter: 20)
+            let token = AccessToken(value: "A1", expiration: clock.now + 3600)
+            let saved = MemoryCredentialStore(Credential(accessToken: token, refreshToken: "RT"))
+            let old = AccessToken(value: "A0")
+            #expect(try await OAuthLoader(endpoint: endpoint, store: saved).load(replacing: old) == token)
+            let empty = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore())
+            await #expect(throws: AccessTokenError.signedOut) { try await empty.load(replacing: old) }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    /// Another process spoils the record between the look from outside and the one inside.
+    @Test func `waits for a turn after all if the record has changed meanwhile`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let store = TroubledStore(
+                Credential(accessToken: AccessToken(value: "A0", expiration: clock.now + 3600), refreshToken: "RT0")
+            )
+            store.goBlind(for: 0) {
+                store.goBlind(for: 0) {
+                    try await store.base.update { _ in .replace(Credential(refreshToken: "RT0")) }
+                }
+            }
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let load = Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil) }
+            await yieldUntil { endpoint.gate.waiting == 1 }
+            #expect(server.requests.isEmpty)
+            turn.end()
+            #expect(try await load.value.value == "A1")
+            #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    /// With one turn, the load has it while its grant is made, and what the grant is made of comes from the same
+    /// endpoint.
+    @Test func `needs no second turn for what a load asks of the same endpoint`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let user = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(Credential(refreshToken: "RT0")))
+            let exchange = TokenExchange(endpoint) {
+                .refreshToken(try await user.load(replacing: nil).value)
+            }
+            let loader = OAuthLoader(exchange, store: MemoryCredentialStore())
+            #expect(try await loader.load(replacing: nil).value == "A2")
+            #expect(server.requests.last?.body.contains("refresh_token=A1") == true)
+            #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    @Test func `lets a sign-out revoke before a line of renewals, and gives every turn back`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let loads = (1...3).map { number in
+                let store = MemoryCredentialStore(Credential(refreshToken: "RT\(number)"))
+                return Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil) }
+            }
+            await yieldUntil { endpoint.gate.waiting == 3 }
+            let store = MemoryCredentialStore(Credential(refreshToken: "GONE"))
+            let signOut = Task { await OAuthLoader(endpoint: endpoint, store: store).signOut() }
+            await yieldUntil { endpoint.gate.waiting == 4 }
+            turn.end()
+            await signOut.value
+            for load in loads { _ = try await load.value }
+            #expect(server.requests.first?.body.hasPrefix("token=GONE&") == true)
+            #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    @Test func `tells all accounts at once for how long the server wants to be left alone`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(503, "", fields: ["Retry-After": "120"])
+        } _: { server in
+            let endpoint = try endpoint(server, limit: 2)
+            for _ in 1...3 {
+                let store = MemoryCredentialStore(Credential(refreshToken: "RT"))
+                await #expect(throws: OAuthError.unavailable(status: 503, retryAfter: 120)) {
+                    try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil)
+                }
+            }
+            await #expect(throws: OAuthError.unavailable(status: 503, retryAfter: 120)) {
+                try await endpoint.exchange(.refreshToken("RT"))
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    // MARK: A server with a limit
+
+    /// The server takes twenty requests in a second.
+    ///
+    /// By clocks that the test sets forward, a second is over when every load has its token, waits for its turn, or
+    /// waits before it tries again: then nothing is in flight.
+    @Test func `asks a server with a limit little more often than there are accounts, and tells nobody of an error`()
+        async throws
+    {
+        let (accounts, window, limit) = (60, 20, 8)
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        server.limitTokenRequests(to: window)
+        var endpoint = TokenEndpoint(
+            server.tokenEndpoint,
+            authentication: .none(clientID: RotatingAuthorizationServer.clientID),
+            deadline: 3600,
+            clock: clock
+        )
+        let configuration = URLSessionConfiguration.keepingNothing
+        configuration.httpMaximumConnectionsPerHost = limit
+        endpoint.configuration = configuration
+        let retries = ManualClock()
+        let answered = Count()
+        let loads = (1...accounts).map { [endpoint] _ in
+            let store = MemoryCredentialStore(Credential(refreshToken: server.signIn().refreshToken))
+            let loader = RetryingLoader(
+                OAuthLoader(endpoint: endpoint, store: store),
+                clock: retries,
+                jitter: { _ in 0 }
+            )
+            return Task {
+                defer { answered.increase() }
+                return try await loader.load(replacing: nil)
+            }
+        }
+        // A load that fails is answered as well: every round ends, and so does the number of rounds.
+        for _ in 1...accounts {
+            // In this order: a load can only pass from the last of them to the others.
+            await yieldUntil { answered.value + retries.pendingTimers + endpoint.gate.waiting == accounts }
+            guard answered.value < accounts else { break }
+            server.limitTokenRequests(to: window)
+            clock.advance(by: 1)
+            retries.advance(by: 1)
+        }
+        for load in loads { _ = try await load.value }
+        #expect(server.tally.reuses == 0)
+        // Once, all that are in flight are refused, and then half of them at most.
+        #expect(server.tally.tokenRequests > accounts)
+        #expect(server.tally.tokenRequests <= accounts + limit + limit / 2 + 1)
+        #expect(endpoint.gate.inFlight == 0)
+    }
+}

@@ -1,0 +1,219 @@
+import Foundation
+import Testing
+
+@testable import AccessTokenOAuth
+
+/// Tables of what happens, and of who is let in then; the clock is a number.
+@Suite("The line of an endpoint's exchanges")
+struct ExchangeLineTests {
+    enum Event {
+        /// A load comes; its number.
+        case load(Int)
+        /// A login or a revocation comes; its number.
+        case person(Int)
+        case cancel(Int)
+        /// An exchange is answered, and has ended.
+        case answer
+        /// An exchange is refused by 429 with `Retry-After`, and has ended.
+        case refusal(TimeInterval)
+        /// An exchange is answered so, and has ended.
+        case reply(Int, retryAfter: TimeInterval?)
+        case pass(TimeInterval)
+    }
+
+    /// A line with its clock, which looks again when the line says so, as the gate does.
+    private struct Clockwork {
+        var line: ExchangeLine
+        var now: TimeInterval = 1000
+
+        mutating func steps(after event: Event) -> [ExchangeLine.Step] {
+            switch event {
+            case .load(let number): line.enter(number, .renewal, at: now)
+            case .person(let number): line.enter(number, .other, at: now)
+            case .cancel(let number): line.cancel(number)
+            case .answer: end(200, nil)
+            case .refusal(let seconds): end(429, seconds)
+            case .reply(let status, let retryAfter): end(status, retryAfter)
+            case .pass(let seconds): return pass(seconds)
+            }
+            return line.next(at: now)
+        }
+
+        private mutating func end(_ status: Int, _ retryAfter: TimeInterval?) {
+            line.answered(status, retryAfter: retryAfter, at: now)
+            line.ended()
+        }
+
+        private mutating func pass(_ seconds: TimeInterval) -> [ExchangeLine.Step] {
+            let end = now + seconds
+            var steps: [ExchangeLine.Step] = []
+            while let look = line.nextLook(at: now), look <= end {
+                // A look that is due at once would be due for ever.
+                guard look > now else {
+                    Issue.record("looks again without end")
+                    break
+                }
+                now = look
+                steps += line.next(at: now)
+            }
+            now = end
+            return steps
+        }
+    }
+
+    /// Who is let in, by number; with what error those are told who are not.
+    private static func text(_ step: ExchangeLine.Step) -> String {
+        switch step {
+        case .send(let number): "\(number)"
+        case .fail(let number, let error):
+            switch error.reason {
+            case .unavailable(let status, let retryAfter, _): "\(number): \(status) for \(Int(retryAfter ?? -1))"
+            case .unreachable: "\(number): unreachable"
+            default: "\(number): \(error)"
+            }
+        }
+    }
+
+    /// Each event with who is let in by it.
+    struct Row: CustomTestStringConvertible {
+        let title: String
+        let limit: Int
+        let events: [(Event, String)]
+
+        init(_ title: String, _ limit: Int, _ events: [(Event, String)]) {
+            (self.title, self.limit, self.events) = (title, limit, events)
+        }
+
+        var testDescription: String { title }
+    }
+
+    private static let rows = [
+        Row(
+            "lets so many in, and then one for each that ends, in the order of their arrival",
+            2,
+            [
+                (.load(1), "1"), (.load(2), "2"), (.load(3), ""), (.load(4), ""), (.load(5), ""),
+                (.answer, "3"), (.reply(400, retryAfter: nil), "4"), (.answer, "5"), (.answer, ""), (.answer, ""),
+                (.load(6), "6"), (.load(7), "7"), (.load(8), ""),
+            ]
+        ),
+        Row(
+            "passes on the turn of one that was cancelled, wherever it stood",
+            1,
+            [
+                (.load(1), "1"), (.load(2), ""), (.load(3), ""), (.load(4), ""), (.load(5), ""),
+                (.cancel(2), ""), (.answer, "3"), (.cancel(5), ""), (.cancel(3), ""), (.answer, "4"), (.answer, ""),
+                (.load(6), "6"),
+            ]
+        ),
+        Row(
+            "lets nobody in before the end of the pause, and then one, and one more with each answer",
+            4,
+            [
+                (.load(1), "1"), (.load(2), "2"), (.load(3), "3"), (.load(4), "4"), (.load(5), ""), (.load(6), ""),
+                (.refusal(5), ""), (.answer, ""), (.answer, ""), (.answer, ""), (.load(7), ""), (.pass(4.5), ""),
+                (.load(8), ""), (.pass(0.5), "5"), (.load(9), ""), (.answer, "6 7"), (.answer, "8"), (.answer, "9"),
+            ]
+        ),
+        Row(
+            "waits for the longest of the pauses that those in flight are told, and counts them as one",
+            8,
+            [
+                (.load(1), "1"), (.load(2), "2"), (.load(3), "3"), (.load(4), "4"), (.refusal(2), ""), (.pass(1), ""),
+                (.refusal(9), ""), (.refusal(1), ""), (.refusal(1), ""), (.load(5), ""), (.load(6), ""), (.load(7), ""),
+                (.load(8), ""), (.load(9), ""), (.load(10), ""), (.load(11), ""), (.load(12), ""), (.pass(8), ""),
+                (.pass(1), "5"), (.answer, "6 7"), (.answer, "8 9"), (.answer, "10 11"), (.answer, "12"),
+            ]
+        ),
+        Row(
+            "sends a single one after each pause for as long as the server refuses that",
+            4,
+            [
+                (.load(1), "1"), (.load(2), "2"), (.refusal(5), ""), (.answer, ""), (.load(3), ""), (.load(4), ""),
+                (.load(5), ""), (.pass(5), "3"), (.refusal(5), ""), (.pass(5), "4"), (.refusal(5), ""), (.pass(5), "5"),
+            ]
+        ),
+        Row(
+            "lets a person in after one load, and a load after one person, however many of the others there are",
+            1,
+            [
+                (.load(1), "1"), (.load(2), ""), (.load(3), ""), (.load(4), ""), (.person(5), ""), (.person(6), ""),
+                (.answer, "5"), (.answer, "2"), (.answer, "6"), (.answer, "3"), (.person(7), ""), (.person(8), ""),
+                (.answer, "7"), (.answer, "4"), (.answer, "8"),
+            ]
+        ),
+        Row(
+            "does not pause where the server does not say for how long",
+            1,
+            [
+                (.load(1), "1"), (.reply(429, retryAfter: nil), ""), (.load(2), "2"), (.refusal(0), ""),
+                (.load(3), "3"), (.reply(500, retryAfter: 60), ""), (.load(4), "4"), (.reply(503, retryAfter: 5), ""),
+                (.load(5), ""), (.pass(5), "5"),
+            ]
+        ),
+        Row(
+            "tells at once those who would wait for longer than the patience, and the others when it is over",
+            1,
+            [
+                (.load(1), "1"), (.load(2), ""), (.person(3), ""), (.refusal(100), "2: 429 for 100 3: 429 for 100"),
+                (.pass(20), ""), (.load(4), "4: 429 for 80"), (.pass(60), ""), (.load(5), ""), (.pass(20), "5"),
+            ]
+        ),
+        Row(
+            "pauses for five minutes at most, since one account may have been meant",
+            1,
+            [
+                (.load(1), "1"), (.refusal(86_400), ""), (.load(2), "2: 429 for 300"), (.pass(280), ""), (.load(3), ""),
+                (.pass(20), "3"),
+            ]
+        ),
+        Row(
+            "tells those in line when nobody was answered for as long as the patience, and not before",
+            2,
+            [
+                (.load(1), "1"), (.load(2), "2"), (.load(3), ""), (.load(4), ""), (.pass(29), ""), (.answer, "3"),
+                (.load(5), ""), (.pass(29), ""), (.load(6), ""), (.pass(1), "4: unreachable 5: unreachable"),
+                (.pass(28), ""), (.pass(1), "6: unreachable"), (.pass(3600), ""),
+            ]
+        ),
+    ]
+
+    @Test(arguments: rows)
+    func `lets in by this table`(row: Row) {
+        var clockwork = Clockwork(line: ExchangeLine(limit: row.limit, patience: 30))
+        for (index, (event, expected)) in row.events.enumerated() {
+            let steps = clockwork.steps(after: event).map(Self.text).joined(separator: " ")
+            #expect(steps == expected, "event \(index): \(event)")
+            #expect((0...row.limit).contains(clockwork.line.inFlight))
+        }
+    }
+
+    /// After a refusal of 8, half of them is reached with four answers; each more takes fifty.
+    @Test func `comes back to its limit slowly`() {
+        var clockwork = Clockwork(line: ExchangeLine(limit: 8, patience: 30))
+        for number in 1...8 { _ = clockwork.steps(after: .load(number)) }
+        for _ in 1...8 { _ = clockwork.steps(after: .refusal(1)) }
+        var answers: [Int] = []
+        _ = clockwork.steps(after: .pass(1))
+        for number in 9...600 { _ = clockwork.steps(after: .load(number)) }
+        for answer in 1...300 {
+            let before = clockwork.line.inFlight
+            _ = clockwork.steps(after: .answer)
+            if clockwork.line.inFlight > before { answers.append(answer) }
+        }
+        #expect(answers == [1, 2, 3, 53, 103, 153, 203])
+    }
+
+    @Test func `keeps the order of 60,000 of whom two thirds leave the line`() {
+        let count = 60_000
+        var clockwork = Clockwork(line: ExchangeLine(limit: 50, patience: 30))
+        for number in 0..<count { _ = clockwork.steps(after: .load(number)) }
+        for number in 50..<count where !number.isMultiple(of: 3) { _ = clockwork.steps(after: .cancel(number)) }
+        var sent: [Int] = []
+        while clockwork.line.inFlight > 0 {
+            for case .send(let number) in clockwork.steps(after: .answer) { sent.append(number) }
+        }
+        #expect(sent == (50..<count).filter { $0.isMultiple(of: 3) })
+        #expect(clockwork.line.waiting == 0)
+    }
+}
