@@ -85,7 +85,7 @@ struct ActorTests {
             let token = AccessToken(value: "token \(number)")
             view.signOutFromLegacyCode {}
             view.callFromLegacyCode(then: answers.take)
-            view.inOrder { await service.signIn(token) }
+            view.callInOrder { await service.signIn(token) }
             view.callFromLegacyCode(then: answers.take)
             await yieldUntil { answers.results.count == 2 * number }
             #expect(hasFailed(answers.results[2 * number - 2], with: .signedOut))

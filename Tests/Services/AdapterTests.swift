@@ -186,7 +186,7 @@ struct AdapterTests {
         let adapter = CallbackServiceAdapter(of: AsyncAccessTokenService(loader: loader, clock: clock))
         let hasBegun = Event()
         let mayEnd = Event()
-        adapter.inOrder {
+        adapter.callInOrder {
             hasBegun.happen()
             await mayEnd.wait()
         }
@@ -241,17 +241,17 @@ struct AdapterTests {
         let adapter = CallbackServiceAdapter(of: service)
         let view = isStacked ? CallbackServiceAdapter(of: AsyncServiceAdapter(of: adapter)) : adapter
         for _ in 0..<100 {
-            view.inOrder { await service.signIn(validToken) }
+            view.callInOrder { await service.signIn(validToken) }
             #expect(try await view.token() == validToken)
             view.signOut {}
             await #expect(throws: AccessTokenError.signedOut) { try await view.token() }
-            view.inOrder { await service.signIn(validToken) }
+            view.callInOrder { await service.signIn(validToken) }
             await AsyncServiceAdapter(of: view).invalidate(validToken)
             #expect(service.currentToken == nil)
-            view.inOrder { await service.signIn(validToken) }
+            view.callInOrder { await service.signIn(validToken) }
             // From inside a call, no other call waits for the end of that one.
             let isDone = Event()
-            view.inOrder {
+            view.callInOrder {
                 await AsyncServiceAdapter(of: view).signOut()
                 isDone.happen()
             }

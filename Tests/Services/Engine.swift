@@ -20,6 +20,19 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
+extension AsyncAccessTokenProviding {
+    /// Signs in at a service that ``Engine/make(_:policy:clock:onEvent:)`` has made.
+    func beginSession(with token: AccessToken? = nil, sourceLocation: SourceLocation = #_sourceLocation) async {
+        switch (self, token) {
+        case (let queue as AccessTokenService, let token?): queue.signIn(token)
+        case (let queue as AccessTokenService, nil): queue.signIn()
+        case (let actor as AsyncAccessTokenService, let token?): await actor.signIn(token)
+        case (let actor as AsyncAccessTokenService, nil): await actor.signIn()
+        default: Issue.record("there is no sign-in at \(type(of: self))", sourceLocation: sourceLocation)
+        }
+    }
+}
+
 /// A loader in a few words, in both worlds.
 struct Loader: AsyncAccessTokenLoader, AccessTokenLoader {
     var load: @Sendable () async throws -> AccessToken

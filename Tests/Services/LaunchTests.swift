@@ -1,4 +1,6 @@
 import AccessTokenContract
+import AccessTokenCore
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -12,21 +14,46 @@ struct LaunchTests {
     struct Service: Sendable {
         let tokens: any AsyncAccessTokenProviding
         let currentToken: @Sendable () -> AccessToken?
-        let signIn: @Sendable (AccessToken?) async -> Void
+
+        /// Returns when the loads that were started have reached the loader, and answers have reached the service.
+        func settle() async {
+            await tokens.invalidate(AccessToken(value: "another"))
+        }
     }
 
+    /// Runs a block at once.
+    private final class PromptQueue: SerialQueue {
+        private let dispatchQueue = DispatchQueue(label: "prompt")
+
+        func enqueue(_ block: @escaping @Sendable @convention(block) () -> Void) {
+            dispatchQueue.sync(execute: block)
+        }
+    }
+
+    /// A service that calls its loader at once: that no load has started can be seen.
     private func service(_ engine: Engine, token: AccessToken? = nil) -> Service {
         switch engine {
         case .queue:
-            let service = AccessTokenService(token: token, loader: loader, clock: clock)
-            return Service(tokens: service, currentToken: { service.currentToken }) {
-                if let token = $0 { service.signIn(token) } else { service.signIn() }
-            }
+            let service = AccessTokenService(
+                token: token,
+                loader: loader,
+                policy: AccessTokenPolicy(),
+                clock: clock,
+                loaderOn: PromptQueue(),
+                handlersOn: PromptQueue(),
+                events: nil
+            )
+            return Service(tokens: service) { service.currentToken }
         case .actor:
-            let service = AsyncAccessTokenService(token: token, loader: loader, clock: clock)
-            return Service(tokens: service, currentToken: { service.currentToken }) {
-                if let token = $0 { await service.signIn(token) } else { await service.signIn() }
-            }
+            let service = AsyncAccessTokenService(
+                token: token,
+                loader: loader,
+                policy: AccessTokenPolicy(),
+                clock: clock,
+                startTask: TaskStarter(executor: InlineExecutor()),
+                events: nil
+            )
+            return Service(tokens: service) { service.currentToken }
         }
     }
 
@@ -67,10 +94,9 @@ struct LaunchTests {
         let first = Task { try await service.tokens.token() }
         let load = await loader.started(1)
         let expired = kind == "without a token" ? nil : token("expired", lasting: -1)
-        await service.signIn(expired)
-        let cancelled = Task { try await service.tokens.token() }
-        cancelled.cancel()
-        await #expect(throws: CancellationError.self) { try await cancelled.valueInTime }
+        await service.tokens.beginSession(with: expired)
+        let second = Task { try await service.tokens.token() }
+        await service.settle()
         #expect(loader.loads.count == 1)
         load?.answer(.success(token("of the former session")))
         let next = await loader.started(2)
@@ -78,7 +104,9 @@ struct LaunchTests {
         let new = token("new")
         next?.answer(.success(new))
         #expect(try await first.valueInTime == new)
+        #expect(try await second.valueInTime == new)
         #expect(service.currentToken() == new)
+        #expect(loader.loads.count == 2)
     }
 
     @Test(arguments: Engine.allCases)
@@ -89,7 +117,8 @@ struct LaunchTests {
         let first = Task { try await service.tokens.token() }
         let stuck = await loader.started(1)
         clock.advance(by: 30)
-        await service.signIn(nil)
+        await service.tokens.beginSession()
+        await service.settle()
         #expect(loader.loads.count == 1)
         clock.advance(by: 30)
         let next = await loader.started(2)
@@ -97,6 +126,7 @@ struct LaunchTests {
         next?.answer(.success(new))
         #expect(try await first.valueInTime == new)
         stuck?.answer(.success(token("of the former session")))
+        await service.settle()
         #expect(service.currentToken() == new)
     }
 
@@ -106,9 +136,10 @@ struct LaunchTests {
         let first = Task { try await service.tokens.token() }
         _ = await loader.started(1)
         let new = token("new")
-        await service.signIn(new)
+        await service.tokens.beginSession(with: new)
         #expect(try await first.valueInTime == new)
         #expect(try await service.tokens.token() == new)
+        await service.settle()
         #expect(loader.loads.count == 1)
     }
 }

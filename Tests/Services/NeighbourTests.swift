@@ -173,8 +173,7 @@ struct NeighbourTests {
             #expect(try await second.valueInTime == validToken)
             #expect(wanted.withLock { $0[1] } == true)
         } else {
-            (service as? AccessTokenService)?.signIn(validToken)
-            await (service as? AsyncAccessTokenService)?.signIn(validToken)
+            await service.beginSession(with: validToken)
         }
         mayAsk[0].happen()
         await hasAsked[0].wait()

@@ -133,8 +133,7 @@ struct SigningOutTests {
         let service = engine.make(load.loader, clock: clock)
         let caller = Task { try await service.token() }
         await load.isRunning.wait()
-        (service as? AccessTokenService)?.signIn(validToken)
-        await (service as? AsyncAccessTokenService)?.signIn(validToken)
+        await service.beginSession(with: validToken)
         #expect(try await caller.valueInTime == validToken)
         try await Task<Void, any Error> { await service.signOut() }.valueInTime
         #expect(load.isCancelled.hasHappened)
@@ -186,8 +185,7 @@ struct SigningOutTests {
         await isLoading[0].wait()
         let signingOut = Task<Void, any Error> { await service.signOut() }
         await #expect(throws: AccessTokenError.signedOut) { try await former.valueInTime }
-        (service as? AccessTokenService)?.signIn()
-        await (service as? AsyncAccessTokenService)?.signIn()
+        await service.beginSession()
         let caller = Task { try await service.token() }
         await isLoading[1].wait()
         mayEnd[0].happen()
@@ -215,7 +213,7 @@ struct SigningOutTests {
                 if door == "the service" { return await service.signOut() }
                 await withCheckedContinuation { continuation in
                     if door == "an adapter" { return view.signOut { continuation.resume() } }
-                    view.inOrder {
+                    view.callInOrder {
                         await service.signOut()
                         continuation.resume()
                     }
@@ -232,22 +230,36 @@ struct SigningOutTests {
         let inside = Locked<(any AsyncAccessTokenProviding)?>(nil)
         let timesForgotten = Locked(0)
         let signOuts = Locked<[Task<Void, Never>]>([])
+        let timesSignedOut = Locked(0)
+        // The sign-out inside the forgetting of each session has reached the service.
+        let hasJoined = [Event(), Event()]
         let loader = Loader {
             validToken
         } forget: {
-            timesForgotten.withLock { $0 += 1 }
+            let time = timesForgotten.withLock { times in
+                times += 1
+                return times
+            }
+            // With a service that starts another forgetting, this would go on for ever.
+            guard time <= hasJoined.count else { return }
             let service = inside.withLock { $0 }
             signOuts.withLock { signOuts in signOuts.append(Task { await service?.signOut() }) }
-            for _ in 0..<100 { await Task.yield() }
+            await hasJoined[time - 1].wait()
         }
-        let service = engine.make(loader, clock: clock)
+        let service = engine.make(loader, clock: clock) { event in
+            guard event.kind == .signedOut else { return }
+            let times = timesSignedOut.withLock { times in
+                times += 1
+                return times
+            }
+            if times % 2 == 0, times / 2 <= hasJoined.count { hasJoined[times / 2 - 1].happen() }
+        }
         inside.withLock { $0 = service }
         for session in 1...2 {
             await service.signOut()
             for signOut in signOuts.withLock({ $0 }) { await signOut.value }
             #expect(timesForgotten.withLock { $0 } == session)
-            (service as? AccessTokenService)?.signIn()
-            await (service as? AsyncAccessTokenService)?.signIn()
+            await service.beginSession()
         }
         inside.withLock { $0 = nil }
     }

@@ -22,7 +22,7 @@ struct AdaptedActor: AdaptedService {
     }
 
     func invalidate(_ rejected: AccessToken) {
-        call(inOrder: { [service] in await service.invalidate(rejected) })
+        callInOrder { [service] in await service.invalidate(rejected) }
     }
 
     func signOut(then finish: OneShot<Void>) {
@@ -30,7 +30,7 @@ struct AdaptedActor: AdaptedService {
         calls.add { [service] in await service.endSession(inside: enclosing) { finish(()) } }
     }
 
-    func call(inOrder call: @escaping @Sendable () async -> Void) {
+    func callInOrder(_ call: @escaping @Sendable () async -> Void) {
         // As a task would be, the call is inside the loads that the caller is inside (R1).
         let context = LoadContext.current
         calls.add { await LoadContext.$current.withValue(context) { await call() } }

@@ -10,8 +10,6 @@ struct AdaptedCallbackService: AdaptedService {
         self.service = service
     }
 
-    var freshToken: AccessToken? { nil }
-
     func retrieveToken(_ answer: OneShot<LoadResult>, until cancelled: Latch) {
         let retrieval = service.retrieveToken { answer($0) }
         cancelled.whenFired { retrieval.cancel() }
@@ -25,9 +23,7 @@ struct AdaptedCallbackService: AdaptedService {
         service.signOut { finish(()) }
     }
 
-    func call(inOrder call: @escaping @Sendable () async -> Void) {
+    func callInOrder(_ call: @escaping @Sendable () async -> Void) {
         order.startTask(isWaitedFor: true, call)
     }
-
-    nonisolated(nonsending) func callsHaveReachedIt(isCancellable: Bool) async {}
 }

@@ -15,10 +15,17 @@ protocol AdaptedService: Sendable {
     func signOut(then finish: OneShot<Void>)
 
     /// Makes a call that no later call overtakes: those begin when it has returned.
-    func call(inOrder call: @escaping @Sendable () async -> Void)
+    func callInOrder(_ call: @escaping @Sendable () async -> Void)
 
     /// Returns when the calls that were made before have reached the service, if it can tell.
     ///
     /// - Parameter isCancellable: whether the cancellation of the task ends the wait.
     nonisolated(nonsending) func callsHaveReachedIt(isCancellable: Bool) async
+}
+
+/// For services whose calls need not be waited for, or cannot be: each token is asked of the service itself.
+extension AdaptedService {
+    var freshToken: AccessToken? { nil }
+
+    nonisolated(nonsending) func callsHaveReachedIt(isCancellable: Bool) async {}
 }

@@ -10,8 +10,6 @@ struct AdaptedServiceOfOthers: AdaptedService {
         self.service = service
     }
 
-    var freshToken: AccessToken? { nil }
-
     func retrieveToken(_ answer: OneShot<LoadResult>, until cancelled: Latch) {
         let task = order.startTask { [service] in
             do { answer(.success(try await service.token())) } catch { answer(.failure(error)) }
@@ -21,7 +19,7 @@ struct AdaptedServiceOfOthers: AdaptedService {
 
     /// The service may suspend before it takes note of the token, and a later caller would get that very token.
     func invalidate(_ rejected: AccessToken) {
-        call(inOrder: { [service] in await service.invalidate(rejected) })
+        callInOrder { [service] in await service.invalidate(rejected) }
     }
 
     func signOut(then finish: OneShot<Void>) {
@@ -31,9 +29,7 @@ struct AdaptedServiceOfOthers: AdaptedService {
         }
     }
 
-    func call(inOrder call: @escaping @Sendable () async -> Void) {
+    func callInOrder(_ call: @escaping @Sendable () async -> Void) {
         order.startTask(isWaitedFor: true, call)
     }
-
-    nonisolated(nonsending) func callsHaveReachedIt(isCancellable: Bool) async {}
 }

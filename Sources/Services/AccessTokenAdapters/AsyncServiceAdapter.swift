@@ -69,7 +69,7 @@ extension AccessTokenProviding {
 
 /// Waits for a call with a handler, as `token()` promises: a cancelled caller is answered at once, whether or not the
 /// call can be cancelled; a handler that is called twice does no harm, and one that is dropped becomes an error.
-nonisolated(nonsending) func tokenByCallback(
+private nonisolated(nonsending) func tokenByCallback(
     _ retrieve: (@escaping AccessTokenHandler) -> AccessTokenRetrieval
 ) async throws -> AccessToken {
     let cancelled = Latch()

@@ -95,13 +95,13 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
     /// adapter.
     ///
     /// ```swift
-    /// provider.inOrder { await service.signIn(token) }
+    /// provider.callInOrder { await service.signIn(token) }
     /// ```
     ///
     /// Over a callback service, make the call directly instead: it counts at once there.
     ///
     /// - Parameter call: must return soon: the next call waits for it. Do not wait for a token in it.
-    public func inOrder(_ call: @escaping @Sendable () async -> Void) {
-        service.call(inOrder: call)
+    public func callInOrder(_ call: @escaping @Sendable () async -> Void) {
+        service.callInOrder(call)
     }
 }

@@ -14,7 +14,7 @@ public protocol AsyncAccessTokenLoader: Sendable {
     /// **Cancellation** The task of a load is cancelled at sign-out, and for no other reason. Callers that are
     /// cancelled do not cancel it (X2), nor does its deadline: the server may have rotated the refresh token already.
     ///
-    /// - Parameter old: the token that is no good any more; `nil` at the first load.
+    /// - Parameter old: the token that is no good any more, or soon will be; `nil` if the session has had none.
     func load(replacing old: AccessToken?) async throws -> AccessToken
 
     /// Forgets whatever could bring a token of the session that ended. The default has nothing to forget.

@@ -66,8 +66,9 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Creates a service whose loader is called on an executor.
     ///
-    /// A caller enters the actor on its own executor. Deadlines and cancellations need a free thread of the pool, and
-    /// nothing of the executor: a loader may block it.
+    /// A caller enters the actor on its own executor. Cancellations and the deadlines of loads need a free thread of
+    /// the pool, and nothing of the executor. A loader that blocks the executor holds up the service's other loads, and
+    /// a sign-out, for which the loader has to be called.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public init(
         token: AccessToken? = nil,
@@ -161,8 +162,10 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// load. Store the next session's credential, where the loader finds it, only after this has returned: no load of
     /// the ended session can begin then.
     ///
-    /// From inside a load, before its deadline, it returns without waiting for that load, which would wait for itself.
-    /// The loader forgets the session after that load: store the next session's credential later than that.
+    /// A loader that blocks its executor for ever also keeps this from returning: the loader's time counts from when
+    /// it can be called. From inside a load, before its deadline, it returns without waiting for that load, which would
+    /// wait for itself. The loader forgets the session after that load: store the next session's credential later than
+    /// that.
     public func signOut() async {
         await withCheckedContinuation { continuation in
             endSession(inside: LoadContext.currentLoads) { continuation.resume() }
@@ -264,21 +267,21 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     @concurrent
-    private nonisolated func forget(_ forgetting: Forgetting) async {
+    private nonisolated func forget(_ session: Forgetting.ID) async {
         let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
-            startTask { await self.signOutTimedOut(forgetting) }
+            startTask { await self.forgettingTimedOut(session) }
         }
         await loader.signOut()
         deadline.cancel()
-        await sessionForgotten(forgetting)
+        await forgettingFinished(session)
     }
 
-    private func sessionForgotten(_ forgetting: Forgetting) {
-        perform(machine.sessionForgotten(forgetting))
+    private func forgettingFinished(_ session: Forgetting.ID) {
+        perform(machine.forgettingFinished(session))
     }
 
-    private func signOutTimedOut(_ forgetting: Forgetting) {
-        perform(machine.signOutTimedOut(forgetting))
+    private func forgettingTimedOut(_ session: Forgetting.ID) {
+        perform(machine.forgettingTimedOut(session))
     }
 
     // MARK: Decisions
@@ -297,7 +300,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
             switch call {
             case .load(let load): start(load)
             case .cancel(let load): startTask { load.cancelled.fire() }
-            case .forget(let forgetting): startLoaderTask { [self] in await forget(forgetting) }
+            case .forget(let session): startLoaderTask { [self] in await forget(session) }
             }
         }
         for done in action.signOutsDone { done() }

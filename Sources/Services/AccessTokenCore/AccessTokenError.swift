@@ -93,3 +93,6 @@ public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConve
         pattern == error as? AccessTokenError
     }
 }
+
+/// The answer to all who are cancelled: an error costs an allocation each time that it is made.
+package let cancellationError: any Error = CancellationError()

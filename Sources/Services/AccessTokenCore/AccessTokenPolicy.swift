@@ -33,7 +33,8 @@ public struct AccessTokenPolicy: Hashable, Sendable {
     /// has a wrong clock: the token is handed out for these seconds, and loaded again after them. The other is a load
     /// ahead of the expiration that fails: the valid token is handed out, and the next load ahead of its expiration
     /// waits for these seconds. A caller that waits for a token is never given an older error: after a load that
-    /// failed, the next call loads at once (clause F2). 0 is off.
+    /// failed, the next call loads at once (clause F2). A rejection of the token ends these seconds: the next call
+    /// loads at once (clause I1). 0 is off.
     public var minimumLoadInterval: TimeInterval
 
     /// Creates a policy; the defaults suit tokens that live for minutes or longer.

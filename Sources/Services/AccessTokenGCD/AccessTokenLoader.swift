@@ -16,7 +16,7 @@ public protocol AccessTokenLoader: Sendable {
     ///
     /// **Cancellation** A load is never cancelled: the server may have rotated the refresh token already (X2).
     ///
-    /// `old` is the token that is no good any more, and `nil` at the first load.
+    /// `old` is the token that is no good any more, or soon will be; `nil` if the session has had none.
     func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler)
 
     /// Forgets whatever could bring a token of the session that ended, and calls `done`.

@@ -231,13 +231,13 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         perform { machine.whenForgotten(done) }
     }
 
-    private func forget(_ forgetting: Forgetting) {
+    private func forget(_ session: Forgetting.ID) {
         let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
-            perform { machine.signOutTimedOut(forgetting) }
+            perform { machine.forgettingTimedOut(session) }
         }
         let finish = OneShot(abandoned: ()) { [self] in
             deadline.cancel()
-            perform { machine.sessionForgotten(forgetting) }
+            perform { machine.forgettingFinished(session) }
         }
         loader.signOut { finish(()) }
     }
@@ -258,8 +258,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
                 guard case .answer(let answer) = action.callers, answer.hasHandlers else { return }
                 handlerQueue.enqueue { answer.callHandlers() }
             }
-            for case .forget(let forgetting) in action.loader {
-                loaderQueue.enqueue { [self] in forget(forgetting) }
+            for case .forget(let session) in action.loader {
+                loaderQueue.enqueue { [self] in forget(session) }
             }
             events?.deliver(machine.takeEvents())
         }

@@ -91,12 +91,12 @@ struct Driver {
             switch call {
             case .load(let load): try start(load, &seen)
             case .cancel: break
-            case .forget(let forgetting):
+            case .forget(let session):
                 let isEarly = loads.contains {
-                    $0.id.sessionEpoch < forgetting.sessionEpoch && running.subtracting(overdue).contains($0.id.number)
+                    $0.id.sessionEpoch < session && running.subtracting(overdue).contains($0.id.number)
                 }
                 guard !isEarly else { throw Violation("the loader forgets while a load can store a credential") }
-                try carryOut(machine.sessionForgotten(forgetting), &seen)
+                try carryOut(machine.forgettingFinished(session), &seen)
             }
         }
         for done in action.signOutsDone { done() }

@@ -119,7 +119,7 @@ enum Stack: String, CaseIterable, Sendable {
         } settle: {
             // What came by the view comes first, and then what came to the service itself.
             let isSettled = DispatchSemaphore(value: 0)
-            view.inOrder { await service.signal(isSettled) }
+            view.callInOrder { await service.signal(isSettled) }
             isSettled.wait()
             Task.immediate { await service.signal(isSettled) }
             isSettled.wait()

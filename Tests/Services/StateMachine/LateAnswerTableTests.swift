@@ -25,8 +25,14 @@ struct LateAnswerTableTests {
         if end != "a sign-in" { story.userSignsOut() }
         if end != "a sign-out" { story.user(signsInWith: nil) }
         story.load(1, brings: late)
-        story.calls("Bob")
-        #expect(story.token(of: "Bob") == nil)
+        if end == "a sign-out" {
+            story.calls("Bob")
+            #expect(story.error(of: "Bob").map { AccessTokenError.signedOut ~= $0 } == true)
+            story.user(signsInWith: nil)
+        }
+        story.calls("Cid")
+        #expect(story.waits("Cid"))
+        #expect(story.replacing == [nil, nil], "not the late one either")
     }
 
     @Test(arguments: ["an error", "expired", "rejected", "to be replaced"])
@@ -42,7 +48,7 @@ struct LateAnswerTableTests {
         }
         story.calls("Bob")
         #expect(story.waits("Bob"))
-        #expect(story.loads.count == 2)
+        #expect(story.replacing == [Story().token("old"), Story().token("old")], "what came is not replaced")
     }
 
     @Test func `is ignored if a newer load has brought a token, also one that was rejected since (S3)`() {
@@ -77,7 +83,9 @@ struct LateAnswerTableTests {
         story.calls("Bob")
         story.load(1, brings: late)
         story.load(2, brings: new)
+        story.calls("Cid")
         #expect(story.token(of: "Bob") == new)
+        #expect(story.token(of: "Cid") == new)
     }
 
     @Test func `that was kept aside is not used if it is rejected meanwhile (I9)`() {
@@ -87,5 +95,7 @@ struct LateAnswerTableTests {
         story.server(rejects: late)
         story.load(2, failsWith: LoadFailure(load: 1))
         #expect(story.error(of: "Bob") is LoadFailure)
+        story.calls("Cid")
+        #expect(story.replacing == [nil, nil, late], "the next load is told of it")
     }
 }

@@ -87,10 +87,11 @@ struct SessionTableTests {
         for caller in ["Ann", "Bob"] {
             #expect(story.error(of: caller).map { AccessTokenError.signedOut ~= $0 } == true)
         }
-        story.load(1, brings: new)
         story.user(signsInWith: nil)
+        story.load(1, brings: new)
         story.calls("Cid")
         #expect(story.waits("Cid"), "a late answer does not reach the next session (O2)")
+        #expect(story.replacing == [nil, nil])
     }
 
     @Test func `ends by a sign-in, whose token answers all who wait`() {

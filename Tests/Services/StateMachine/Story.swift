@@ -96,7 +96,7 @@ struct Story {
     private mutating func carryOut(_ action: AccessTokenStateMachine.Action) {
         if case .answer(let answer) = action.callers { answer.callHandlers() }
         for case .load(let load) in action.loader where machine.loadBegins(load) { loads.append(load) }
-        for case .forget(let forgetting) in action.loader { carryOut(machine.sessionForgotten(forgetting)) }
+        for case .forget(let session) in action.loader { carryOut(machine.forgettingFinished(session)) }
     }
 }
 

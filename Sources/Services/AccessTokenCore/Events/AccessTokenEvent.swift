@@ -92,6 +92,10 @@ public struct AccessTokenEvent: Hashable, Sendable {
     /// What happened.
     public let kind: Kind
     /// The number of the load that the event is about, from 1 over the life of a service.
+    ///
+    /// A load that waits for one of the session before (O9) has no number yet. The event of a caller that joins it, or
+    /// is cancelled, has the number of the load that starts next. That may be another one, if all callers are
+    /// cancelled.
     public let load: Int?
     /// How many callers waited.
     public let waiters: Int?

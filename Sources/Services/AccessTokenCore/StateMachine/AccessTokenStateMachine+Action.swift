@@ -18,8 +18,9 @@ extension AccessTokenStateMachine {
             case load(Load)
             /// Cancel the load, if the loader's calls can be cancelled; its end is waited for all the same.
             case cancel(Load)
-            /// Have the loader forget the session, which must not come after a later load of the next session.
-            case forget(Forgetting)
+            /// Have the loader forget the session, and set the timer of the deadline for it. A load of the next session
+            /// may run beside it.
+            case forget(Forgetting.ID)
         }
 
         package var callers = Callers.none

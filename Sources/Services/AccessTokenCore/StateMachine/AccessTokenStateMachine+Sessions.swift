@@ -37,14 +37,13 @@ extension AccessTokenStateMachine {
     package mutating func signOut(inside loads: [LoadID], then done: @escaping @Sendable () -> Void) -> Action {
         let waiters = waiters
         report(.init(.signedOut, waiters: waiters))
-        let newest = forgettings.last { $0.sessionEpoch == sessionEpoch && !$0.isOver }
-        let isUnderWay = session == nil && newest != nil
+        let isUnderWay = session == nil && indexOfPending(sessionEpoch) != nil
         if !isUnderWay {
             _ = endSession(because: .signedOut)
-            forgettings.append(Forgetting(sessionEpoch: sessionEpoch))
+            forgettings.append(Forgetting(id: sessionEpoch))
         }
         var action = answerAll(.failure(AccessTokenError.signedOut))
-        action.loader = formerLoads.map { .cancel($0.load) } + sessionsToForget()
+        action.loader = formerLoads.map { .cancel($0.load) } + startForgetting()
         if formerLoads.contains(where: { $0.reason == .signedOut && loads.contains($0.load.id) }) {
             action.signOutsDone = [done]
         } else {
@@ -65,15 +64,15 @@ extension AccessTokenStateMachine {
     }
 
     /// The loader has forgotten a session: the sign-outs that waited for that are done.
-    package mutating func sessionForgotten(_ forgetting: Forgetting) -> Action {
-        guard let index = indexOfRunning(forgetting) else { return Action() }
+    package mutating func forgettingFinished(_ id: Forgetting.ID) -> Action {
+        guard let index = indexOfPending(id) else { return Action() }
         return end(at: index)
     }
 
     /// The loader did not say in time that it has forgotten a session: the sign-outs that waited for that are done all
     /// the same.
-    package mutating func signOutTimedOut(_ forgetting: Forgetting) -> Action {
-        guard let index = indexOfRunning(forgetting) else { return Action() }
+    package mutating func forgettingTimedOut(_ id: Forgetting.ID) -> Action {
+        guard let index = indexOfPending(id) else { return Action() }
         report(.init(.signOutTimedOut))
         return end(at: index)
     }
@@ -85,7 +84,7 @@ extension AccessTokenStateMachine {
     /// Nobody waits any longer for the end of some load.
     mutating func formerLoadEnded(at now: Date) -> Action {
         var action = Action()
-        action.loader = sessionsToForget()
+        action.loader = startForgetting()
         guard case .held(let inside) = session?.load, !isReplacedLoadRunning else { return action }
         session?.load = .none
         // Those who waited may have been cancelled meanwhile.
@@ -113,19 +112,19 @@ extension AccessTokenStateMachine {
         }
     }
 
-    /// Those whose loads are over: none of them can store a credential any more.
-    private mutating func sessionsToForget() -> [Action.LoaderCall] {
+    /// Has those sessions forgotten whose loads are over: none of them can store a credential any more.
+    private mutating func startForgetting() -> [Action.LoaderCall] {
         forgettings.indices.compactMap { index in
-            let epoch = forgettings[index].sessionEpoch
-            let isWaiting = formerLoads.contains { $0.reason == .signedOut && $0.load.id.sessionEpoch < epoch }
-            guard !forgettings[index].isBegun, !isWaiting else { return nil }
-            forgettings[index].isBegun = true
-            return .forget(forgettings[index])
+            let id = forgettings[index].id
+            let isWaiting = formerLoads.contains { $0.reason == .signedOut && $0.load.id.sessionEpoch < id }
+            guard !forgettings[index].isStarted, !isWaiting else { return nil }
+            forgettings[index].isStarted = true
+            return .forget(id)
         }
     }
 
-    private func indexOfRunning(_ forgetting: Forgetting) -> Int? {
-        forgettings.firstIndex { $0.sessionEpoch == forgetting.sessionEpoch && !$0.isOver }
+    private func indexOfPending(_ id: Forgetting.ID) -> Int? {
+        forgettings.firstIndex { $0.id == id && !$0.isOver }
     }
 
     private mutating func end(at index: Int) -> Action {

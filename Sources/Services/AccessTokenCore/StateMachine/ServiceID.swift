@@ -6,7 +6,4 @@ package struct ServiceID: Hashable, Sendable {
         last += 1
         return last
     }
-
-    /// A name that no service had before.
-    package init() {}
 }

@@ -2,12 +2,17 @@
 ///
 /// | token | load | a caller | the token can become |
 /// | --- | --- | --- | --- |
-/// | none | none | starts a load | current by a load |
-/// | none | held, or running | waits | current by the load; none if it fails |
-/// | current | none | is given the token while it is valid; then starts a load | outdated by a rejection or that load |
-/// | current | running ahead | is given the token while it is valid; then waits | current, this one or the next; outdated |
-/// | outdated | none | starts a load, told the token | current by the load, or by a late answer |
-/// | outdated | held, or running | waits | current by the load; outdated if it fails |
+/// | none | none | starts a load | current by a late answer |
+/// | none | held, or running | waits | current by the load or a late answer; outdated |
+/// | current | none | gets the token while valid; then starts a load | current by a late answer; outdated |
+/// | current | running ahead | gets the token while valid; then waits | current by that load or late answer; outdated |
+/// | outdated | none | starts a load, told the token | current by a late answer |
+/// | outdated | held, or running | waits | current by the load or a late answer; a newer outdated one |
+///
+/// A current token becomes outdated by a rejection, or when it has expired and callers need a load. A token is outdated
+/// from the beginning if it was rejected before the load ended that brought it. A late answer is one of a load that was
+/// past its deadline (T2); while a newer load is running, the late answer counts only if that load fails. If a load
+/// fails and no late answer came, the token stays.
 ///
 /// A sign-in or a sign-out ends every one of these states. The clock makes no state: whether a current token is valid
 /// is asked when a caller comes.

@@ -24,6 +24,6 @@ nonisolated struct Session: Sendable {
         let loader = TokenLoader(exchange: exchange, keychain: keychain)
         let service = AsyncAccessTokenService(loader: AsyncLoaderAdapter(of: loader))
         let tokens = CallbackServiceAdapter(of: service)
-        return Session(tokens: tokens) { token in tokens.inOrder { await service.signIn(token) } }
+        return Session(tokens: tokens) { token in tokens.callInOrder { await service.signIn(token) } }
     }
 }

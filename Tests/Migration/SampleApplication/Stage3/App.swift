@@ -23,7 +23,7 @@ final class App {
     func signIn(_ credential: Credential) {
         keychain.credential = credential
         let token = AccessToken(value: credential.accessToken, expiration: credential.expiresAt)
-        tokens.inOrder { [service] in await service.signIn(token) }
+        tokens.callInOrder { [service] in await service.signIn(token) }
     }
 
     func signOut(then done: @escaping @Sendable () -> Void) {

@@ -32,7 +32,7 @@ extension Subject {
         return Service(
             provider: .callback(view),
             signInFromHandler: { token, counts in
-                view.inOrder {
+                view.callInOrder {
                     await service.signIn(token)
                     counts()
                 }
