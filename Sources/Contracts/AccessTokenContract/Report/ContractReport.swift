@@ -27,6 +27,10 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// The ids of the clauses that the subject broke, for a test that pins them.
     public var brokenIDs: [String] { violations.map(\.clause.id) }
 
+    /// The ids of the clauses that could not be judged, for a test that pins them beside ``brokenIDs``: what such a
+    /// clause would find shows when the clause that stands in its way is mended.
+    public var notJudgedIDs: [String] { notJudged.map(\.id) }
+
     /// Whether every clause that was asked was judged, and none was broken; skipped ones do not count, nor does advice.
     public var isKept: Bool { violations.isEmpty && notJudged.isEmpty }
 
