@@ -14,6 +14,8 @@ actor BuggyActor {
         case leaderClears
         case leaderAndRejectionsClear
         case nobodyClears
+        /// One that goes on late puts an old token in place of a newer one.
+        case everyCallerStores
         case refreshJoinsNoOther
         case anyoneCancelsTheLoad
         case leaderCancelsTheLoad
@@ -47,11 +49,13 @@ actor BuggyActor {
         let task = shared ?? Task { try await load() }
         shared = task
         defer { if isLeader && leaderClears || bug == .everyCallerClears { shared = nil } }
-        return try await withTaskCancellationHandler {
+        let token = try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
             if bug == .anyoneCancelsTheLoad || isLeader && bug == .leaderCancelsTheLoad { task.cancel() }
         }
+        if bug == .everyCallerStores { current = token }
+        return token
     }
 
     func invalidate(_ rejected: AccessToken) {

@@ -47,6 +47,7 @@ struct PlantedBugTests {
         nil: ["O4", "X1", "R1"], .unguarded: ["S1", "S2", "O4", "R1"],
         .everyCallerClears: ["S3", "S4", "O4", "X1", "R1"], .leaderClears: ["I8", "O4", "X1", "R1"],
         .leaderAndRejectionsClear: ["S4", "I7", "O4", "X1", "R1"],
+        .everyCallerStores: ["I8", "O4", "X1", "R1"],
         .nobodyClears: ["F2", "I1", "I6", "O4", "X1", "R1"], .refreshJoinsNoOther: ["S3", "I7", "O4", "X1", "R1"],
         .anyoneCancelsTheLoad: ["O4", "X2", "X4", "R1"], .leaderCancelsTheLoad: ["O4", "X1", "X2", "X4", "R1"],
         .cancelledCallerLoads: ["O4", "X1", "X3", "R1"], .cancelledCallerWaits: ["O4", "X1", "X3", "R1"],

@@ -152,10 +152,22 @@ extension ServiceContract {
             intent: "a request that tries again with the refused token fails again, and the app signs the user out",
             remedy: "clear the load where it ends, and not where its first caller goes on",
             needs: .invalidation,
-            rounds: roundsOfCallingAgain
+            // In the second half, the next token is there before those who are held go on.
+            rounds: { 2 * roundsOfCallingAgain($0) }
         ) { run in
             try run.takeForGranted("I1", "S1")
             let rejected = run.token("T1")
+            guard run.round < roundsOfCallingAgain(run.features) else {
+                try run.takeForGranted("I2", "C1")
+                let new = run.token("T2")
+                _ = try await callersCallAgain(
+                    run,
+                    whenGiven: .success(rejected),
+                    rejecting: rejected,
+                    andThen: new
+                )
+                return try await run.expect(run.call("late caller"), gets: new)
+            }
             let again = try await callersCallAgain(run, whenGiven: .success(rejected), rejecting: rejected)
             let isGone = !again.contains { $0.answers.first?.token?.value == rejected.value }
             try run.expect(isGone, "callers not to get T1 after its rejection", observed: "one of them gets it")

@@ -162,6 +162,7 @@ extension ServiceContract {
         _ run: ClauseRun,
         whenGiven result: LoadResult,
         rejecting rejected: AccessToken? = nil,
+        andThen second: AccessToken? = nil,
         refresh: Bool = false
     ) async throws -> [Caller] {
         let again = Locked<[Caller]>([])
@@ -189,6 +190,11 @@ extension ServiceContract {
             return again.count >= others && (loader.loads.count > 1 || again.allSatisfy { !$0.answers.isEmpty })
         }
         await run.settle()
+        if let second {
+            let load = try await run.given("I1") { try await run.nextLoad() }
+            try await run.answer(load, .success(second))
+            await run.settle()
+        }
         for caller in callers[held] {
             caller.lane.release()
             await run.settle()
