@@ -170,6 +170,25 @@ struct ScriptTests {
         #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
     }
 
+    /// Handlers that are called in the middle of the time that passes.
+    @Test(arguments: OwnSubjects.some)
+    func `judges what is called while time passes by any time of it`(_ subject: ContractSubject) async {
+        let scripts = [
+            Script(
+                .all,
+                [
+                    .signIn(.valid), .pass(.freshness), .call, .pass(.life), .call, .answer(.token, from: .oldest),
+                    .call(then: .call), .pass(.leeway),
+                ]
+            ),
+            Script(.all, [.call, .answer(.token), .reject(.current), .call(then: .signIn), .pass(.leeway)]),
+        ]
+        for script in scripts {
+            let accusation = await script.play(on: subject)
+            #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
+        }
+    }
+
     @Test func `blames the subject's closures where the subject is put together wrongly`() async {
         let subject = ContractSubject("without signIn:", features: .signIn) { fixture in
             ContractService.retrieving { handler in

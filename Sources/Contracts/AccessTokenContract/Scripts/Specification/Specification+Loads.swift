@@ -108,7 +108,7 @@ extension Specification {
         var new = brought
         let known = facts.tokens.filter { $0.value == new.value }
         // Some look at the value alone of a token that was there before.
-        new.isOdd = !known.isEmpty || new.expiration.map { $0 <= facts.now } ?? false
+        new.isOdd = new.isOdd || !known.isEmpty || new.expiration.map { $0 <= facts.now } ?? false
         new.wasCurrent = true
         let waiters = facts.waiting.compactMap { facts.calls[$0] }.filter { !$0.isCancelled && !$0.isForgiven }
         facts.replaced = nil
@@ -161,7 +161,7 @@ extension Specification {
         var new = brought
         let known = facts.tokens.filter { $0.value == new.value }
         let newer = facts.tokens.filter { $0.session == facts.session && $0.wasCurrent && $0.load >= new.load }
-        new.isOdd = !known.isEmpty || new.expiration.map { $0 <= facts.now } ?? false
+        new.isOdd = new.isOdd || !known.isEmpty || new.expiration.map { $0 <= facts.now } ?? false
         facts.replaced = nil
         guard newer.allSatisfy(\.isRejected) else {
             new.isPossible = false

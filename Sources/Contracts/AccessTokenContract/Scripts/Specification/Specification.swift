@@ -156,6 +156,8 @@ struct Specification {
         )
         new.isShort = life < 2 * policy.leeway
         new.isBrief = life < 2 * (policy.leeway + policy.refreshAhead)
+        // It came at some time of the step: nobody can say how long it lived then.
+        new.isOdd = passing > 0
         return new
     }
 }
