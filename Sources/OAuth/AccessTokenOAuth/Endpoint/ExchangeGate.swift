@@ -129,9 +129,9 @@ final class ExchangeGate: Sendable {
 
     /// Changes the line, and does outside of the lock what the line says then.
     private func change<Result: Sendable>(_ input: (inout State) -> Result) -> Result {
-        let now = clock.now
-        let (result, ends, timer) = state.withLock { state in
-            state.advance(to: now)
+        let (result, ends, timer) = state.withLock { [clock] state in
+            // Read in here: times that enter in another order than they were read in would count twice.
+            state.advance(to: clock.now)
             let result = input(&state)
             let ends = state.line.next(at: state.elapsed).compactMap { step in state.end(of: step) }
             var timer: (due: TimeInterval, delay: TimeInterval)?

@@ -8,17 +8,19 @@ import Foundation
 /// | the server | exchanges in flight at most |
 /// | --- | --- |
 /// | answers | the limit |
-/// | refuses by 429 or 503 with `Retry-After` | none is sent until that time is over |
-/// | has refused before | 1, and 1 more with each answer, up to half of those at the refusal; then 1 more with 50 answers |
+/// | refuses one by 429 or 503 with `Retry-After` | as many as before: one account may have a limit of its own |
+/// | refuses two, and answers none in between | none is sent until that time is over |
+/// | has refused so before | 1, and 1 more with each answer, up to half of those before; then 1 more with 50 answers |
 ///
-/// So an exchange that is refused again after a pause is a single one, and a server that takes so many requests a
-/// second refuses fewer each time.
+/// So those that are refused again after a pause are two, and a server that takes so many requests a second refuses
+/// fewer each time. A pause is as long as the patience at most, and twice as long after each pause that no answer ends:
+/// two accounts that are refused stop the others for a short time only.
 struct ExchangeLine: Sendable {
     /// Two kinds of waiters, which take turns, so that neither is behind a thousand of the other.
     enum Kind: CaseIterable, Sendable {
         /// Of a load, which may be one of thousands.
         case renewal
-        /// A login or a revocation, for which a person waits.
+        /// A login, for which a person waits.
         case other
 
         fileprivate var otherOne: Kind { self == .renewal ? .other : .renewal }
@@ -33,7 +35,7 @@ struct ExchangeLine: Sendable {
     static let usualLimit = 50
     /// Answers after which one more exchange is let in, beyond half of those at the last refusal.
     private static let answersForMore = 50
-    /// Seconds that one refusal stops all accounts at most: it may concern a single account.
+    /// Seconds that refusals stop all accounts at most.
     private static let longestPause: TimeInterval = 300
 
     private let limit: Int
@@ -47,6 +49,10 @@ struct ExchangeLine: Sendable {
     private var goal: Int
     private var answersSinceGrowth = 0
     private var pause: (end: TimeInterval, status: Int)?
+    /// Refusals since the last answer, or since the last pause began.
+    private var refusals = 0
+    /// Pauses since the last answer to an exchange that was sent after one.
+    private var pauses = 0
     private var lastAnswer = -TimeInterval.infinity
     private var waiters: [Kind: Waiters] = [:]
     private var lastKind = Kind.renewal
@@ -80,21 +86,27 @@ struct ExchangeLine: Sendable {
     mutating func answered(_ status: Int, retryAfter: TimeInterval?, at now: TimeInterval) {
         guard [429, 503].contains(status), let retryAfter, retryAfter > 0 else {
             lastAnswer = now
-            // An exchange that was sent before the refusal says nothing about the time after it.
-            if pause(at: now) == nil { grow() }
-            return
+            // An exchange that was sent before the refusals says nothing about the time after them.
+            guard pause(at: now) == nil else { return }
+            (refusals, pauses) = (0, 0)
+            return grow()
         }
-        let end = now + min(retryAfter, Self.longestPause)
+        let end = now + min(retryAfter, longestPause)
         if let pause = pause(at: now) {
             // Exchanges that were in flight together are refused together.
             self.pause = (max(pause.end, end), status)
             return
         }
+        refusals += 1
+        guard refusals > 1 else { return }
         pause = (end, status)
-        // A single exchange that is refused says that it came too early, and not that there were too many.
+        (refusals, pauses) = (0, pauses + 1)
+        // Where one at a time is refused, it came too early, and there were not too many.
         if allowance > 1 { goal = allowance / 2 }
         (allowance, answersSinceGrowth) = (1, 0)
     }
+
+    private var longestPause: TimeInterval { min(Self.longestPause, patience * pow(2, Double(pauses))) }
 
     /// An exchange is in flight no more.
     mutating func ended() { inFlight -= 1 }

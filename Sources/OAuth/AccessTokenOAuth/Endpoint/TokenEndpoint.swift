@@ -176,8 +176,8 @@ public struct TokenEndpoint: Sendable {
     public func revoke(_ token: String, hint: String = "refresh_token") async throws {
         guard let revocationURL else { return }
         let parameters = [FormParameter("token", token, isSecret: true), FormParameter("token_type_hint", hint)]
-        let turn = try await gate.turn(.other)
-        let exchange = OutstandingExchange<Result<Void, any Error>> { _, _ in turn.end() }
+        // Without a turn: a sign-out is not put off because the server refuses exchanges.
+        let exchange = OutstandingExchange<Result<Void, any Error>>()
         try await send(parameters, to: revocationURL, limit: deadline) { result, secrets in
             let reader = TokenReplyReader(secrets: secrets)
             exchange.settle(result.mapError { $0 }.flatMap { reader.readRevocation($0) })
@@ -188,7 +188,12 @@ public struct TokenEndpoint: Sendable {
 
     /// Sends a grant, for a caller that has a turn; the exchange ends with its reply, also when no caller waits any more.
     func send(_ grant: TokenGrant, settling exchange: OutstandingExchange<TokenReply>) async throws {
-        try await send(grant.parameters, to: url, limit: replyLimit) { [ways] result, secrets in
+        // A login that polls too often says nothing about the exchanges of others.
+        let isOfLine = grant.type != TokenGrant.deviceCodeType
+        try await send(grant.parameters, to: url, limit: replyLimit) { [ways, gate] result, secrets in
+            if isOfLine, case .success(let reply) = result {
+                gate.answered(reply.status, retryAfter: reply.retryAfter)
+            }
             switch result {
             case .success(let reply): exchange.settle(TokenReplyReader(secrets: secrets, ways: ways).read(reply))
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))
@@ -217,10 +222,7 @@ public struct TokenEndpoint: Sendable {
         let parameters = parameters + proof.parameters
         let request = URLRequest(url, posting: parameters, authorization: proof.authorization)
         let secrets = parameters.filter(\.isSecret).map(\.value) + proof.secrets
-        transport.send(request, limit: limit) { [gate] result in
-            if case .success(let reply) = result { gate.answered(reply.status, retryAfter: reply.retryAfter) }
-            handler(result, secrets)
-        }
+        transport.send(request, limit: limit) { handler($0, secrets) }
     }
 
     /// `nil` if no machine on the way can read what is sent.

@@ -2,6 +2,8 @@
 ///
 /// It never prints a secret.
 public struct TokenGrant: Hashable, Sendable {
+    static let deviceCodeType = "urn:ietf:params:oauth:grant-type:device_code"
+
     let type: String
     private let own: [FormParameter]
 

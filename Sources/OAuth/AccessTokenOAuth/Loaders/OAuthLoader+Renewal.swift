@@ -13,9 +13,9 @@ extension OAuthLoader {
             turn = try await gate.turn(.renewal)
         }
         do {
-            return try await load(replacing: old, at: turn)
-        } catch is TurnNeeded {
-            return try await load(replacing: old, at: try await exchange.gate?.turn(.renewal))
+            return try await load(machine(replacing: old), at: turn)
+        } catch let needed as TurnNeeded {
+            return try await load(needed.machine, at: try await exchange.gate?.turn(.renewal))
         }
     }
 
@@ -29,7 +29,7 @@ extension OAuthLoader {
             // A copy: nothing is decided here.
             var known = memory.withLock { $0 }
             _ = machine.entered(record, &known, at: exchange.clock.now)
-            return machine.isGoingToSend
+            return machine.isSending
         } catch {
             // The load itself will say so.
             return false
@@ -42,6 +42,7 @@ extension OAuthLoader {
             leeway: leeway,
             // A request that was announced may still be sent until the deadline has passed.
             patience: exchange.replyLimit + exchange.deadline,
+            longestAnnouncement: exchange.deadline,
             quietTime: min(5, exchange.deadline),
             takeOverDelay: store.takeOverDelay,
             key: exchange.key,
@@ -51,11 +52,11 @@ extension OAuthLoader {
         return RenewalStateMachine(replacing: old, settings)
     }
 
-    private func load(replacing old: AccessToken?, at turn: ExchangeGate.Turn?) async throws -> AccessToken {
-        let load = RunningLoad(machine(replacing: old), memory, hasTurn: exchange.gate == nil || turn != nil)
+    private func load(_ machine: RenewalStateMachine, at turn: ExchangeGate.Turn?) async throws -> AccessToken {
+        let load = RunningLoad(machine, memory, hasTurn: exchange.gate == nil || turn != nil)
         let answer = OutstandingExchange<Result<AccessToken, any Error>> { [onUnheardError] result, isLate in
             guard isLate, case .failure(let error) = result, error as? OAuthError != .timedOut else { return }
-            onUnheardError?(error)
+            if !(error is TurnNeeded) { onUnheardError?(error) }
         }
         // A task of its own: the caller's cancellation must not reach the exchange, nor the write after it.
         Task {
@@ -64,7 +65,12 @@ extension OAuthLoader {
             answer.settle(result)
         }
         guard let result = await answer.reply(within: exchange.deadline, by: exchange.clock) else {
-            load.decide { machine, _ in machine.deadlinePassed() }
+            let isSending = load.decide { machine, _ in
+                machine.deadlinePassed()
+                return machine.isSending
+            }
+            // It may wait for its store for much longer, and sends nothing any more.
+            if !isSending { turn?.end() }
             throw OAuthError.timedOut
         }
         return try result.get()
@@ -73,7 +79,7 @@ extension OAuthLoader {
     private func run(_ load: RunningLoad) async -> Result<AccessToken, any Error> {
         while true {
             let (update, present) = await update(by: load)
-            guard !load.lacksTurn else { return .failure(TurnNeeded()) }
+            if let machine = load.machineWithoutTurn { return .failure(TurnNeeded(machine: machine)) }
             let now = exchange.clock.now
             let action = load.decide { $0.left(update, present: present, &$1, at: now) }
             let leftovers = load.decide { machine, _ in machine.takeLeftovers() }
@@ -171,7 +177,10 @@ extension OAuthLoader {
 }
 
 /// A load would exchange something, and has no turn.
-private struct TurnNeeded: Error {}
+private struct TurnNeeded: Error {
+    /// It goes on where it was: what it has waited for is not waited for again.
+    let machine: RenewalStateMachine
+}
 
 /// A load under way: its machine, and the memory that it shares with others.
 private final class RunningLoad: Sendable {
@@ -186,8 +195,8 @@ private final class RunningLoad: Sendable {
         self.hasTurn = hasTurn
     }
 
-    /// Whether the load has left the store as it was, and goes on with a turn only.
-    var lacksTurn: Bool { needsTurn.withLock { $0 } }
+    /// The machine of a load that has left the store as it was, and goes on with a turn only.
+    var machineWithoutTurn: RenewalStateMachine? { needsTurn.withLock { $0 } ? machine.withLock { $0 } : nil }
 
     func decide<Action: Sendable>(
         _ input: (inout RenewalStateMachine, inout LoaderMemory) -> Action
@@ -200,7 +209,7 @@ private final class RunningLoad: Sendable {
         let action = decide { machine, memory -> RenewalStateMachine.InsideAction? in
             var (next, nextMemory) = (machine, memory)
             let action = next.entered(record, &nextMemory, at: now)
-            guard hasTurn || !next.isGoingToSend else { return nil }
+            guard hasTurn || !next.isSending else { return nil }
             (machine, memory) = (next, nextMemory)
             return action
         }
@@ -211,9 +220,9 @@ private final class RunningLoad: Sendable {
 
 extension RenewalStateMachine {
     /// Whether the load has sent something, or will, unless the record is another one at its next look.
-    fileprivate var isGoingToSend: Bool {
+    fileprivate var isSending: Bool {
         switch state {
-        case .announcing, .announced, .sending, .settled(_, .wait): true
+        case .announcing, .announced, .sending: true
         case .looking, .settled, .ended: false
         }
     }

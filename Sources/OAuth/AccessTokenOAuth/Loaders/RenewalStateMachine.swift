@@ -41,6 +41,8 @@ struct RenewalStateMachine: Sendable {
         let leeway: TimeInterval
         /// Seconds after which no reply to a request can come any more.
         let patience: TimeInterval
+        /// Seconds after which a request that was announced is not sent any more: a process may have been stopped.
+        var longestAnnouncement = TimeInterval.infinity
         /// Seconds in which a refresh token is sent twice at most while its requests are lost.
         let quietTime: TimeInterval
         /// That of the store.
@@ -89,7 +91,9 @@ struct RenewalStateMachine: Sendable {
     /// The load has the exclusion, and has read the record.
     mutating func entered(_ record: CredentialRecord?, _ memory: inout LoaderMemory, at now: Date) -> InsideAction {
         if case .announced(let note, let version) = state {
-            if let record, record.version == version, let refreshToken = record.credential.refreshToken {
+            if let record, record.version == version, let refreshToken = record.credential.refreshToken,
+                !note.isOlder(than: settings.longestAnnouncement, at: now)
+            {
                 state = .sending(note, record)
                 return .send(refreshToken: refreshToken)
             }

@@ -83,7 +83,7 @@ public struct DeviceLogin: Sendable {
     /// what the token endpoint refuses otherwise.
     public func response() async throws -> TokenResponse {
         let grant = TokenGrant.extensionGrant(
-            "urn:ietf:params:oauth:grant-type:device_code",
+            TokenGrant.deviceCodeType,
             parameters: ["device_code": deviceCode]
         )
         var polling = DevicePolling(interval: interval)

@@ -71,13 +71,14 @@ struct ExchangeGateTests {
         late.cancel()
         isCancelled.happen()
         turn.end()
-        try await second.value.end()
+        let next = try await second.value
         await #expect(throws: CancellationError.self) { try await late.value }
+        next.end()
     }
 
     @Test func `goes on after a pause by one timer, also when the wall clock is set back`() async throws {
         let gate = gate()
-        gate.answered(429, retryAfter: 5)
+        for _ in 1...2 { gate.answered(429, retryAfter: 5) }
         let waiters = [await waiter(at: gate), await waiter(at: gate), await waiter(at: gate)]
         #expect(clock.pendingTimers == 1)
         clock.setWallClock(to: clock.now.addingTimeInterval(-3600))
@@ -126,7 +127,7 @@ struct ExchangeGateTests {
     {
         try await withServer(replying: 500) { server in
             let endpoint = try endpoint(server, limit: 1)
-            endpoint.gate.answered(429, retryAfter: 20)
+            for _ in 1...2 { endpoint.gate.answered(429, retryAfter: 20) }
             let token = AccessToken(value: "A1", expiration: clock.now + 3600)
             let saved = MemoryCredentialStore(Credential(accessToken: token, refreshToken: "RT"))
             let old = AccessToken(value: "A0")
@@ -175,7 +176,7 @@ struct ExchangeGateTests {
         }
     }
 
-    @Test func `lets a sign-out revoke before a line of renewals, and gives every turn back`() async throws {
+    @Test func `lets a sign-out revoke without a turn, and gives every turn back`() async throws {
         try await withServer(ScriptedServer.rotating) { server in
             let endpoint = try endpoint(server, limit: 1)
             let turn = try #require(endpoint.gate.turnAtOnce())
@@ -185,13 +186,50 @@ struct ExchangeGateTests {
             }
             await yieldUntil { endpoint.gate.waiting == 3 }
             let store = MemoryCredentialStore(Credential(refreshToken: "GONE"))
-            let signOut = Task { await OAuthLoader(endpoint: endpoint, store: store).signOut() }
-            await yieldUntil { endpoint.gate.waiting == 4 }
+            await OAuthLoader(endpoint: endpoint, store: store).signOut()
+            #expect(server.requests.map { $0.body.hasPrefix("token=GONE&") } == [true])
             turn.end()
-            await signOut.value
             for load in loads { _ = try await load.value }
-            #expect(server.requests.first?.body.hasPrefix("token=GONE&") == true)
             #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    @Test func `gives its turn back at its deadline while another process has the store`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let store = MemoryCredentialStore(Credential(refreshToken: "RT"))
+            let (isLocked, isFree) = (Event(), Event())
+            let other = Task {
+                try await store.update { _ in
+                    isLocked.happen()
+                    await isFree.wait()
+                    return .keep
+                }
+            }
+            await isLocked.wait()
+            let load = Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil) }
+            await yieldUntil { clock.pendingTimers == 1 }
+            #expect(endpoint.gate.inFlight == 1)
+            clock.advance(by: endpoint.deadline)
+            await #expect(throws: OAuthError.timedOut) { try await load.value }
+            #expect(endpoint.gate.inFlight == 0)
+            isFree.happen()
+            _ = try await other.value
+        }
+    }
+
+    @Test func `does not hear what a device that polls and a sign-out are told`() async throws {
+        try await withServer { connection, _ in
+            connection.reply(429, "", fields: ["Retry-After": "20"])
+        } _: { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let poll = TokenGrant.extensionGrant(TokenGrant.deviceCodeType, parameters: ["device_code": "D"])
+            for _ in 1...2 {
+                await #expect(throws: OAuthError.self) { try await endpoint.exchange(poll) }
+                await #expect(throws: OAuthError.self) { try await endpoint.revoke("RT") }
+            }
+            #expect(server.requests.count == 4)
+            #expect(endpoint.gate.turnAtOnce() != nil)
         }
     }
 
@@ -200,16 +238,17 @@ struct ExchangeGateTests {
             connection.reply(503, "", fields: ["Retry-After": "120"])
         } _: { server in
             let endpoint = try endpoint(server, limit: 2)
-            for _ in 1...3 {
+            // Two are told by the server, and the others by the line.
+            for seconds in [120.0, 120, endpoint.deadline, endpoint.deadline] {
                 let store = MemoryCredentialStore(Credential(refreshToken: "RT"))
-                await #expect(throws: OAuthError.unavailable(status: 503, retryAfter: 120)) {
+                await #expect(throws: OAuthError.unavailable(status: 503, retryAfter: seconds)) {
                     try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil)
                 }
             }
-            await #expect(throws: OAuthError.unavailable(status: 503, retryAfter: 120)) {
+            await #expect(throws: OAuthError.unavailable(status: 503, retryAfter: endpoint.deadline)) {
                 try await endpoint.exchange(.refreshToken("RT"))
             }
-            #expect(server.requests.count == 1)
+            #expect(server.requests.count == 2)
         }
     }
 

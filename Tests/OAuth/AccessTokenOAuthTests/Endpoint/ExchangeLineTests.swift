@@ -9,7 +9,7 @@ struct ExchangeLineTests {
     enum Event {
         /// A load comes; its number.
         case load(Int)
-        /// A login or a revocation comes; its number.
+        /// A login comes; its number.
         case person(Int)
         case cancel(Int)
         /// An exchange is answered, and has ended.
@@ -107,30 +107,42 @@ struct ExchangeLineTests {
             ]
         ),
         Row(
+            "goes on beside an account that the server refuses alone, also after a pause",
+            2,
+            [
+                (.load(1), "1"), (.load(2), "2"), (.load(3), ""), (.load(4), ""), (.load(5), ""), (.load(6), ""),
+                (.refusal(3600), "3"), (.answer, "4"), (.refusal(3600), "5"), (.answer, "6"), (.refusal(5), ""),
+                (.refusal(5), ""), (.load(7), ""), (.load(8), ""), (.load(9), ""), (.pass(5), "7"),
+                (.refusal(3600), "8"), (.answer, "9"), (.refusal(3600), ""), (.load(10), "10"),
+            ]
+        ),
+        Row(
             "lets nobody in before the end of the pause, and then one, and one more with each answer",
             4,
             [
                 (.load(1), "1"), (.load(2), "2"), (.load(3), "3"), (.load(4), "4"), (.load(5), ""), (.load(6), ""),
-                (.refusal(5), ""), (.answer, ""), (.answer, ""), (.answer, ""), (.load(7), ""), (.pass(4.5), ""),
-                (.load(8), ""), (.pass(0.5), "5"), (.load(9), ""), (.answer, "6 7"), (.answer, "8"), (.answer, "9"),
+                (.refusal(5), "5"), (.refusal(5), ""), (.answer, ""), (.answer, ""), (.answer, ""), (.load(7), ""),
+                (.pass(4.5), ""), (.load(8), ""), (.pass(0.5), "6"), (.load(9), ""), (.answer, "7 8"), (.answer, "9"),
             ]
         ),
         Row(
             "waits for the longest of the pauses that those in flight are told, and counts them as one",
             8,
             [
-                (.load(1), "1"), (.load(2), "2"), (.load(3), "3"), (.load(4), "4"), (.refusal(2), ""), (.pass(1), ""),
-                (.refusal(9), ""), (.refusal(1), ""), (.refusal(1), ""), (.load(5), ""), (.load(6), ""), (.load(7), ""),
+                (.load(1), "1"), (.load(2), "2"), (.load(3), "3"), (.load(4), "4"), (.refusal(2), ""),
+                (.refusal(2), ""),
+                (.pass(1), ""), (.refusal(9), ""), (.refusal(1), ""), (.load(5), ""), (.load(6), ""), (.load(7), ""),
                 (.load(8), ""), (.load(9), ""), (.load(10), ""), (.load(11), ""), (.load(12), ""), (.pass(8), ""),
                 (.pass(1), "5"), (.answer, "6 7"), (.answer, "8 9"), (.answer, "10 11"), (.answer, "12"),
             ]
         ),
         Row(
-            "sends a single one after each pause for as long as the server refuses that",
+            "sends two after each pause for as long as the server refuses both",
             4,
             [
-                (.load(1), "1"), (.load(2), "2"), (.refusal(5), ""), (.answer, ""), (.load(3), ""), (.load(4), ""),
-                (.load(5), ""), (.pass(5), "3"), (.refusal(5), ""), (.pass(5), "4"), (.refusal(5), ""), (.pass(5), "5"),
+                (.load(1), "1"), (.load(2), "2"), (.refusal(5), ""), (.refusal(5), ""), (.load(3), ""), (.load(4), ""),
+                (.load(5), ""), (.load(6), ""), (.load(7), ""), (.pass(5), "3"), (.refusal(5), "4"), (.refusal(5), ""),
+                (.pass(5), "5"), (.refusal(5), "6"), (.refusal(5), ""), (.pass(5), "7"),
             ]
         ),
         Row(
@@ -148,23 +160,17 @@ struct ExchangeLineTests {
             [
                 (.load(1), "1"), (.reply(429, retryAfter: nil), ""), (.load(2), "2"), (.refusal(0), ""),
                 (.load(3), "3"), (.reply(500, retryAfter: 60), ""), (.load(4), "4"), (.reply(503, retryAfter: 5), ""),
-                (.load(5), ""), (.pass(5), "5"),
+                (.load(5), "5"), (.reply(503, retryAfter: 5), ""), (.load(6), ""), (.pass(5), "6"),
             ]
         ),
         Row(
             "tells at once those who would wait for longer than the patience, and the others when it is over",
             1,
             [
-                (.load(1), "1"), (.load(2), ""), (.person(3), ""), (.refusal(100), "2: 429 for 100 3: 429 for 100"),
-                (.pass(20), ""), (.load(4), "4: 429 for 80"), (.pass(60), ""), (.load(5), ""), (.pass(20), "5"),
-            ]
-        ),
-        Row(
-            "pauses for five minutes at most, since one account may have been meant",
-            1,
-            [
-                (.load(1), "1"), (.refusal(86_400), ""), (.load(2), "2: 429 for 300"), (.pass(280), ""), (.load(3), ""),
-                (.pass(20), "3"),
+                (.load(1), "1"), (.load(2), ""), (.person(3), ""), (.refusal(100), "3"),
+                (.refusal(100), "2: 429 for 30"),
+                (.pass(10), ""), (.load(4), ""), (.pass(20), "4"), (.refusal(100), ""), (.load(5), "5"),
+                (.refusal(100), ""), (.load(6), "6: 429 for 60"), (.pass(31), ""), (.load(7), ""), (.pass(29), "7"),
             ]
         ),
         Row(
@@ -188,7 +194,27 @@ struct ExchangeLineTests {
         }
     }
 
-    /// After a refusal of 8, half of them is reached with four answers; each more takes fifty.
+    /// Two accounts may have been meant.
+    @Test func `pauses for as long as the patience, then for twice as long each time, for five minutes at most`() {
+        var clockwork = Clockwork(line: ExchangeLine(limit: 1, patience: 30))
+        for pause in [30, 60, 120, 240, 300, 300] {
+            for number in 1...2 {
+                #expect(clockwork.steps(after: .load(number)).map(Self.text) == ["\(number)"])
+                _ = clockwork.steps(after: .refusal(86_400))
+            }
+            #expect(clockwork.steps(after: .load(3)).map(Self.text) == ["3: 429 for \(pause)"])
+            _ = clockwork.steps(after: .pass(TimeInterval(pause)))
+        }
+        _ = clockwork.steps(after: .load(4))
+        _ = clockwork.steps(after: .answer)
+        for number in 5...6 {
+            _ = clockwork.steps(after: .load(number))
+            _ = clockwork.steps(after: .refusal(86_400))
+        }
+        #expect(clockwork.steps(after: .load(7)).map(Self.text) == ["7: 429 for 30"])
+    }
+
+    /// After refusals of 8, half of them is reached with four answers; each more takes fifty.
     @Test func `comes back to its limit slowly`() {
         var clockwork = Clockwork(line: ExchangeLine(limit: 8, patience: 30))
         for number in 1...8 { _ = clockwork.steps(after: .load(number)) }

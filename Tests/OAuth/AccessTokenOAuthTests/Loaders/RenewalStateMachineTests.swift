@@ -61,6 +61,27 @@ struct RenewalStateMachineTests {
         }
     }
 
+    /// A process that was stopped between the note and the request: others may have sent the token meanwhile.
+    @Test(arguments: [(29.0, "send RT0"), (31, "note 2")])
+    mutating func `sends what it has announced for so long only`(age: TimeInterval, expected: String) throws {
+        var machine = RenewalStateMachine(
+            replacing: Self.old,
+            .init(
+                hasGrant: false,
+                leeway: 30,
+                patience: 120,
+                longestAnnouncement: 30,
+                quietTime: 30,
+                takeOverDelay: .infinity
+            )
+        )
+        let action = machine.entered(Self.record(), &memory, at: Self.now - age)
+        guard case .leave(.replace(let announced)) = action else { return #expect(Bool(false), "\(action)") }
+        let record = CredentialRecord(credential: announced, version: 6)
+        _ = machine.left(.success(record), present: nil, &memory, at: Self.now - age)
+        #expect(look(&machine, record) == expected)
+    }
+
     /// The last column says what the look comes to.
     private static let rows: [(String, SentNote?, String)] = [
         ("nobody has sent it", nil, "note 1"),
