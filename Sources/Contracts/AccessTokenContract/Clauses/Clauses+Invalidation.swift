@@ -158,7 +158,7 @@ extension ServiceContract {
             try run.takeForGranted("I1", "S1")
             let rejected = run.token("T1")
             guard run.round < roundsOfCallingAgain(run.features) else {
-                try run.takeForGranted("I2", "C1")
+                try run.takeForGranted("I2", "C1", "S4")
                 let new = run.token("T2")
                 _ = try await callersCallAgain(
                     run,
