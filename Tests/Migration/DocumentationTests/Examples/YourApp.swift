@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenAsync
 import Foundation
 
 /// Stands for an app's own requests to its token endpoint; counts them, for the tests.
