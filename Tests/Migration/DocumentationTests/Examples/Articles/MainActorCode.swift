@@ -10,7 +10,7 @@ final class ProfileLoader {
         self.server = server
     }
 
-    func friends(then completion: @escaping @MainActor (Result<[String], any Error>) -> Void) {
+    func friends(then completion: @escaping @MainActor @Sendable (Result<[String], any Error>) -> Void) {
         let server = server
         tokens.withToken(isRejected: { $0.status == 401 }) { token, reply in
             server.friends(bearer: token.value, then: reply)
