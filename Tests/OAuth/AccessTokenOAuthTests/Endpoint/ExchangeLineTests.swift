@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -228,6 +229,49 @@ struct ExchangeLineTests {
             if clockwork.line.inFlight > before { answers.append(answer) }
         }
         #expect(answers == [1, 2, 3, 53, 103, 153, 203])
+    }
+
+    /// Sixty accounts, and a server that takes twenty requests in a second.
+    ///
+    /// - Parameter number: Which of so many in flight hears from the server next.
+    /// - Returns: How many requests the server has had when all sixty are answered.
+    private func requests(of clockwork: Clockwork, hearing number: (Int) -> Int) -> Int {
+        var clockwork = clockwork
+        var (requests, inWindow) = (0, 0)
+        var inFlight: [(number: Int, isTaken: Bool)] = []
+        var refused: [Int] = []
+        func send(_ steps: [ExchangeLine.Step]) {
+            for case .send(let number) in steps {
+                (requests, inWindow) = (requests + 1, inWindow + 1)
+                inFlight.append((number, inWindow <= 20))
+            }
+        }
+        for number in 1...60 { send(clockwork.steps(after: .load(number))) }
+        while !inFlight.isEmpty {
+            while !inFlight.isEmpty {
+                let exchange = inFlight.remove(at: number(inFlight.count))
+                if !exchange.isTaken { refused.append(exchange.number) }
+                send(clockwork.steps(after: exchange.isTaken ? .answer : .refusal(1)))
+            }
+            inWindow = 0
+            send(clockwork.steps(after: .pass(1)))
+            for number in refused { send(clockwork.steps(after: .load(number))) }
+            refused = []
+        }
+        #expect(clockwork.line.waiting == 0)
+        return requests
+    }
+
+    /// All that are in flight are refused, and then half of those.
+    ///
+    /// An answer that arrives late, after a refusal, keeps that refusal from being one of two in a row. So there are at
+    /// most as many refusals more as there were answers on their way, and one for which a pause has not begun yet.
+    @Test func `asks a server with a limit little more often than there are accounts`() {
+        let clockwork = Clockwork(line: ExchangeLine(limit: 8, patience: 30))
+        #expect(requests(of: clockwork) { _ in 0 } == 60 + 9 + 5)
+        var generator = SeededGenerator(seed: 1)
+        let inAnyOrder = (1...1000).map { _ in requests(of: clockwork) { Int.random(in: 0..<$0, using: &generator) } }
+        #expect(inAnyOrder.allSatisfy { $0 <= 60 + (8 + 8 + 1) + (4 + 4 + 1) })
     }
 
     @Test func `keeps the order of 60,000 of whom two thirds leave the line`() {
