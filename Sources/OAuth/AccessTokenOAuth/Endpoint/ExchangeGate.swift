@@ -9,21 +9,12 @@ final class ExchangeGate: Sendable {
     /// One exchange may be in flight, until this ends or goes.
     final class Turn: Sendable {
         private let gate: Locked<ExchangeGate?>
-        /// In whose place this one is, which ends later.
-        private let outer: Turn?
 
-        fileprivate init(_ gate: ExchangeGate?, inside outer: Turn? = nil) {
-            self.gate = Locked(gate)
-            self.outer = outer
-        }
+        fileprivate init(_ gate: ExchangeGate) { self.gate = Locked(gate) }
 
         deinit { end() }
 
         func end() { gate.withLock { $0.take() }?.endTurn() }
-
-        fileprivate func isAt(_ gate: ExchangeGate) -> Bool {
-            self.gate.withLock { $0 } === gate || outer?.isAt(gate) == true
-        }
     }
 
     private typealias Waiter = CheckedContinuation<Turn, any Error>
@@ -52,12 +43,6 @@ final class ExchangeGate: Sendable {
         }
     }
 
-    /// The turn of the load that runs in this task.
-    ///
-    /// What the load asks of the same endpoint, such as the token from which it makes its grant, needs no turn of its
-    /// own: all turns could be taken by loads that wait for one more.
-    @TaskLocal static var current: Turn?
-
     private let clock: any AccessTokenClock
     private let state: Locked<State>
 
@@ -71,8 +56,7 @@ final class ExchangeGate: Sendable {
 
     /// A turn, if nobody has to wait for one.
     func turnAtOnce() -> Turn? {
-        if let outer = Self.current, outer.isAt(self) { return Turn(nil, inside: outer) }
-        return change { $0.line.enterAtOnce(at: $0.elapsed) } ? Turn(self) : nil
+        change { $0.line.enterAtOnce(at: $0.elapsed) } ? Turn(self) : nil
     }
 
     /// Waits for a turn; throws `CancellationError` as soon as the task is cancelled, or what the line says.
@@ -93,9 +77,12 @@ final class ExchangeGate: Sendable {
         }
     }
 
-    /// The server has answered; to be told before the exchange's turn ends.
-    func answered(_ status: Int, retryAfter: TimeInterval?) {
-        change { $0.line.answered(status, retryAfter: retryAfter, at: $0.elapsed) }
+    /// Of an exchange that is sent now.
+    var volley: Int { state.withLock { $0.line.volley } }
+
+    /// The server has answered an exchange of a ``volley``; to be told before the exchange's turn ends.
+    func answered(_ status: Int, retryAfter: TimeInterval?, of volley: Int) {
+        change { $0.line.answered(status, retryAfter: retryAfter, of: volley, at: $0.elapsed) }
     }
 
     // MARK: Parts

@@ -12,12 +12,16 @@ import Foundation
 /// | refuses two, and answers none in between | none is sent until that time is over |
 /// | has refused so before | 1, and 1 more with each answer, up to half of those before; then 1 more with 50 answers |
 ///
+/// Exchanges that were sent before the last pause began say nothing about the time after that pause.
+///
 /// So those that are refused again after a pause are two, and a server that takes so many requests a second refuses
 /// fewer each time. A pause is as long as the patience at most, and twice as long after each pause that no answer ends:
 /// two accounts that are refused stop the others for a short time only.
 struct ExchangeLine: Sendable {
-    /// Two kinds of waiters, which take turns, so that neither is behind a thousand of the other.
+    /// Loads and people take turns, so that neither is behind a thousand of the other.
     enum Kind: CaseIterable, Sendable {
+        /// A load that had its turn, and whose grant was too old by then; it comes before all others.
+        case returning
         /// Of a load, which may be one of thousands.
         case renewal
         /// A login, for which a person waits.
@@ -43,6 +47,8 @@ struct ExchangeLine: Sendable {
     private let patience: TimeInterval
 
     private(set) var inFlight = 0
+    /// How many pauses have begun: the exchanges that are sent between two pauses are told of by this number.
+    private(set) var volley = 0
     /// So many may be in flight now.
     private var allowance: Int
     /// Up to here the allowance grows with each answer.
@@ -83,11 +89,11 @@ struct ExchangeLine: Sendable {
         for kind in Kind.allCases { waiters[kind]?.remove(number) }
     }
 
-    mutating func answered(_ status: Int, retryAfter: TimeInterval?, at now: TimeInterval) {
+    /// The server has answered an exchange, which was sent in this ``volley``.
+    mutating func answered(_ status: Int, retryAfter: TimeInterval?, of volley: Int, at now: TimeInterval) {
         guard [429, 503].contains(status), let retryAfter, retryAfter > 0 else {
             lastAnswer = now
-            // An exchange that was sent before the refusals says nothing about the time after them.
-            guard pause(at: now) == nil else { return }
+            guard volley == self.volley, pause(at: now) == nil else { return }
             (refusals, pauses) = (0, 0)
             return grow()
         }
@@ -97,10 +103,13 @@ struct ExchangeLine: Sendable {
             self.pause = (max(pause.end, end), status)
             return
         }
+        // The one pause was for all that were in flight together, also for those whose refusal took longer than that.
+        guard volley == self.volley else { return }
         refusals += 1
         guard refusals > 1 else { return }
         pause = (end, status)
         (refusals, pauses) = (0, pauses + 1)
+        self.volley += 1
         // Where one at a time is refused, it came too early, and there were not too many.
         if allowance > 1 { goal = allowance / 2 }
         (allowance, answersSinceGrowth) = (1, 0)
@@ -155,9 +164,9 @@ struct ExchangeLine: Sendable {
     }
 
     private mutating func removeFirst() -> Int? {
-        for kind in [lastKind.otherOne, lastKind] {
+        for kind in [.returning, lastKind.otherOne, lastKind] {
             guard let number = waiters[kind]?.removeFirst() else { continue }
-            lastKind = kind
+            if kind != .returning { lastKind = kind }
             return number
         }
         return nil

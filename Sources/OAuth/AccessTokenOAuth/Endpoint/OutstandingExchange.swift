@@ -51,17 +51,17 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
     }
 }
 
-/// What code of the app's own makes for one request; it may never come back, and the load that waits for it holds the
-/// store.
+/// What code of the app's own makes for one request, or finds; it may never come back.
 func made<Value: Sendable>(
     within deadline: TimeInterval,
     by clock: any AccessTokenClock,
+    orThrow error: OAuthError = .assertionTimedOut,
     _ make: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let making = OutstandingExchange<Result<Value, any Error>>()
     Task {
         do { making.settle(.success(try await make())) } catch { making.settle(.failure(error)) }
     }
-    guard let made = await making.reply(within: deadline, by: clock) else { throw OAuthError.assertionTimedOut }
+    guard let made = await making.reply(within: deadline, by: clock) else { throw error }
     return try made.get()
 }

@@ -190,9 +190,10 @@ public struct TokenEndpoint: Sendable {
     func send(_ grant: TokenGrant, settling exchange: OutstandingExchange<TokenReply>) async throws {
         // A login that polls too often says nothing about the exchanges of others.
         let isOfLine = grant.type != TokenGrant.deviceCodeType
+        let volley = gate.volley
         try await send(grant.parameters, to: url, limit: replyLimit) { [ways, gate] result, secrets in
             if isOfLine, case .success(let reply) = result {
-                gate.answered(reply.status, retryAfter: reply.retryAfter)
+                gate.answered(reply.status, retryAfter: reply.retryAfter, of: volley)
             }
             switch result {
             case .success(let reply): exchange.settle(TokenReplyReader(secrets: secrets, ways: ways).read(reply))

@@ -70,6 +70,8 @@ final class SharedLoaderMemory: Sendable {
     private let memory = Locked(LoaderMemory())
     /// The waits for replies in this process: a sign-in or a sign-out, which ends their session, ends them.
     let replies = RunningRequests()
+    /// The loads that wait for a turn at their endpoint.
+    let places = PlacesInLine()
 
     /// The memory of a store that is an object, or has a place; a new one for a value, which has no identity.
     static func of(_ store: any CredentialStore) -> SharedLoaderMemory {

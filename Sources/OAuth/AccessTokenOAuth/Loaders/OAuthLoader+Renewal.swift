@@ -6,33 +6,75 @@ extension OAuthLoader {
     /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
     ///
     /// The store's exclusion lasts as long as the exchange, and the caller waits for as long as the exchange's
-    /// deadline. Both begin when the load has its turn at the endpoint.
+    /// deadline. Both begin when the load has its turn at the endpoint; a grant is made before.
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
-        var turn = exchange.gate?.turnAtOnce()
-        if turn == nil, let gate = exchange.gate, await isGoingToSend(replacing: old) {
-            turn = try await gate.turn(.renewal)
+        var machine = machine(replacing: old)
+        guard let gate = exchange.gate else { return try await load(machine, with: Means()) }
+        if !exchange.hasGrant, let turn = gate.turnAtOnce() {
+            do {
+                return try await load(machine, with: Means(turn: turn))
+            } catch let needed as MeansNeeded {
+                machine = needed.machine
+            }
         }
-        do {
-            return try await load(machine(replacing: old), at: turn)
-        } catch let needed as TurnNeeded {
-            return try await load(needed.machine, at: try await exchange.gate?.turn(.renewal))
+        while let need = try await needByLook(replacing: old) {
+            guard try await memory.places.take(exchange.key) else { continue }
+            defer { memory.places.leave(exchange.key) }
+            return try await load(machine, at: gate, beginningWith: need)
+        }
+        return try await load(machine, at: gate, beginningWith: nil)
+    }
+
+    private func load(
+        _ machine: RenewalStateMachine,
+        at gate: ExchangeGate,
+        beginningWith need: Need?
+    ) async throws -> AccessToken {
+        var (machine, need) = (machine, need)
+        while true {
+            let means = if let need { try await means(for: need, at: gate) } else { Means() }
+            do {
+                return try await load(machine, with: means)
+            } catch let needed as MeansNeeded {
+                (machine, need) = (needed.machine, needed.need)
+            }
         }
     }
 
-    /// Whether a load would exchange something, by a look at the store from outside.
+    /// What a load would need, by a look at the store from outside; `nil` if it would send nothing.
     ///
     /// A load that finds what another process has brought, or needs no server, waits for no turn.
-    private func isGoingToSend(replacing old: AccessToken?) async -> Bool {
-        do {
-            let record = try await store.load()
-            var machine = machine(replacing: old)
+    private func needByLook(replacing old: AccessToken?) async throws -> Need? {
+        try await made(within: exchange.deadline, by: exchange.clock, orThrow: .timedOut) {
+            let record: CredentialRecord?
+            // The load itself will say what fails.
+            do { record = try await self.store.load() } catch { return nil }
+            var machine = self.machine(replacing: old)
             // A copy: nothing is decided here.
-            var known = memory.withLock { $0 }
-            _ = machine.entered(record, &known, at: exchange.clock.now)
-            return machine.isSending
-        } catch {
-            // The load itself will say so.
-            return false
+            var known = self.memory.withLock { $0 }
+            return Need(of: machine.entered(record, &known, at: self.exchange.clock.now), by: machine)
+        }
+    }
+
+    /// Waits for a turn, and makes the grant before: it may be made of a token of the same endpoint, and all turns could
+    /// be taken by loads that wait for one more.
+    private func means(for need: Need, at gate: ExchangeGate) async throws -> Means {
+        guard need == .grant, let makeGrant = exchange.makeGrant else {
+            return Means(turn: try await gate.turn(.renewal))
+        }
+        var kind = ExchangeLine.Kind.renewal
+        while true {
+            let begin = exchange.clock.now
+            let grant = try await makeGrant()
+            // A sign-out has ended the session meanwhile.
+            try Task.checkCancellation()
+            let turn = try await gate.turn(kind)
+            // A server may take an assertion for a minute only.
+            if exchange.clock.now.timeIntervalSince(begin) <= exchange.deadline / 2 {
+                return Means(turn: turn, grant: grant)
+            }
+            turn.end()
+            kind = .returning
         }
     }
 
@@ -52,15 +94,16 @@ extension OAuthLoader {
         return RenewalStateMachine(replacing: old, settings)
     }
 
-    private func load(_ machine: RenewalStateMachine, at turn: ExchangeGate.Turn?) async throws -> AccessToken {
-        let load = RunningLoad(machine, memory, hasTurn: exchange.gate == nil || turn != nil)
+    private func load(_ machine: RenewalStateMachine, with means: Means) async throws -> AccessToken {
+        let turn = means.turn
+        let load = RunningLoad(machine, memory, mayRenew: exchange.gate == nil || turn != nil, means.grant)
         let answer = OutstandingExchange<Result<AccessToken, any Error>> { [onUnheardError] result, isLate in
             guard isLate, case .failure(let error) = result, error as? OAuthError != .timedOut else { return }
-            if !(error is TurnNeeded) { onUnheardError?(error) }
+            if !(error is MeansNeeded) { onUnheardError?(error) }
         }
         // A task of its own: the caller's cancellation must not reach the exchange, nor the write after it.
         Task {
-            let result = await ExchangeGate.$current.withValue(turn ?? ExchangeGate.current) { await self.run(load) }
+            let result = await self.run(load)
             turn?.end()
             answer.settle(result)
         }
@@ -79,7 +122,7 @@ extension OAuthLoader {
     private func run(_ load: RunningLoad) async -> Result<AccessToken, any Error> {
         while true {
             let (update, present) = await update(by: load)
-            if let machine = load.machineWithoutTurn { return .failure(TurnNeeded(machine: machine)) }
+            if let needed = load.needed { return .failure(needed) }
             let now = exchange.clock.now
             let action = load.decide { $0.left(update, present: present, &$1, at: now) }
             let leftovers = load.decide { machine, _ in machine.takeLeftovers() }
@@ -121,7 +164,8 @@ extension OAuthLoader {
             guard let credential = record?.credential else { return .keep }
             answer = await self.answer(to: .renewal(credential, refreshToken: refreshToken), renewing: credential)
         case .sendGrant:
-            answer = await self.answer(to: .grant, renewing: record?.credential)
+            guard let grant = load.grant else { return .keep }
+            answer = await self.answer(to: .grant(grant), renewing: record?.credential)
         }
         let present: CredentialRecord? = if case .failed(_, .refused) = answer { try? await store.load() } else { nil }
         let then = exchange.clock.now
@@ -176,8 +220,28 @@ extension OAuthLoader {
     }
 }
 
-/// A load would exchange something, and has no turn.
-private struct TurnNeeded: Error {
+/// What a load needs before it sends.
+private enum Need: Sendable {
+    case turn
+    /// A grant, and a turn.
+    case grant
+
+    /// What comes after a look, if that is to send something.
+    init?(of action: RenewalStateMachine.InsideAction, by machine: RenewalStateMachine) {
+        guard machine.isSending else { return nil }
+        if case .sendGrant = action { self = .grant } else { self = .turn }
+    }
+}
+
+/// What a load has of it.
+private struct Means: Sendable {
+    var turn: ExchangeGate.Turn?
+    var grant: TokenGrant?
+}
+
+/// A load would exchange something, and lacks what that needs.
+private struct MeansNeeded: Error {
+    let need: Need
     /// It goes on where it was: what it has waited for is not waited for again.
     let machine: RenewalStateMachine
 }
@@ -186,17 +250,21 @@ private struct TurnNeeded: Error {
 private final class RunningLoad: Sendable {
     private let machine: Locked<RenewalStateMachine>
     private let memory: SharedLoaderMemory
-    private let hasTurn: Bool
-    private let needsTurn = Locked(false)
+    private let mayRenew: Bool
+    let grant: TokenGrant?
+    private let need = Locked<Need?>(nil)
 
-    init(_ machine: RenewalStateMachine, _ memory: SharedLoaderMemory, hasTurn: Bool) {
+    init(_ machine: RenewalStateMachine, _ memory: SharedLoaderMemory, mayRenew: Bool, _ grant: TokenGrant?) {
         self.machine = Locked(machine)
         self.memory = memory
-        self.hasTurn = hasTurn
+        self.mayRenew = mayRenew
+        self.grant = grant
     }
 
-    /// The machine of a load that has left the store as it was, and goes on with a turn only.
-    var machineWithoutTurn: RenewalStateMachine? { needsTurn.withLock { $0 } ? machine.withLock { $0 } : nil }
+    /// What the load goes on with only, and has left the store as it was.
+    var needed: MeansNeeded? {
+        need.withLock { $0 }.map { need in MeansNeeded(need: need, machine: machine.withLock { $0 }) }
+    }
 
     func decide<Action: Sendable>(
         _ input: (inout RenewalStateMachine, inout LoaderMemory) -> Action
@@ -204,17 +272,19 @@ private final class RunningLoad: Sendable {
         memory.withLock { memory in machine.withLock { input(&$0, &memory) } }
     }
 
-    /// The load has looked at the record; `nil` if it lacks a turn for what it would do: then it has done nothing.
+    /// The load has looked at the record; `nil` if it lacks what it needs: then it has done nothing.
     func entered(_ record: CredentialRecord?, at now: Date) -> RenewalStateMachine.InsideAction? {
-        let action = decide { machine, memory -> RenewalStateMachine.InsideAction? in
+        decide { machine, memory -> RenewalStateMachine.InsideAction? in
             var (next, nextMemory) = (machine, memory)
             let action = next.entered(record, &nextMemory, at: now)
-            guard hasTurn || !next.isSending else { return nil }
+            let need = Need(of: action, by: next)
+            guard need == nil || (need == .turn ? mayRenew : grant != nil) else {
+                self.need.withLock { $0 = need }
+                return nil
+            }
             (machine, memory) = (next, nextMemory)
             return action
         }
-        if action == nil { needsTurn.withLock { $0 = true } }
-        return action
     }
 }
 

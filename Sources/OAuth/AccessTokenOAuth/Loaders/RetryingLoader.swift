@@ -35,7 +35,8 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
     ///   - longestDelay: seconds that the server can ask for, and that chance can add, at most; up to a day.
     ///   - clock: timers.
     ///   - jitter: a number of the range by chance.
-    ///   - isTransient: whether an error may pass; of the errors known here, those of ``OAuthError/isTransient``.
+    ///   - isTransient: whether an error may pass; of the errors known here, those of ``OAuthError/isTransient`` and
+    ///     ``CredentialStoreError/isTransient``.
     public init(
         _ base: any AsyncAccessTokenLoader,
         retries: Int = 3,
@@ -43,7 +44,7 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
         longestDelay: TimeInterval = 20,
         clock: any AccessTokenClock = SystemClock(),
         jitter: @escaping @Sendable (ClosedRange<TimeInterval>) -> TimeInterval = { .random(in: $0) },
-        isTransient: @escaping @Sendable (any Error) -> Bool = { ($0 as? OAuthError)?.isTransient == true }
+        isTransient: @escaping @Sendable (any Error) -> Bool = RetryingLoader.mayPass
     ) {
         self.base = base
         self.retries = max(0, retries)
@@ -81,6 +82,11 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
     public func signOut() async {
         signOuts.withLock { $0 += 1 }
         await base.signOut()
+    }
+
+    @usableFromInline
+    static func mayPass(_ error: any Error) -> Bool {
+        (error as? OAuthError)?.isTransient ?? (error as? CredentialStoreError)?.isTransient ?? false
     }
 
     /// `nil` if the server asks for a longer wait than is allowed: to ask it earlier would be in vain.

@@ -20,7 +20,7 @@ public import Foundation
 public struct TokenExchange: Sendable {
     enum Request: Sendable {
         case renewal(Credential, refreshToken: String)
-        case grant
+        case grant(TokenGrant)
     }
 
     /// How many seconds a caller waits.
@@ -30,8 +30,8 @@ public struct TokenExchange: Sendable {
     let gate: ExchangeGate?
     /// Whether the exchange ends when the server has been silent for ``replyLimit``; code of the app's may never end.
     let endsByItself: Bool
-    /// Whether there is a grant to exchange where there is no refresh token.
-    let hasGrant: Bool
+    /// Makes the grant to exchange where there is no refresh token, if there is one.
+    let makeGrant: (@Sendable () async throws -> TokenGrant)?
     /// Under which the access token stands in the credential; `nil` is the credential's own.
     let key: String?
     let takesType: @Sendable (String) -> Bool
@@ -39,6 +39,8 @@ public struct TokenExchange: Sendable {
     let start: @Sendable (Request, OutstandingExchange<TokenReply>) async throws -> Void
     let revoke: @Sendable (Credential) async throws -> Void
     let name: String
+
+    var hasGrant: Bool { makeGrant != nil }
 
     /// Seconds after which no reply can come any more.
     var replyLimit: TimeInterval { deadline * 4 }
@@ -54,7 +56,10 @@ public struct TokenExchange: Sendable {
     ///     access token has no key, since nobody knows what it is good for; a loader with a key loads one of its own.
     ///   - grant: makes what to exchange when there is no refresh token, anew for each exchange, such as a JSON Web
     ///     Token (RFC 7523). Its error reaches the caller unchanged, and nothing is sent; nor is it, with
-    ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes first.
+    ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes first. It is made before the load has
+    ///     its turn at the endpoint and the store, so it may ask another service of the same endpoint, and may be made
+    ///     in vain. A grant that has waited in line for longer than half of the deadline is made again: it is sent when
+    ///     it is as old as one and a half deadlines at most.
     public init(
         _ endpoint: TokenEndpoint,
         parameters: KeyValuePairs<String, String> = [:],
@@ -65,18 +70,17 @@ public struct TokenExchange: Sendable {
         clock = endpoint.clock
         gate = endpoint.gate
         endsByItself = true
-        hasGrant = grant != nil
+        makeGrant = grant.map { grant in
+            { @Sendable in try await made(within: endpoint.deadline, by: endpoint.clock, grant) }
+        }
         self.key = key ?? Self.key(of: parameters)
         let ways = endpoint.ways
         takesType = { ways.takes($0) }
         start = { request, outstanding in
-            switch (request, grant) {
-            case (.renewal(_, let refreshToken), _):
+            switch request {
+            case .renewal(_, let refreshToken):
                 try await endpoint.send(.refreshToken(refreshToken).adding(parameters), settling: outstanding)
-            case (.grant, let grant?):
-                let made = try await made(within: endpoint.deadline, by: endpoint.clock, grant)
-                try await endpoint.send(made, settling: outstanding)
-            case (.grant, nil): throw AccessTokenError.signedOut
+            case .grant(let grant): try await endpoint.send(grant, settling: outstanding)
             }
         }
         revoke = { credential in
@@ -123,7 +127,7 @@ public struct TokenExchange: Sendable {
         self.clock = clock
         gate = nil
         endsByItself = false
-        hasGrant = false
+        makeGrant = nil
         self.key = key
         takesType = { _ in true }
         start = { request, outstanding in

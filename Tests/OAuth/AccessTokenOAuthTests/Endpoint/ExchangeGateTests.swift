@@ -78,7 +78,7 @@ struct ExchangeGateTests {
 
     @Test func `goes on after a pause by one timer, also when the wall clock is set back`() async throws {
         let gate = gate()
-        for _ in 1...2 { gate.answered(429, retryAfter: 5) }
+        for _ in 1...2 { gate.answered(429, retryAfter: 5, of: gate.volley) }
         let waiters = [await waiter(at: gate), await waiter(at: gate), await waiter(at: gate)]
         #expect(clock.pendingTimers == 1)
         clock.setWallClock(to: clock.now.addingTimeInterval(-3600))
@@ -114,7 +114,7 @@ struct ExchangeGateTests {
             }
             await yieldUntil { inFlight.withLock { $0 } == 4 && endpoint.gate.waiting == 36 }
             // Those of the four, and one of the gate.
-            #expect(clock.pendingTimers == 5)
+            await yieldUntil { clock.pendingTimers == 5 }
             for _ in loads { gate.open() }
             for load in loads { #expect(try await load.value.value == "A") }
             #expect(most.withLock { $0 } == 4)
@@ -127,7 +127,7 @@ struct ExchangeGateTests {
     {
         try await withServer(replying: 500) { server in
             let endpoint = try endpoint(server, limit: 1)
-            for _ in 1...2 { endpoint.gate.answered(429, retryAfter: 20) }
+            for _ in 1...2 { endpoint.gate.answered(429, retryAfter: 20, of: endpoint.gate.volley) }
             let token = AccessToken(value: "A1", expiration: clock.now + 3600)
             let saved = MemoryCredentialStore(Credential(accessToken: token, refreshToken: "RT"))
             let old = AccessToken(value: "A0")
@@ -160,19 +160,159 @@ struct ExchangeGateTests {
         }
     }
 
-    /// With one turn, the load has it while its grant is made, and what the grant is made of comes from the same
-    /// endpoint.
-    @Test func `needs no second turn for what a load asks of the same endpoint`() async throws {
+    /// There is one turn for all of them.
+    ///
+    /// The service's load is not one of those of the users: it runs in a task of its own, and somebody else may have
+    /// begun it.
+    @Test func `has no turn while its grant is made, which asks a service of the same endpoint`() async throws {
         try await withServer(ScriptedServer.rotating) { server in
             let endpoint = try endpoint(server, limit: 1)
-            let user = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(Credential(refreshToken: "RT0")))
-            let exchange = TokenExchange(endpoint) {
-                .refreshToken(try await user.load(replacing: nil).value)
+            let client = AsyncAccessTokenService(
+                loader: OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(), grant: .clientCredentials()),
+                policy: .withoutLoadDeadline
+            )
+            let exchange = TokenExchange(endpoint) { .refreshToken(try await client.token().value) }
+            let users = (1...8).map { _ in
+                Task { try await OAuthLoader(exchange, store: MemoryCredentialStore()).load(replacing: nil).value }
             }
-            let loader = OAuthLoader(exchange, store: MemoryCredentialStore())
-            #expect(try await loader.load(replacing: nil).value == "A2")
-            #expect(server.requests.last?.body.contains("refresh_token=A1") == true)
+            var tokens: Set<String> = []
+            for user in users { tokens.insert(try await user.value) }
+            #expect(tokens == Set((2...9).map { "A\($0)" }))
+            #expect(server.requests.dropFirst().allSatisfy { $0.body.contains("refresh_token=A1&") })
             #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    @Test func `makes a grant anew that has grown old in line, and comes first then`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let made = Count()
+            let exchange = TokenExchange(endpoint) {
+                made.increase()
+                return .refreshToken("G\(made.value)")
+            }
+            let load = Task { try await OAuthLoader(exchange, store: MemoryCredentialStore()).load(replacing: nil) }
+            await yieldUntil { endpoint.gate.waiting == 1 }
+            let others = [await waiter(at: endpoint.gate), await waiter(at: endpoint.gate)]
+            // Somebody is answered meanwhile: nobody waits in vain.
+            clock.advance(by: endpoint.deadline / 2 + 1)
+            endpoint.gate.answered(200, retryAfter: nil, of: endpoint.gate.volley)
+            turn.end()
+            let other = try await others[0].value
+            await yieldUntil { made.value == 2 && endpoint.gate.waiting == 2 }
+            other.end()
+            #expect(try await load.value.value == "A1")
+            #expect(server.requests.map { $0.body.contains("refresh_token=G2&") } == [true])
+            try await others[1].value.end()
+            #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    @Test func `sends no grant for a load that was cancelled while the grant was made`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let (isMaking, mayEnd) = (Event(), Event())
+            let exchange = TokenExchange(endpoint) {
+                isMaking.happen()
+                await mayEnd.wait()
+                return .clientCredentials()
+            }
+            let load = Task { try await OAuthLoader(exchange, store: MemoryCredentialStore()).load(replacing: nil) }
+            await isMaking.wait()
+            load.cancel()
+            mayEnd.happen()
+            await #expect(throws: CancellationError.self) { try await load.value }
+            #expect(server.requests.isEmpty)
+            #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    // MARK: One place for each store
+
+    @Test func `has one place for the loads of a store, and one more for each key`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let store = TroubledStore(Credential(refreshToken: "RT0"))
+            let loads = (1...3).map { number in
+                Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil).value }
+            }
+            let key = Task { try await OAuthLoader(endpoint: endpoint, store: store, key: "K").load(replacing: nil) }
+            let loader = OAuthLoader(endpoint: endpoint, store: store)
+            await yieldUntil { endpoint.gate.waiting == 2 && loader.memory.places.waiting == 2 }
+            turn.end()
+            for load in loads { _ = try await load.value }
+            _ = try await key.value
+            // The key, and one of the others: the token that it brought is good for the rest.
+            #expect(server.requests.count == 2)
+            #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    @Test func `leaves its place to the next load of the store when it is cancelled`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let loader = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(Credential(refreshToken: "RT0")))
+            let first = Task { try await loader.load(replacing: nil) }
+            await yieldUntil { endpoint.gate.waiting == 1 }
+            let second = Task { try await loader.load(replacing: nil) }
+            let third = Task { try await loader.load(replacing: nil) }
+            await yieldUntil { loader.memory.places.waiting == 2 }
+            third.cancel()
+            await #expect(throws: CancellationError.self) { try await third.value }
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+            turn.end()
+            #expect(try await second.value.value == "A1")
+            #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    @Test func `looks at a store that does not answer for no longer than the deadline`() async throws {
+        try await withServer(replying: 500) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let (isLooking, mayEnd) = (Event(), Event())
+            defer { mayEnd.happen() }
+            let store = TroubledStore(Credential(refreshToken: "RT0"))
+            store.goBlind(for: 0) {
+                isLooking.happen()
+                await mayEnd.wait()
+            }
+            let load = Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil) }
+            await isLooking.wait()
+            await yieldUntil { clock.pendingTimers == 1 }
+            clock.advance(by: endpoint.deadline)
+            await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+            turn.end()
+        }
+    }
+
+    @Test func `keeps the turn of what was sent until it is answered, also when its caller waits no longer`()
+        async throws
+    {
+        let mayAnswer = Gate()
+        try await withServer { connection, _ in
+            mayAnswer.pass()
+            connection.reply(200, tokens("A", "RT"))
+        } _: { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let loader = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(Credential(refreshToken: "RT0")))
+            let calls: [@Sendable () async throws -> Void] = [
+                { _ = try await endpoint.exchange(.clientCredentials()) },
+                { _ = try await loader.load(replacing: nil) },
+            ]
+            for (index, call) in calls.enumerated() {
+                let caller = Task { try await call() }
+                await yieldUntil { server.requests.count == index + 1 && clock.pendingTimers == 1 }
+                clock.advance(by: endpoint.deadline)
+                await #expect(throws: OAuthError.timedOut) { try await caller.value }
+                #expect(endpoint.gate.inFlight == 1)
+                mayAnswer.open()
+                await yieldUntil { endpoint.gate.inFlight == 0 }
+            }
         }
     }
 

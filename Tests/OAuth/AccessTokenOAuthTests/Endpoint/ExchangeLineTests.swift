@@ -10,6 +10,8 @@ struct ExchangeLineTests {
     enum Event {
         /// A load comes; its number.
         case load(Int)
+        /// A load comes back whose grant is old; its number.
+        case returning(Int)
         /// A login comes; its number.
         case person(Int)
         case cancel(Int)
@@ -26,10 +28,17 @@ struct ExchangeLineTests {
     private struct Clockwork {
         var line: ExchangeLine
         var now: TimeInterval = 1000
+        /// In which volleys those in flight were sent, in this order.
+        private var volleys: [Int] = []
+        /// Which of those in flight ends next.
+        var next = 0
+
+        init(line: ExchangeLine) { self.line = line }
 
         mutating func steps(after event: Event) -> [ExchangeLine.Step] {
             switch event {
             case .load(let number): line.enter(number, .renewal, at: now)
+            case .returning(let number): line.enter(number, .returning, at: now)
             case .person(let number): line.enter(number, .other, at: now)
             case .cancel(let number): line.cancel(number)
             case .answer: end(200, nil)
@@ -37,11 +46,21 @@ struct ExchangeLineTests {
             case .reply(let status, let retryAfter): end(status, retryAfter)
             case .pass(let seconds): return pass(seconds)
             }
-            return line.next(at: now)
+            return looked()
+        }
+
+        private mutating func looked() -> [ExchangeLine.Step] {
+            let steps = line.next(at: now)
+            for case .send in steps { volleys.append(line.volley) }
+            return steps
         }
 
         private mutating func end(_ status: Int, _ retryAfter: TimeInterval?) {
-            line.answered(status, retryAfter: retryAfter, at: now)
+            guard volleys.indices.contains(next) else {
+                Issue.record("nothing is in flight that could end")
+                return
+            }
+            line.answered(status, retryAfter: retryAfter, of: volleys.remove(at: next), at: now)
             line.ended()
         }
 
@@ -55,7 +74,7 @@ struct ExchangeLineTests {
                     break
                 }
                 now = look
-                steps += line.next(at: now)
+                steps += looked()
             }
             now = end
             return steps
@@ -156,6 +175,24 @@ struct ExchangeLineTests {
             ]
         ),
         Row(
+            "lets those in first who come back, and a person and a load by turns after them",
+            1,
+            [
+                (.load(1), "1"), (.load(2), ""), (.person(3), ""), (.person(4), ""), (.returning(5), ""),
+                (.returning(6), ""), (.answer, "5"), (.answer, "6"), (.answer, "3"), (.answer, "2"), (.answer, "4"),
+            ]
+        ),
+        Row(
+            "counts a volley once whose refusals outlast the pause, and hears no answer of it",
+            8,
+            [
+                (.load(1), "1"), (.load(2), "2"), (.load(3), "3"), (.load(4), "4"), (.load(5), "5"), (.refusal(1), ""),
+                (.refusal(1), ""), (.load(6), ""), (.load(7), ""), (.load(8), ""), (.load(9), ""), (.load(10), ""),
+                (.load(11), ""), (.load(12), ""), (.pass(1), ""), (.refusal(9), ""), (.refusal(9), ""), (.answer, "6"),
+                (.answer, "7 8"), (.answer, "9 10"), (.answer, "11 12"),
+            ]
+        ),
+        Row(
             "does not pause where the server does not say for how long",
             1,
             [
@@ -249,7 +286,8 @@ struct ExchangeLineTests {
         for number in 1...60 { send(clockwork.steps(after: .load(number))) }
         while !inFlight.isEmpty {
             while !inFlight.isEmpty {
-                let exchange = inFlight.remove(at: number(inFlight.count))
+                clockwork.next = number(inFlight.count)
+                let exchange = inFlight.remove(at: clockwork.next)
                 if !exchange.isTaken { refused.append(exchange.number) }
                 send(clockwork.steps(after: exchange.isTaken ? .answer : .refusal(1)))
             }

@@ -52,6 +52,17 @@ struct RetryingLoaderTests {
         #expect(ranges.withLock { $0 } == [0...1, 0...2])
     }
 
+    @Test func `an error of the store that may pass is tried again, and one that a person has to mend is not`()
+        async throws
+    {
+        let broken = CredentialStoreError.unavailable(at: "disk", "full", needsRepair: true)
+        let base = ListLoader(.failure(CredentialStoreError.busy), .failure(broken))
+        let load = Task { try await retrying(base).load(replacing: nil) }
+        await expectDelay(1, before: 2, of: base)
+        await #expect(throws: broken) { try await load.valueInTime }
+        #expect(base.loads == 2)
+    }
+
     @Test func `times that make no sense do no harm`() async throws {
         for delay in [-1, .nan, .infinity] {
             let base = ListLoader(.failure(down), .success(token))

@@ -213,19 +213,21 @@ struct TokenExchangeTests {
         try await withServer(ScriptedServer.rotating) { server in
             let clock = ManualClock()
             let endpoint = try server.endpoint(clock: clock)
-            let end = Event()
+            let (begin, end) = (Event(), Event())
             defer { end.happen() }
             let never = OAuthLoader(
                 TokenExchange(endpoint) {
+                    begin.happen()
                     await end.wait()
                     return .clientCredentials()
                 },
                 store: MemoryCredentialStore()
             )
             let load = Task { try await never.load(replacing: nil) }
-            await yieldUntil { clock.pendingTimers == 2 }
+            await begin.wait()
+            await yieldUntil { clock.pendingTimers == 1 }
             clock.advance(by: TokenEndpoint.usualDeadline)
-            await #expect(throws: OAuthError.self) { try await load.valueInTime }
+            await #expect(throws: OAuthError.assertionTimedOut) { try await load.valueInTime }
             let failing = OAuthLoader(TokenExchange(endpoint) { throw Odd() }, store: MemoryCredentialStore())
             await #expect(throws: Odd.self) { try await failing.load(replacing: nil) }
             #expect(server.requests.isEmpty)
