@@ -15,13 +15,18 @@ enum Benchmarks {
                 switch option {
                 case "--filter": filter = try arguments.value()
                 case "--quick": isQuick = true
+                case "--serve":
+                    try AccountServer.serve()
+                    return .good
                 case "--help", "-h":
                     try console.print(help)
                     return .good
                 default: throw UsageError.unknown(option)
                 }
             }
-            try await run(comparisons(isQuick).filter { filter.isEmpty || $0.title.contains(filter) })
+            let comparisons = comparisons(isQuick).filter { filter.isEmpty || $0.title.contains(filter) }
+            let hasAccounts = filter.isEmpty || AccountRow.title.contains(filter)
+            try await run(comparisons, accounts: hasAccounts ? (isQuick ? [1_000] : [1_000, 10_000, 60_000]) : [])
             return .good
         }
         exit(status.rawValue)
@@ -34,7 +39,11 @@ enum Benchmarks {
         that other work of the machine slows all of them alike. The ratio is the time over that of the first contender:
         the median over all rounds, and the quartiles in brackets. Trust the ratios: the times depend on the machine.
 
-          --quick        fewer rounds, and at most 10,000 waiters
+        The table of accounts has figures of single runs: so many accounts renew at once, at a server in another
+        process. The slowest load is timed from its turn to its token. Memory and threads are those of this process at
+        most.
+
+          --quick        fewer rounds, and at most 10,000 waiters and 1,000 accounts
           --filter TEXT  only tables whose title contains TEXT
           --help         print this text
 
@@ -51,8 +60,10 @@ enum Benchmarks {
         return comparisons + CallbackWaiterRow.all(isQuick) + MissRows.all(isQuick)
     }
 
-    private static func run(_ comparisons: [Comparison]) async throws {
-        guard !comparisons.isEmpty else { throw UsageError("no title contains the text of --filter") }
+    private static func run(_ comparisons: [Comparison], accounts: [Int]) async throws {
+        guard !comparisons.isEmpty || !accounts.isEmpty else {
+            throw UsageError("no title contains the text of --filter")
+        }
         #if DEBUG
         console.say("A debug build says nothing about speed: swift run -c release benchmarks")
         #endif
@@ -64,6 +75,17 @@ enum Benchmarks {
             console.endProgress()
             try console.print(outcome.text)
             targets += outcome.targets
+        }
+        if !accounts.isEmpty {
+            let server = try AccountServer()
+            var rows: [AccountRow] = []
+            for count in accounts {
+                console.showProgress("\(count) \(AccountRow.title)")
+                rows.append(try await AccountRow.run(count, at: server))
+            }
+            console.endProgress()
+            try console.print(AccountRow.text(of: rows))
+            targets += rows.flatMap(\.targets).map(\.isMet)
         }
         try console.print("\(targets.count(where: \.self)) of \(targets.count) targets met")
     }

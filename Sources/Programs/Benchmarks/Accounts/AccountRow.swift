@@ -1,0 +1,116 @@
+import AccessTokenAsync
+import AccessTokenOAuth
+import ConsoleSupport
+import Foundation
+
+/// What many accounts cost that all renew at once, by one row for each number of accounts.
+///
+/// These are figures of whole runs and not of calls: nothing is compared with anything, and there are no ratios.
+struct AccountRow: Sendable {
+    static let title = "accounts, all expired at once"
+
+    private static let header = [title, "served", "requests", "seconds", "slowest ms", "peak MB", "threads"]
+
+    let accounts: Int
+    /// Those that got a token.
+    let served: Int
+    let requests: Int
+    let seconds: Double
+    /// Of the slowest load, from its turn at the endpoint to its token.
+    let slowest: Double
+    /// `nil` where the system does not tell.
+    let memory: Int?
+    let threads: Int?
+
+    /// Whether each account was served, and by one request.
+    var targets: [(isMet: Bool, text: String)] {
+        [
+            (served == accounts, "all of \(accounts) are served: \(served)"),
+            (requests <= accounts, "\(accounts) requests at most: \(requests)"),
+        ]
+    }
+
+    static func text(of rows: [AccountRow]) -> String {
+        let cells = rows.map { row in
+            [
+                "\(row.accounts)", "\(row.served)", "\(row.requests)", String(format: "%.1f", row.seconds),
+                String(format: "%.0f", row.slowest * 1_000), row.memory.map { "\($0 >> 20)" } ?? "–",
+                row.threads.map { "\($0)" } ?? "–",
+            ]
+        }
+        let verdicts = rows.flatMap(\.targets).map { "\($0.isMet ? "met:   " : "MISSED:") \($0.text)" }
+        return ([TextTable(header: header, rows: cells).text] + verdicts).joined(separator: "\n") + "\n"
+    }
+
+    /// Has a service for each account, and a caller for each service.
+    ///
+    /// - Parameter server: a process of its own: neither its memory nor its threads count.
+    static func run(_ accounts: Int, at server: AccountServer) async throws -> AccountRow {
+        let endpoint = TokenEndpoint(server.url, authentication: .none(clientID: "benchmarks"))
+        let stores = (0..<accounts).map { TimedStore(refreshToken: "RT\($0)") }
+        let policy = AccessTokenPolicy(loadDeadline: nil)
+        let services = AccessTokenAccounts<Int, AsyncAccessTokenService>(idleLimit: 600) { account in
+            let loader = OAuthLoader(endpoint: endpoint, store: stores[account])
+            return AsyncAccessTokenService(loader: RetryingLoader(loader), policy: policy)
+        }
+        let requestsBefore = try await server.requests()
+        let watch = Stopwatch()
+        var (served, slowest, threads) = (0, 0.0, ProcessFigures.threads)
+        await withTaskGroup(of: Double?.self) { group in
+            for account in 0..<accounts {
+                group.addTask {
+                    guard (try? await services.service(for: account).token()) != nil else { return nil }
+                    return stores[account].secondsSinceUpdate
+                }
+            }
+            for await seconds in group {
+                guard let seconds else { continue }
+                (served, slowest) = (served + 1, max(slowest, seconds))
+                if served.isMultiple(of: 100) { threads = max(threads ?? 0, ProcessFigures.threads ?? 0) }
+            }
+        }
+        return AccountRow(
+            accounts: accounts,
+            served: served,
+            requests: try await server.requests() - requestsBefore,
+            seconds: watch.nanoseconds / 1e9,
+            slowest: slowest,
+            memory: ProcessFigures.peakMemory,
+            threads: threads == 0 ? nil : threads
+        )
+    }
+}
+
+/// A store in memory that knows when a load entered it first, which a load does when it has its turn.
+private final class TimedStore: CredentialStore {
+    private let base: MemoryCredentialStore
+    private let firstUpdate = Locked<Stopwatch?>(nil)
+
+    init(refreshToken: String) { base = MemoryCredentialStore(Credential(refreshToken: refreshToken)) }
+
+    /// As that of the base: every sender of the refresh token is in this process.
+    var takeOverDelay: TimeInterval { base.takeOverDelay }
+
+    var secondsSinceUpdate: Double { (firstUpdate.withLock { $0 }?.nanoseconds ?? 0) / 1e9 }
+
+    func load() async throws -> CredentialRecord? { try await base.load() }
+
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        firstUpdate.withLock { $0 = $0 ?? Stopwatch() }
+        return try await base.update(body)
+    }
+}
+
+/// What the system tells of this process.
+private enum ProcessFigures {
+    /// Bytes that were resident at most since the process began.
+    static var peakMemory: Int? { status("VmHWM").map { $0 << 10 } }
+    static var threads: Int? { status("Threads") }
+
+    /// A number in `/proc/self/status`, which only Linux has.
+    private static func status(_ name: String) -> Int? {
+        let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = text?.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+        return line.flatMap { $0.split { !$0.isNumber }.last }.flatMap { Int($0) }
+    }
+}
