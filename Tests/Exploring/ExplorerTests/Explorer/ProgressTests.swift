@@ -4,22 +4,10 @@ import Testing
 
 @Suite("How far a search is", .eightAtATime, .timeLimit(.minutes(10)))
 struct ProgressTests {
-    /// Four tasks with three effects each have 369,600 orders, and 24 without interruptions.
-    private let big = Scenario("big") { run in
-        for index in 0..<4 {
-            run.operation("operation \(index)") { for _ in 0..<3 { run.effect("\(index)") } }
-        }
-    }
-
     @Test("is told after each run, with the part of the search and the last schedule that was new")
     func isTold() async throws {
-        let heard = Protected<[ExplorationProgress]>([])
-        var explorer = Explorer().with(\.maximumSchedules, 3_100)
-        explorer.progressInterval = .zero
-        explorer.onProgress = { progress in heard.withLock { $0.append(progress) } }
-        let report = await explorer.explore(big)
-        let all = heard.withLock { $0 }
-        #expect(all.map(\.runs) == Array(1...3_100), "\(report)")
+        let (report, all) = await BigSearch.outcome.value
+        #expect(all.map(\.runs) == Array(1...BigSearch.limit), "\(report)")
         let parts = all.map(\.part).split(between: !=)
         #expect(
             parts.map { [$0.first.map { "\($0.rawValue)" } ?? "", "\($0.count)"] }
@@ -30,10 +18,8 @@ struct ProgressTests {
         #expect(all.first?.lastSchedule == "0" && Set(all.map(\.lastSchedule)).count > 1_000)
         #expect(all[3_010].lastSchedule.description.hasPrefix("_"))
         let line = try #require(all.last).description
-        #expect(
-            line.contains(#/^big: 3100 runs in \d+ s, \d+ a second, in order; the last new schedule is \w+$/#),
-            "\(line)"
-        )
+        let rest = #/ in \d+ s, \d+ a second, in order; the last new schedule is \w+$/#
+        #expect(line.hasPrefix("four tasks of three effects: 3100 runs in ") && line.contains(rest), "\(line)")
     }
 
     @Test("is told by nobody before it is due")
@@ -42,7 +28,7 @@ struct ProgressTests {
         explorer.progressInterval = .seconds(1_000_000)
         let heard = Protected(0)
         explorer.onProgress = { _ in _ = heard.next() }
-        _ = await explorer.explore(big)
+        _ = await explorer.explore(BigSearch.scenario)
         #expect(heard.withLock { $0 } == 0)
     }
 
@@ -51,7 +37,7 @@ struct ProgressTests {
         arguments: [SearchMode.automatic, .random(seed: 1, schedules: 9)]
     )
     func limitInTime(mode: SearchMode) async {
-        let report = await Explorer(mode).with(\.maximumDuration, .zero).explore(big)
+        let report = await Explorer(mode).with(\.maximumDuration, .zero).explore(BigSearch.scenario)
         #expect(report.holds && !report.isComplete && report.schedules == 1, "\(report)")
         #expect(report.description.contains("The search ended after its maximumDuration of 0.0 seconds."), "\(report)")
         let failure = #expect(throws: ScenarioFailure.self) { try report.verify() }

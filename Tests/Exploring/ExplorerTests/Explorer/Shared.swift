@@ -118,3 +118,26 @@ func allOutcomes(
     #expect(report.holds && report.isComplete, "\(report)")
     return seen
 }
+
+/// One search that has all its parts, and ends before it is complete; two suites look at what came of it.
+enum BigSearch {
+    /// The first runs, the random ones, those without interruptions, and 76 more.
+    static let limit = 3_100
+
+    /// Four tasks with three effects each have 369,600 orders, and 24 without interruptions.
+    static let scenario = Scenario("four tasks of three effects") { run in
+        for index in 0..<4 {
+            run.operation("operation \(index)") { for _ in 0..<3 { run.effect("\(index)") } }
+        }
+    }
+
+    /// The report, and what was told after each run.
+    static let outcome = Task {
+        let told = Protected<[ExplorationProgress]>([])
+        var explorer = Explorer().with(\.maximumSchedules, limit)
+        explorer.progressInterval = .zero
+        explorer.onProgress = { progress in told.withLock { $0.append(progress) } }
+        let report = await explorer.explore(scenario)
+        return (report: report, told: told.withLock { $0 })
+    }
+}

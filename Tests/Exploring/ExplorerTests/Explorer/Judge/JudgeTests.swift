@@ -6,7 +6,7 @@ import Testing
 private let environment = ProcessInfo.processInfo.environment
 /// How many programs are judged; `.ci/deep judge` sets it.
 private let programsOfStep = environment["EXPLORER_PROGRAMS"].flatMap { Int($0) }
-private let programs = programsOfStep ?? 20
+private let programs = programsOfStep ?? 10
 /// The programs are drawn from the seeds that follow this one.
 private let seedBefore = environment["EXPLORER_SEED"].flatMap { UInt64($0) } ?? 0
 
