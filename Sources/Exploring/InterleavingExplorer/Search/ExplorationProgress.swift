@@ -71,7 +71,8 @@ struct SearchTime: Sendable {
         )
         if let onProgress = explorer.onProgress { return onProgress(progress) }
         hasShownLine = true
-        StandardError.append("\r\(String(progress.description.prefix(110)))\u{1B}[K")
+        // A line that wraps would stay where it is: the terminal is told to cut it off at its width instead.
+        StandardError.append("\r\u{1B}[?7l\(progress)\u{1B}[K\u{1B}[?7h")
     }
 
     /// Takes the line away that shows on a terminal how far the search is.
