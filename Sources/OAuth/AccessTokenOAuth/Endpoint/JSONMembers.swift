@@ -29,7 +29,6 @@ struct JSONMembers {
         var isOver = rest.first == UInt8(ascii: "}")
         if isOver { rest = rest.dropFirst() }
         while !isOver {
-            Self.skipSpace(&rest)
             guard rest.first == Self.quote, let literal = Self.takeText(&rest), let name = Self.text(of: literal) else {
                 return nil
             }
@@ -37,7 +36,12 @@ struct JSONMembers {
             guard rest.popFirst() == UInt8(ascii: ":"), let value = Self.takeValue(&rest) else { return nil }
             values[name] = value
             switch rest.popFirst() {
-            case UInt8(ascii: ","): break
+            case UInt8(ascii: ","):
+                Self.skipSpace(&rest)
+                // A comma behind the last member is no JSON, and costs no session.
+                guard rest.first == UInt8(ascii: "}") else { break }
+                rest = rest.dropFirst()
+                isOver = true
             case UInt8(ascii: "}"): isOver = true
             default: return nil
             }

@@ -22,6 +22,25 @@ struct ReplyTests {
 
     @Test(
         arguments: [
+            #""x":[1,2,],"refresh_token":"RT1""#, #""refresh_token":"RT1","#, "\"refresh_token\":\"RT1\" ,\n ",
+        ]
+    )
+    func `a comma behind the last member costs no session`(rest: String) async throws {
+        try await withServer(replying: 200, #"{"access_token":"A1",\#(rest)}"#) { server in
+            let store = MemoryCredentialStore(Credential(refreshToken: "RT0"))
+            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+            #expect(try await loader.load(replacing: nil).value == "A1")
+            #expect(try await store.refreshToken == "RT1")
+        }
+    }
+
+    @Test(arguments: [",", #""access_token":"A1",,"#])
+    func `a comma behind nothing is none of an object`(members: String) throws {
+        #expect(JSONMembers(of: Data("{\(members)}".utf8)) == nil)
+    }
+
+    @Test(
+        arguments: [
             ("3600", 3600), (#""3600""#, 3600), ("0", 0), ("12.5", 12.5), ("1e300", 3_155_760_000), ("1e400", nil),
             (#""inf""#, nil), (#""nan""#, nil), ("null", nil), (#""soon""#, nil), ("[]", nil), ("true", nil),
             (#"" 3600 ""#, 3600), (#""3600\n""#, 3600), (#""0x10""#, nil), (#""0X10""#, nil), (#""-0x1p4""#, nil),
