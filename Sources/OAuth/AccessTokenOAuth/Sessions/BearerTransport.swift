@@ -122,12 +122,14 @@ final class BearerTransport: Sendable {
             origin: origin,
             methodAndPath: "\(request.httpMethod ?? "GET") \(url.path)"
         )
+        let isSentAgain = request.httpBodyStream == nil
         guard !reply.wantsOtherScope, rejections.isRejected(reply) else {
             // A server that is busy or fails has not looked at the token.
-            if reply.status < 500, reply.status != 429 { history.withLock { $0.accepted(token.value, at: place) } }
+            if reply.status < 500, reply.status != 429 {
+                history.withLock { $0.accepted(token.value, at: place, isSentAgain: isSentAgain) }
+            }
             return .answer
         }
-        let isSentAgain = request.httpBodyStream == nil
         let now = rejections.clock.now
         switch history.withLock({ $0.rejected(token.value, at: place, isSentAgain: isSentAgain, now) }) {
         case .renew: return isSentAgain ? .sendAgain : .invalidate

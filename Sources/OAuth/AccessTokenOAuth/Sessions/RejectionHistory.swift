@@ -38,14 +38,16 @@ struct RejectionHistory: Sendable {
         var accepted: String?
         /// The requests that were rejected.
         var places: [String] = []
+        /// Streams that were rejected since one was accepted, and of which nothing said that they refuse every token.
+        var excusedStreams = 0
     }
 
     private var trails: [WebOrigin: Trail] = [:]
 
     /// The server has rejected a token.
     ///
-    /// - Parameter isSentAgain: whether the request itself shows next whether a renewal helps; one whose body is a
-    ///   stream does not.
+    /// - Parameter isSentAgain: whether the request is sent again after a renewal, and so shows whether that helps; one
+    ///   whose body is a stream is not.
     mutating func rejected(_ token: String, at place: Place, isSentAgain: Bool = true, _ now: Date) -> Verdict {
         var trail = trails[place.origin] ?? Trail(tokens: [], last: "")
         defer { trails[place.origin] = trail }
@@ -53,8 +55,10 @@ struct RejectionHistory: Sendable {
         let isAnother = !trail.tokens.contains(token)
         let isNewPlace = !trail.places.contains(place.methodAndPath)
         if isNewPlace { trail.places = trail.places.suffix(Self.mostPlaces - 1) + [place.methodAndPath] }
-        if isAnother, !isSentAgain, isNewPlace, trail.accepted == token, trail.pauseBegan == nil {
+        let isGoodElsewhere = isAnother && trail.accepted == token && trail.pauseBegan == nil
+        if isGoodElsewhere, !isSentAgain, isNewPlace, trail.excusedStreams < Self.mostUseless {
             // The token was good elsewhere until now, and nothing says that this request refuses every token.
+            trail.excusedStreams += 1
             trail.tokens = []
         }
         if isAnother { trail.tokens = trail.tokens.suffix(Self.mostTokens - 1) + [token] }
@@ -72,11 +76,12 @@ struct RejectionHistory: Sendable {
     }
 
     /// The server has not rejected a token: if it is the same request, a renewal has helped, or the server has changed.
-    mutating func accepted(_ token: String, at place: Place) {
+    mutating func accepted(_ token: String, at place: Place, isSentAgain: Bool = true) {
         if trails[place.origin]?.last == place.methodAndPath {
             trails[place.origin] = nil
         } else {
             trails[place.origin]?.accepted = token
+            if !isSentAgain { trails[place.origin]?.excusedStreams = 0 }
         }
     }
 }

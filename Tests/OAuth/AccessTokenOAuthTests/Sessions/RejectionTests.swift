@@ -215,6 +215,26 @@ struct RejectionTests {
         #expect(rejected("C", "POST /new") == .answer)
     }
 
+    @Test func `streams that are refused at ever new paths are paused, although the server takes the tokens elsewhere`()
+        throws
+    {
+        var history = RejectionHistory()
+        let url = try #require(URL(string: "https://one.example/"))
+        let origin = try #require(WebOrigin(of: url))
+        func place(_ path: String) -> RejectionHistory.Place { .init(origin: origin, methodAndPath: path) }
+        let now = Date(timeIntervalSince1970: 0)
+        var number = 0
+        func refusedStream() -> RejectionHistory.Verdict {
+            number += 1
+            history.accepted("A\(number)", at: place("GET /other"))
+            return history.rejected("A\(number)", at: place("POST /\(number)"), isSentAgain: false, now)
+        }
+        #expect((1...2).map { _ in refusedStream() } == [.renew, .renew])
+        // A stream with a path of its own helps the next ones.
+        history.accepted("A3", at: place("POST /taken"), isSentAgain: false)
+        #expect((1...6).map { _ in refusedStream() } == [.renew, .renew, .renew, .pause, .answer, .answer])
+    }
+
     @Test func `a server that accepts again ends the pause`() async throws {
         let isDown = Locked(true)
         try await withRotation { token, _ in
