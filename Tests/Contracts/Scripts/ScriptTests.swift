@@ -87,6 +87,7 @@ struct ScriptTests {
             Script(.deadline, [.signIn(.valid), .refresh, .reject(.current), .pass(.elevenSeconds)]), "T1"
         ),
         (.secondFailureSticks, [.call, .answer(.failure), .call, .answer(.failure), .call], "F2"),
+        (.sourceBelongsToTheFirstCaller, [.call, .cancel(.first), .answer(.failure), .call], "F2"),
         (
             .cancelledLoadAheadStays,
             Script(.ahead, [.signIn(.valid), .pass(.freshness), .call, .answer(.cancellation), .pass(.life), .call]),

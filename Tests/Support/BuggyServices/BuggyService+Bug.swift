@@ -58,5 +58,7 @@ extension BuggyService {
             forcedTokenIsNotCached
         case expiredSignInIsServed, rejectionAfterSignInIsIgnored, lateTokenNeverExpires
         case timeOutForgetsRejection, secondRejectionIsIgnored
+        /// What loads lives as long as the first caller: once that is cancelled, every later load fails.
+        case sourceBelongsToTheFirstCaller
     }
 }

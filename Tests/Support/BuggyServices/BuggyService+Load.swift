@@ -4,6 +4,9 @@ import Foundation
 
 extension BuggyService {
     func load(_ load: Load) {
+        if bug == .sourceBelongsToTheFirstCaller, state.withLock({ $0.isFirstCancelled }) {
+            return finish(load, .failure(CancellationError()))
+        }
         let hasDeadline =
             bug != .noDeadline && !(bug == .noDeadlineAhead && load.isAhead)
             && !(bug == .noDeadlineForced && load.isForced)

@@ -42,6 +42,8 @@ package final class BuggyService: AccessTokenProviding {
         var timedOut: Set<Int> = []
         var failures = 0
         var lastWaiter = 0
+        /// The first waiter was cancelled, with which one bug loses its source.
+        var isFirstCancelled = false
         var answeredLoads: Set<Int> = []
         /// The waiters that a cancellation finds.
         var cancellable: Set<Int> = []
@@ -246,6 +248,7 @@ package final class BuggyService: AccessTokenProviding {
                 let index = state.load?.waiters.firstIndex(where: { $0.id == id }),
                 let waiter = state.load?.waiters[index]
             else { return nil }
+            if id == 1 { state.isFirstCancelled = true }
             let error: any Error = bug == .cancellationIsSignOut ? AccessTokenError.signedOut : CancellationError()
             if bug == .cancelledWaiterFailsAll {
                 defer { state.load?.waiters = [] }
