@@ -129,7 +129,7 @@ let programsGroup: [Target] = [
     .program(
         "benchmarks",
         at: "Sources/Programs/Benchmarks",
-        services + ["AccessTokenCore", "AccessTokenOAuth", "OAuthFoundation", "ConsoleSupport"]
+        coreAndServices + ["AccessTokenOAuth", "OAuthFoundation", "ConsoleSupport"]
     ),
     .tests(
         "ProgramTests",
