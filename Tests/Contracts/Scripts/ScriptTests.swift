@@ -190,6 +190,20 @@ struct ScriptTests {
         }
     }
 
+    /// All three have waited for the load that fails.
+    ///
+    /// The handlers of two end that session and begin another while the third answer is on its way.
+    @Test(arguments: OwnSubjects.some)
+    func `lets a failure reach whom it was meant for, although handlers change the session`(
+        _ subject: ContractSubject
+    ) async {
+        for failure in [Step.answer(.failure), .answer(.permanentFailure)] {
+            let script: Script = [.call(then: .signOut), .call(then: .signIn), .call, failure]
+            let accusation = await script.play(on: subject)
+            #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
+        }
+    }
+
     @Test func `blames the subject's closures where the subject is put together wrongly`() async {
         let subject = ContractSubject("without signIn:", features: .signIn) { fixture in
             ContractService.retrieving { handler in

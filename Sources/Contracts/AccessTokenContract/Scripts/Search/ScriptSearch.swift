@@ -22,6 +22,8 @@ struct ScriptSearch: Sendable {
     /// A subject that breaks so much, or blocks so many threads, has enough to read.
     private static let mostFindings = 12
     private static let mostBlockedScripts = 24
+    /// A busy machine holds up as many scripts of a right subject.
+    private static let fewBlockedScripts = 6
     /// Seconds after which no batch is begun once something was found: a subject that is silent takes long for each
     /// script.
     private var longestSearch: TimeInterval { max(15, Double(scripts) * 0.04) }
@@ -77,7 +79,7 @@ struct ScriptSearch: Sendable {
 
     /// A right subject on a busy machine is looked at as long as one on an idle machine.
     private func hasFoundNothing(_ result: Result, _ blocked: Int) -> Bool {
-        result.findings.isEmpty && blocked == 0
+        result.findings.isEmpty && blocked <= Self.fewBlockedScripts
     }
 
     // MARK: In haste

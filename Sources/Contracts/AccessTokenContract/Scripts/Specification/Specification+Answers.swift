@@ -104,7 +104,8 @@ extension Specification {
             return (hasExpired ? "C6" : "C2", "not to get an expired token")
         }
         if !token.isPossible { return ("T2", "to get the newest token") }
-        if call.isForced, token.knownAt < call.calledAt, !call.mayFail { return ("I6", "to get a new token") }
+        let mayFail = facts.calls[call.number]?.mayFail ?? call.mayFail
+        if call.isForced, token.knownAt < call.calledAt, !mayFail { return ("I6", "to get a new token") }
         return nil
     }
 
@@ -117,8 +118,10 @@ extension Specification {
         let who = "caller \(call.number)"
         let mapped = errors(error)
         let own = moments.compactMap { $0.calls[call.number] }
+        // A load may have failed it before a sign-in in the same step, which answers only those who still wait.
+        let mayFail = own.contains(where: \.mayFail)
         if call.isCancelled || own.contains(where: \.isCancelled) {
-            if !(mapped is CancellationError), moments.allSatisfy(\.isSignedIn), !call.mayFail {
+            if !(mapped is CancellationError), moments.allSatisfy(\.isSignedIn), !mayFail {
                 unconventional("X5", "\(who) to get CancellationError", error.inReports)
             }
             return
@@ -130,7 +133,7 @@ extension Specification {
             return
         }
         if moments.contains(where: { !$0.isSignedIn }) {
-            if mapped as? AccessTokenError != .signedOut, !call.mayFail {
+            if mapped as? AccessTokenError != .signedOut, !mayFail {
                 unconventional("O5", "\(who) to get AccessTokenError.signedOut", error.inReports)
             }
             return
