@@ -20,14 +20,12 @@ import Foundation
 struct ExchangeLine: Sendable {
     /// Loads and people take turns, so that neither is behind a thousand of the other.
     enum Kind: CaseIterable, Sendable {
-        /// A load that had its turn, and whose grant was too old by then; it comes before all others.
+        /// A load that had its turn, and whose grant was too old by then; it comes before all other loads.
         case returning
         /// Of a load, which may be one of thousands.
         case renewal
         /// A login, for which a person waits.
         case other
-
-        fileprivate var otherOne: Kind { self == .renewal ? .other : .renewal }
     }
 
     enum Step: Equatable, Sendable {
@@ -164,9 +162,10 @@ struct ExchangeLine: Sendable {
     }
 
     private mutating func removeFirst() -> Int? {
-        for kind in [.returning, lastKind.otherOne, lastKind] {
+        let loads = [Kind.returning, .renewal]
+        for kind in lastKind == .other ? loads + [.other] : [.other] + loads {
             guard let number = waiters[kind]?.removeFirst() else { continue }
-            if kind != .returning { lastKind = kind }
+            lastKind = kind
             return number
         }
         return nil

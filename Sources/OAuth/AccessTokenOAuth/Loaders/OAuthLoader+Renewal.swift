@@ -64,13 +64,14 @@ extension OAuthLoader {
         }
         var kind = ExchangeLine.Kind.renewal
         while true {
-            let begin = exchange.clock.now
             let grant = try await makeGrant()
+            let made = exchange.clock.now
+            let turn = try await gate.turn(kind)
             // A sign-out has ended the session meanwhile.
             try Task.checkCancellation()
-            let turn = try await gate.turn(kind)
-            // A server may take an assertion for a minute only.
-            if exchange.clock.now.timeIntervalSince(begin) <= exchange.deadline / 2 {
+            // A server may take an assertion for a minute only. The second one is sent in any case: no load makes grants
+            // for ever.
+            if kind == .returning || exchange.clock.now.timeIntervalSince(made) <= exchange.deadline / 2 {
                 return Means(turn: turn, grant: grant)
             }
             turn.end()

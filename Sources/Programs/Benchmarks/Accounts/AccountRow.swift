@@ -46,7 +46,7 @@ struct AccountRow: Sendable {
     ///
     /// - Parameter server: a process of its own: neither its memory nor its threads count.
     static func run(_ accounts: Int, at server: AccountServer) async throws -> AccountRow {
-        let endpoint = TokenEndpoint(server.url, authentication: .none(clientID: "benchmarks"))
+        let endpoint = TokenEndpoint(server.url, authentication: .none(clientID: "benchmarks"), deadline: 3600)
         let stores = (0..<accounts).map { TimedStore(refreshToken: "RT\($0)") }
         let policy = AccessTokenPolicy(loadDeadline: nil)
         let services = AccessTokenAccounts<Int, AsyncAccessTokenService>(idleLimit: 600) { account in

@@ -169,7 +169,8 @@ struct ExchangeGateTests {
             let endpoint = try endpoint(server, limit: 1)
             let client = AsyncAccessTokenService(
                 loader: OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore(), grant: .clientCredentials()),
-                policy: .withoutLoadDeadline
+                policy: .withoutLoadDeadline,
+                clock: clock
             )
             let exchange = TokenExchange(endpoint) { .refreshToken(try await client.token().value) }
             let users = (1...8).map { _ in
@@ -206,6 +207,50 @@ struct ExchangeGateTests {
             #expect(server.requests.map { $0.body.contains("refresh_token=G2&") } == [true])
             try await others[1].value.end()
             #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
+    /// The time of the making is not the grant's age.
+    @Test func `sends a grant that takes longer to make than it may stand in line`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let made = Count()
+            let exchange = TokenExchange(endpoint) {
+                made.increase()
+                clock.advance(by: endpoint.deadline * 0.6)
+                return .clientCredentials()
+            }
+            let load = Task { try await OAuthLoader(exchange, store: MemoryCredentialStore()).load(replacing: nil) }
+            #expect(try await load.valueInTime.value == "A1")
+            #expect(made.value == 1)
+        }
+    }
+
+    @Test func `makes no third grant, however long the second one has stood in line`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let made = Count()
+            let exchange = TokenExchange(endpoint) {
+                made.increase()
+                return .refreshToken("G\(made.value)")
+            }
+            let load = Task { try await OAuthLoader(exchange, store: MemoryCredentialStore()).load(replacing: nil) }
+            await yieldUntil { endpoint.gate.waiting == 1 }
+            let other = await waiter(at: endpoint.gate)
+            func growOld() {
+                clock.advance(by: endpoint.deadline / 2 + 1)
+                endpoint.gate.answered(200, retryAfter: nil, of: endpoint.gate.volley)
+            }
+            growOld()
+            turn.end()
+            let otherTurn = try await other.value
+            await yieldUntil { endpoint.gate.waiting == 1 }
+            growOld()
+            otherTurn.end()
+            #expect(try await load.valueInTime.value == "A1")
+            #expect(made.value == 2)
+            #expect(server.requests.map { $0.body.contains("refresh_token=G2&") } == [true])
         }
     }
 

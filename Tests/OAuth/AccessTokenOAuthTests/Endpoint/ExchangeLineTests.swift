@@ -175,11 +175,11 @@ struct ExchangeLineTests {
             ]
         ),
         Row(
-            "lets those in first who come back, and a person and a load by turns after them",
+            "lets loads that come back in before other loads, and by turns with people",
             1,
             [
                 (.load(1), "1"), (.load(2), ""), (.person(3), ""), (.person(4), ""), (.returning(5), ""),
-                (.returning(6), ""), (.answer, "5"), (.answer, "6"), (.answer, "3"), (.answer, "2"), (.answer, "4"),
+                (.returning(6), ""), (.answer, "3"), (.answer, "5"), (.answer, "4"), (.answer, "6"), (.answer, "2"),
             ]
         ),
         Row(
