@@ -40,6 +40,9 @@ final class HTTPExchange: NSObject, Sendable {
         var connection = Connection.unused
     }
 
+    /// The parts in which the time of an exchange is counted.
+    private static let parts = 4
+
     let challengeHandler: URLAuthenticationChallengeHandler?
     private let request: URLRequest
     private let bodyLimit: Int
@@ -65,15 +68,31 @@ final class HTTPExchange: NSObject, Sendable {
     ///
     /// - Parameter clock: counts the configuration's `timeoutIntervalForResource`, which `URLSession` on Linux ignores.
     func start(over connections: HTTPConnections, by clock: any AccessTokenClock = SystemClock()) {
-        let timer = clock.schedule(after: connections.timeLimit) { [weak self] in
-            self?.leave(with: URLError(.timedOut))
+        guard count(Self.parts, of: connections.timeLimit / Double(Self.parts), by: clock) else { return }
+        connections.gate.enter { place in self.send(over: connections, at: place) }
+    }
+
+    /// Leaves after so many parts of the time.
+    ///
+    /// A process that was stopped, as an app in the background is, has its timers fire before it reads what has come
+    /// meanwhile. Counted in parts, the stop costs one of them, and the reply is read in the next one.
+    ///
+    /// - Returns: whether the caller still waits.
+    @discardableResult
+    private func count(_ parts: Int, of seconds: TimeInterval, by clock: any AccessTokenClock) -> Bool {
+        let timer = clock.schedule(after: seconds) { [weak self] in
+            if parts > 1 {
+                self?.count(parts - 1, of: seconds, by: clock)
+            } else {
+                self?.leave(with: URLError(.timedOut))
+            }
         }
         let isWanted = state.withLock { state in
             state.wait?.timer = timer
             return state.wait != nil
         }
-        guard isWanted else { return timer.cancel() }
-        connections.gate.enter { place in self.send(over: connections, at: place) }
+        if !isWanted { timer.cancel() }
+        return isWanted
     }
 
     private func send(over connections: HTTPConnections, at place: ConnectionGate.Place) {
