@@ -8,15 +8,9 @@ extension OAuthLoader {
     /// The store's exclusion lasts as long as the exchange, and the caller waits for as long as the exchange's
     /// deadline. Both begin when the load has its turn at the endpoint; a grant is made before.
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
-        var machine = machine(replacing: old)
+        let machine = machine(replacing: old)
         guard let gate = exchange.gate else { return try await load(machine, with: Means()) }
-        if !exchange.hasGrant, let turn = gate.turnAtOnce() {
-            do {
-                return try await load(machine, with: Means(turn: turn))
-            } catch let needed as MeansNeeded {
-                machine = needed.machine
-            }
-        }
+        if !exchange.hasGrant, let turn = gate.turnAtOnce() { return try await load(machine, with: Means(turn: turn)) }
         while let need = try await needByLook(replacing: old) {
             guard try await memory.places.take(exchange.key) else { continue }
             defer { memory.places.leave(exchange.key) }
@@ -52,14 +46,15 @@ extension OAuthLoader {
             var machine = self.machine(replacing: old)
             // A copy: nothing is decided here.
             var known = self.memory.withLock { $0 }
-            return Need(of: machine.entered(record, &known, at: self.exchange.clock.now), by: machine)
+            return Need(of: machine.entered(record, &known, at: self.exchange.clock.now), by: machine, record)
         }
     }
 
-    /// Waits for a turn, and makes the grant before: it may be made of a token of the same endpoint, and all turns could
-    /// be taken by loads that wait for one more.
+    /// Waits for a turn, and makes the grant before.
+    ///
+    /// It may be made of a token of the same endpoint, and all turns could be taken by loads that wait for one more.
     private func means(for need: Need, at gate: ExchangeGate) async throws -> Means {
-        guard need == .grant, let makeGrant = exchange.makeGrant else {
+        guard case .grant(let credential) = need, let makeGrant = exchange.makeGrant else {
             return Means(turn: try await gate.turn(.renewal))
         }
         var kind = ExchangeLine.Kind.renewal
@@ -69,10 +64,10 @@ extension OAuthLoader {
             let turn = try await gate.turn(kind)
             // A sign-out has ended the session meanwhile.
             try Task.checkCancellation()
-            // A server may take an assertion for a minute only. The second one is sent in any case: no load makes grants
-            // for ever.
+            // A server may take an assertion for a minute only. The second one is sent in any case: no load makes
+            // grants for ever.
             if kind == .returning || exchange.clock.now.timeIntervalSince(made) <= exchange.deadline / 2 {
-                return Means(turn: turn, grant: grant)
+                return Means(turn: turn, grant: (grant, made: credential))
             }
             turn.end()
             kind = .returning
@@ -166,7 +161,7 @@ extension OAuthLoader {
             answer = await self.answer(to: .renewal(credential, refreshToken: refreshToken), renewing: credential)
         case .sendGrant:
             guard let grant = load.grant else { return .keep }
-            answer = await self.answer(to: .grant(grant), renewing: record?.credential)
+            answer = await self.answer(to: .grant(grant.grant), renewing: record?.credential)
         }
         let present: CredentialRecord? = if case .failed(_, .refused) = answer { try? await store.load() } else { nil }
         let then = exchange.clock.now
@@ -222,22 +217,25 @@ extension OAuthLoader {
 }
 
 /// What a load needs before it sends.
-private enum Need: Sendable {
+private enum Need: Equatable, Sendable {
     case turn
-    /// A grant, and a turn.
-    case grant
+    /// A grant, and a turn; a grant for another credential may be one for another user.
+    case grant(Credential?)
 
-    /// What comes after a look, if that is to send something.
-    init?(of action: RenewalStateMachine.InsideAction, by machine: RenewalStateMachine) {
+    /// What comes after a look at a record, if that is to send something.
+    init?(of action: RenewalStateMachine.InsideAction, by machine: RenewalStateMachine, _ record: CredentialRecord?) {
         guard machine.isSending else { return nil }
-        if case .sendGrant = action { self = .grant } else { self = .turn }
+        if case .sendGrant = action { self = .grant(record?.credential.noting(nil)) } else { self = .turn }
     }
 }
 
 /// What a load has of it.
 private struct Means: Sendable {
+    /// A grant, and the credential that was in the store when it was made.
+    typealias Grant = (grant: TokenGrant, made: Credential?)
+
     var turn: ExchangeGate.Turn?
-    var grant: TokenGrant?
+    var grant: Grant?
 }
 
 /// A load would exchange something, and lacks what that needs.
@@ -252,10 +250,10 @@ private final class RunningLoad: Sendable {
     private let machine: Locked<RenewalStateMachine>
     private let memory: SharedLoaderMemory
     private let mayRenew: Bool
-    let grant: TokenGrant?
+    let grant: Means.Grant?
     private let need = Locked<Need?>(nil)
 
-    init(_ machine: RenewalStateMachine, _ memory: SharedLoaderMemory, mayRenew: Bool, _ grant: TokenGrant?) {
+    init(_ machine: RenewalStateMachine, _ memory: SharedLoaderMemory, mayRenew: Bool, _ grant: Means.Grant?) {
         self.machine = Locked(machine)
         self.memory = memory
         self.mayRenew = mayRenew
@@ -278,13 +276,21 @@ private final class RunningLoad: Sendable {
         decide { machine, memory -> RenewalStateMachine.InsideAction? in
             var (next, nextMemory) = (machine, memory)
             let action = next.entered(record, &nextMemory, at: now)
-            let need = Need(of: action, by: next)
-            guard need == nil || (need == .turn ? mayRenew : grant != nil) else {
+            let need = Need(of: action, by: next, record)
+            guard has(need) else {
                 self.need.withLock { $0 = need }
                 return nil
             }
             (machine, memory) = (next, nextMemory)
             return action
+        }
+    }
+
+    private func has(_ need: Need?) -> Bool {
+        switch need {
+        case nil: true
+        case .turn: mayRenew
+        case .grant(let credential): grant.map { $0.made == credential } ?? false
         }
     }
 }

@@ -58,8 +58,8 @@ public struct TokenExchange: Sendable {
     ///     Token (RFC 7523). Its error reaches the caller unchanged, and nothing is sent; nor is it, with
     ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes first. It is made before the load has
     ///     its turn at the endpoint and the store, so it may ask another service of the same endpoint, and may be made
-    ///     in vain. A grant that has waited in line for longer than half of the deadline is made again: it is sent when
-    ///     it is as old as one and a half deadlines at most.
+    ///     in vain. It is made once more if it has waited in line for longer than half of the deadline, and again if
+    ///     another credential is in the store by then.
     public init(
         _ endpoint: TokenEndpoint,
         parameters: KeyValuePairs<String, String> = [:],

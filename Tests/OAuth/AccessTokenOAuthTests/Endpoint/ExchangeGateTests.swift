@@ -39,6 +39,16 @@ struct ExchangeGateTests {
         return endpoint
     }
 
+    /// An exchange whose grants are numbered, and how many it has made.
+    private func numberedGrants(at endpoint: TokenEndpoint) -> (exchange: TokenExchange, made: Count) {
+        let made = Count()
+        let exchange = TokenExchange(endpoint) {
+            made.increase()
+            return .refreshToken("G\(made.value)")
+        }
+        return (exchange, made)
+    }
+
     // MARK: Turns
 
     @Test func `lets the next one in when a turn ends or is forgotten, once for each`() async throws {
@@ -188,11 +198,7 @@ struct ExchangeGateTests {
         try await withServer(ScriptedServer.rotating) { server in
             let endpoint = try endpoint(server, limit: 1)
             let turn = try #require(endpoint.gate.turnAtOnce())
-            let made = Count()
-            let exchange = TokenExchange(endpoint) {
-                made.increase()
-                return .refreshToken("G\(made.value)")
-            }
+            let (exchange, made) = numberedGrants(at: endpoint)
             let load = Task { try await OAuthLoader(exchange, store: MemoryCredentialStore()).load(replacing: nil) }
             await yieldUntil { endpoint.gate.waiting == 1 }
             let others = [await waiter(at: endpoint.gate), await waiter(at: endpoint.gate)]
@@ -230,11 +236,7 @@ struct ExchangeGateTests {
         try await withServer(ScriptedServer.rotating) { server in
             let endpoint = try endpoint(server, limit: 1)
             let turn = try #require(endpoint.gate.turnAtOnce())
-            let made = Count()
-            let exchange = TokenExchange(endpoint) {
-                made.increase()
-                return .refreshToken("G\(made.value)")
-            }
+            let (exchange, made) = numberedGrants(at: endpoint)
             let load = Task { try await OAuthLoader(exchange, store: MemoryCredentialStore()).load(replacing: nil) }
             await yieldUntil { endpoint.gate.waiting == 1 }
             let other = await waiter(at: endpoint.gate)
@@ -251,6 +253,25 @@ struct ExchangeGateTests {
             #expect(try await load.valueInTime.value == "A1")
             #expect(made.value == 2)
             #expect(server.requests.map { $0.body.contains("refresh_token=G2&") } == [true])
+        }
+    }
+
+    @Test func `sends no grant that was made before another user signed in`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let user = Locked("X")
+            let exchange = TokenExchange(endpoint) { .refreshToken(user.withLock { $0 }) }
+            let store = MemoryCredentialStore()
+            let load = Task { try await OAuthLoader(exchange, store: store).load(replacing: nil) }
+            await yieldUntil { endpoint.gate.waiting == 1 }
+            user.withLock { $0 = "Y" }
+            let expired = AccessToken(value: "Y0", expiration: clock.now - 1)
+            try await store.update { _ in .replace(Credential(accessToken: expired, refreshToken: nil)) }
+            turn.end()
+            #expect(try await load.value.value == "A1")
+            #expect(server.requests.map { $0.body.contains("refresh_token=Y&") } == [true])
+            #expect(endpoint.gate.inFlight == 0)
         }
     }
 
