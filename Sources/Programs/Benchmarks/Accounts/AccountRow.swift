@@ -22,12 +22,16 @@ struct AccountRow: Sendable {
     let memory: Int?
     let threads: Int?
 
-    /// Whether each account was served, and by one request.
+    /// Whether each account was served, by one request, and for how much memory.
     var targets: [(isMet: Bool, text: String)] {
-        [
+        var targets = [
             (served == accounts, "all of \(accounts) are served: \(served)"),
             (requests <= accounts, "\(accounts) requests at most: \(requests)"),
         ]
+        if accounts == 60_000, let memory {
+            targets.append((memory >> 20 <= 238, "238 MB for \(accounts) accounts at most: \(memory >> 20)"))
+        }
+        return targets
     }
 
     static func text(of rows: [AccountRow]) -> String {
