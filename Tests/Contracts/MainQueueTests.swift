@@ -13,7 +13,11 @@ struct MainQueueTests {
                 pending.handlers.withLock { $0.append(handler) }
                 DispatchQueue.main.async {
                     // The main queue is busy, as while views are drawn: the suite must not take that for rest.
-                    Thread.sleep(forTimeInterval: 0.01)
+                    let turn = DispatchSemaphore(value: 0)
+                    for _ in 0..<1000 {
+                        DispatchQueue.global().async { turn.signal() }
+                        turn.wait()
+                    }
                     fixture.loader.load(replacing: nil) { pending.answer($0) }
                 }
             }
