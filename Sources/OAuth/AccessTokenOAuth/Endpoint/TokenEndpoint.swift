@@ -15,10 +15,10 @@ public import FoundationNetworking
 /// To keep a session alive use an ``OAuthLoader``, which saves what the server rotates; this is for the first exchange
 /// of a session, and for grants that leave nothing to save.
 ///
-/// **Concurrency** Can be used from any thread; each exchange is a connection of its own. Make one endpoint, and give it
-/// to the loaders of all accounts: its copies share one line. Fifty exchanges are in flight at most, and the others wait
-/// for their turn; the deadline of an exchange begins when it has its turn. A 429 or a 503 with `Retry-After` has all
-/// of them wait for that long.
+/// **Concurrency** Can be used from any thread; each exchange is a connection of its own. Make one endpoint, and give
+/// it to the loaders of all accounts: its copies share one line. Fifty exchanges are in flight at most, and the others
+/// wait for their turn; the deadline of an exchange begins when it has its turn. A 429 or a 503 with `Retry-After` has
+/// all of them wait for that long.
 ///
 /// **Cancellation** Of a call that waits for its turn: `CancellationError`. A request that was sent may have spent the
 /// refresh token, and is seen through.
@@ -42,8 +42,8 @@ public struct TokenEndpoint: Sendable {
 
     /// How many seconds a caller waits for a reply.
     ///
-    /// The exchange is not cancelled then. It ends by itself after four times as long. A caller whose exchange waits for
-    /// its turn is told, after as many seconds in which the server has answered nobody, that it is unreachable.
+    /// The exchange is not cancelled then. It ends by itself after four times as long. A caller whose exchange waits
+    /// for its turn is told, after as many seconds in which the server has answered nobody, that it is unreachable.
     public let deadline: TimeInterval
 
     /// Seconds after which the connection ends, also if the server trickles: no reply can come any more.
@@ -186,7 +186,9 @@ public struct TokenEndpoint: Sendable {
         try reply.get()
     }
 
-    /// Sends a grant, for a caller that has a turn; the exchange ends with its reply, also when no caller waits any more.
+    /// Sends a grant, for a caller that has a turn.
+    ///
+    /// The exchange ends with its reply, also when no caller waits any more.
     func send(_ grant: TokenGrant, settling exchange: OutstandingExchange<TokenReply>) async throws {
         // A login that polls too often says nothing about the exchanges of others.
         let isOfLine = grant.type != TokenGrant.deviceCodeType

@@ -139,8 +139,9 @@ extension Facts {
         var isShort = false
         /// It lives shorter than any window: when its successor is loaded is left open.
         var isBrief = false
-        /// It came expired, or came again, or while time passed, or the clock was set back: good services differ in what
-        /// they do with it, or nobody can say what is right.
+        /// It came expired, or came again, or while time passed, or the clock was set back.
+        ///
+        /// Good services differ in what they do with it, or nobody can say what is right.
         var isOdd = false
         /// The clause by which it must be handed out while it is usable; `nil` if it may be.
         var sure: String?

@@ -14,8 +14,8 @@ extension Specification {
         judgeDelivery(call, onQueue: onQueue, insideCall: insideCall)
         let moments = moments.compactMap { moment -> Facts? in
             if moment.calls[number] != nil { return moment }
-            // The caller called in a handler that changes the session, before the change or after it; or at some time of
-            // those that have passed.
+            // The caller called in a handler that changes the session, before the change or after it. Or it called at
+            // some time of those that have passed.
             guard facts.isChanging || passing > 0 else { return nil }
             var moment = moment
             moment.calls[number] = call
