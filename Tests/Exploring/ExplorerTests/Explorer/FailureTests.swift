@@ -76,6 +76,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault(name: "a check that waits for another thread", kind: .escape) { run in
             run.operation("first") {}
             run.invariant("is elsewhere") {
+                // In real time on purpose, as below: that is what the explorer must notice.
                 try await Task.sleep(for: .milliseconds(50))
                 return true
             }
