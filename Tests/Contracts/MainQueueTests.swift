@@ -14,7 +14,7 @@ struct MainQueueTests {
                 DispatchQueue.main.async {
                     // The main queue is busy, as while views are drawn: the suite must not take that for rest.
                     let turn = DispatchSemaphore(value: 0)
-                    for _ in 0..<1000 {
+                    for _ in 0..<200 {
                         DispatchQueue.global().async { turn.signal() }
                         turn.wait()
                     }

@@ -142,7 +142,7 @@ final class FileStoreKillTests {
     /// After four deadlines an exchange ends that has had no reply.
     @Test func `wait for one that is stopped for longer than four deadlines, with the reply in its hands`() async throws
     {
-        try await withSlowReply(0.1) { (_, first) async throws in
+        try await withSlowReply(1) { (_, first) async throws in
             first.send(SIGSTOP)
             let other = try Worker(
                 "load",

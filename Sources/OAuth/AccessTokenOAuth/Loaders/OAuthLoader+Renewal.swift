@@ -25,7 +25,7 @@ extension OAuthLoader {
         beginningWith need: Need?
     ) async throws -> AccessToken {
         var (machine, need) = (machine, need)
-        while true {
+        for _ in 1...RenewalStateMachine.mostLooks {
             let means = if let need { try await means(for: need, at: gate) } else { Means() }
             do {
                 return try await load(machine, with: means)
@@ -33,6 +33,8 @@ extension OAuthLoader {
                 (machine, need) = (needed.machine, needed.need)
             }
         }
+        // Another user is in the store each time.
+        throw CredentialStoreError.busy
     }
 
     /// What a load would need, by a look at the store from outside; `nil` if it would send nothing.
@@ -54,7 +56,7 @@ extension OAuthLoader {
     ///
     /// It may be made of a token of the same endpoint, and all turns could be taken by loads that wait for one more.
     private func means(for need: Need, at gate: ExchangeGate) async throws -> Means {
-        guard case .grant(let credential) = need, let makeGrant = exchange.makeGrant else {
+        guard case .grant(let session) = need, let makeGrant = exchange.makeGrant else {
             return Means(turn: try await gate.turn(.renewal))
         }
         var kind = ExchangeLine.Kind.renewal
@@ -67,7 +69,7 @@ extension OAuthLoader {
             // A server may take an assertion for a minute only. The second one is sent in any case: no load makes
             // grants for ever.
             if kind == .returning || exchange.clock.now.timeIntervalSince(made) <= exchange.deadline / 2 {
-                return Means(turn: turn, grant: (grant, made: credential))
+                return Means(turn: turn, grant: (grant, session))
             }
             turn.end()
             kind = .returning
@@ -217,22 +219,38 @@ extension OAuthLoader {
 }
 
 /// What a load needs before it sends.
-private enum Need: Equatable, Sendable {
+private enum Need: Sendable {
     case turn
-    /// A grant, and a turn; a grant for another credential may be one for another user.
-    case grant(Credential?)
+    /// A grant, and a turn; a grant for another session may be one for another user.
+    case grant(SessionMark)
 
     /// What comes after a look at a record, if that is to send something.
     init?(of action: RenewalStateMachine.InsideAction, by machine: RenewalStateMachine, _ record: CredentialRecord?) {
         guard machine.isSending else { return nil }
-        if case .sendGrant = action { self = .grant(record?.credential.noting(nil)) } else { self = .turn }
+        if case .sendGrant = action { self = .grant(SessionMark(record?.credential)) } else { self = .turn }
+    }
+}
+
+/// What tells one session in a store from another.
+///
+/// Not the whole credential: what a store makes of a date need not be equal to the last digit, and a loader with another
+/// key writes its token into the same session.
+private struct SessionMark: Equatable, Sendable {
+    private let subject: String?
+    private let refreshToken: String?
+    private let accessToken: String?
+
+    init(_ credential: Credential?) {
+        subject = credential?.subject
+        refreshToken = credential?.refreshToken
+        accessToken = credential?.accessToken?.value
     }
 }
 
 /// What a load has of it.
 private struct Means: Sendable {
-    /// A grant, and the credential that was in the store when it was made.
-    typealias Grant = (grant: TokenGrant, made: Credential?)
+    /// A grant, and the session that was in the store when it was made.
+    typealias Grant = (grant: TokenGrant, session: SessionMark)
 
     var turn: ExchangeGate.Turn?
     var grant: Grant?
@@ -290,7 +308,7 @@ private final class RunningLoad: Sendable {
         switch need {
         case nil: true
         case .turn: mayRenew
-        case .grant(let credential): grant.map { $0.made == credential } ?? false
+        case .grant(let session): grant?.session == session
         }
     }
 }

@@ -59,7 +59,7 @@ public struct TokenExchange: Sendable {
     ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes first. It is made before the load has
     ///     its turn at the endpoint and the store, so it may ask another service of the same endpoint, and may be made
     ///     in vain. It is made once more if it has waited in line for longer than half of the deadline, and again if
-    ///     another credential is in the store by then.
+    ///     another session is in the store by then.
     public init(
         _ endpoint: TokenEndpoint,
         parameters: KeyValuePairs<String, String> = [:],

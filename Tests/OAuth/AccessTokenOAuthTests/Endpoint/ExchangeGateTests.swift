@@ -275,6 +275,43 @@ struct ExchangeGateTests {
         }
     }
 
+    /// PostgreSQL counts dates from the age of a row, so that they differ with each look.
+    @Test func `sends a grant although its store makes other dates of a record at each look`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let (exchange, made) = numberedGrants(at: endpoint)
+            let looks = Count()
+            let store = ChangingStore { [clock] in
+                looks.increase()
+                let dated = clock.now.addingTimeInterval(-60 + Double(looks.value) / 1000)
+                return Credential(
+                    accessToken: AccessToken(value: "A0", expiration: dated),
+                    refreshToken: nil,
+                    obtained: dated
+                )
+            }
+            let load = Task { try await OAuthLoader(exchange, store: store).load(replacing: nil) }
+            #expect(try await load.valueInTime.value == "A1")
+            #expect(made.value == 1)
+        }
+    }
+
+    @Test func `makes no grants for ever where the store has another user at each look`() async throws {
+        try await withServer(replying: 500) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let (exchange, _) = numberedGrants(at: endpoint)
+            let looks = Count()
+            let store = ChangingStore {
+                looks.increase()
+                return Credential(refreshToken: nil, subject: "user \(looks.value)")
+            }
+            let load = Task { try await OAuthLoader(exchange, store: store).load(replacing: nil) }
+            await #expect(throws: CredentialStoreError.busy) { try await load.valueInTime }
+            #expect(server.requests.isEmpty)
+            #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
     @Test func `sends no grant for a load that was cancelled while the grant was made`() async throws {
         try await withServer(ScriptedServer.rotating) { server in
             let endpoint = try endpoint(server, limit: 1)
@@ -509,5 +546,25 @@ struct ExchangeGateTests {
         #expect(server.tally.tokenRequests > accounts)
         #expect(server.tally.tokenRequests <= accounts + (2 * limit + 1) + (limit + 1))
         #expect(endpoint.gate.inFlight == 0)
+    }
+}
+
+/// Has another credential at each look, until one is written.
+private final class ChangingStore: CredentialStore {
+    private let base = MemoryCredentialStore()
+    private let next: @Sendable () -> Credential
+
+    init(_ next: @escaping @Sendable () -> Credential) { self.next = next }
+
+    var takeOverDelay: TimeInterval { base.takeOverDelay }
+
+    func load() async throws -> CredentialRecord? {
+        try await base.load() ?? CredentialRecord(credential: next(), version: 1)
+    }
+
+    func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
+        try await base.update { [next] record in
+            try await body(record ?? CredentialRecord(credential: next(), version: 1))
+        }
     }
 }
