@@ -53,6 +53,31 @@ struct PostgresCredentialStoreTests {
         #expect(report.rows.count { if case .skipped = $0.outcome { true } else { false } } == 0)
     }
 
+    /// Dates are counted from the age of the row, and so they differ with each look.
+    @Test func `is seen to have the same session at each look, for which a grant is made once`() async throws {
+        let server = try RotatingAuthorizationServer()
+        defer { server.stop() }
+        let dated = Date.now.addingTimeInterval(-60)
+        let expired = AccessToken(value: "A0", expiration: dated)
+        let store = database.store()
+        try await store.update { _ in
+            .replace(Credential(accessToken: expired, refreshToken: nil, obtained: dated))
+        }
+        let made = Locked(0)
+        let endpoint = TokenEndpoint(
+            server.tokenEndpoint,
+            authentication: .none(clientID: RotatingAuthorizationServer.clientID)
+        )
+        let exchange = TokenExchange(endpoint) {
+            made.withLock { $0 += 1 }
+            return .refreshToken(server.signIn().refreshToken)
+        }
+        let token = try await OAuthLoader(exchange, store: store).load(replacing: expired)
+        #expect(try await store.load()?.credential.accessToken?.value == token.value)
+        #expect(made.withLock { $0 } == 1)
+        #expect(server.tally.tokenRequests == 1)
+    }
+
     // MARK: Beginning
 
     @Test func `fifty openings make the table at once`() async throws {
