@@ -62,7 +62,7 @@ enum FriendsScreen {
         let api = API(authorization: server)
         async let user: Void = log.show("the user") { [try await api.user(bearer: token().value)] }
         async let friends: Void = log.show("the friends") { try await api.friends(bearer: token().value) }
-        while server.exchanges < (guarded ? 1 : 2) { await Task.yield() }
+        await server.waitForHeld(guarded ? 1 : 2)
         if guarded { _ = await joins.first { _ in true } }
         await server.release()
         _ = await (user, friends)

@@ -15,6 +15,15 @@ package final class AuthorizationServer: Sendable {
         var users: (refresh: [String: Int], access: [String: Int]) = ([:], [:])
         /// Answers that are held back, in the order of the requests.
         var held: [@Sendable () -> Void]?
+        /// Who waits until so many answers are held back.
+        var watch: (count: Int, reached: CheckedContinuation<Void, Never>)?
+
+        /// Who watches, if enough answers are held back.
+        mutating func takeWatch() -> CheckedContinuation<Void, Never>? {
+            guard let watch, let held, held.count >= watch.count else { return nil }
+            self.watch = nil
+            return watch.reached
+        }
     }
 
     private let state = Locked(State())
@@ -46,10 +55,11 @@ package final class AuthorizationServer: Sendable {
             if rotates { state.users.refresh[refreshToken] = nil }
             return .success(Self.credential(for: user, in: &state))
         }
-        let isHeld = state.withLock { state in
+        let (isHeld, reached) = state.withLock { state in
             state.held?.append { handler(result) }
-            return state.held != nil
+            return (state.held != nil, state.takeWatch())
         }
+        reached?.resume()
         if !isHeld { DispatchQueue.global().async { handler(result) } }
     }
 
@@ -81,6 +91,17 @@ package final class AuthorizationServer: Sendable {
     /// Holds all answers back, until `release()`.
     package func hold() {
         state.withLock { $0.held = [] }
+    }
+
+    /// Returns when so many requests wait for their answers, which are held back.
+    package func waitForHeld(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let reached = state.withLock { state in
+                state.watch = (count, continuation)
+                return state.takeWatch()
+            }
+            reached?.resume()
+        }
     }
 
     /// Returns when all who were held back have been answered.

@@ -14,6 +14,9 @@ struct FriendsSampleTests {
         for step in Step.allCases {
             #expect(log.count { $0 == step.rawValue } == times, "\(step)")
         }
-        #expect(log.suffix(2).sorted() == ["shows the friends: friend of user 1", "shows the user: user 1"])
+        // Callers that do not wait for each other may end apart: one shows what it got before the other has stored.
+        let shown = ["shows the friends: friend of user 1", "shows the user: user 1"]
+        #expect(log.filter { $0.hasPrefix("shows") }.sorted() == shown)
+        if guarded { #expect(log.suffix(2).sorted() == shown) }
     }
 }
