@@ -5,11 +5,11 @@ import Testing
 
 /// Two processes, a store and a strict server, in every order of their steps up to a length.
 ///
-/// `EVERY_SEQUENCE=long` tries longer ones.
+/// `EVERY_SEQUENCE=long` tries sequences that are four steps longer: some 200 times as many.
 @Suite("Every order in which two processes can renew one credential", .timeLimit(.minutes(10)))
 struct EveryRenewalTests {
     private static let isLong = ProcessInfo.processInfo.environment["EVERY_SEQUENCE"] == "long"
-    private static func length(_ usual: Int) -> Int { isLong ? usual + 3 : usual }
+    private static func length(_ usual: Int) -> Int { isLong ? usual + 4 : usual }
 
     /// Runs every sequence of steps, and then lets both processes come to an end.
     @discardableResult
@@ -37,33 +37,33 @@ struct EveryRenewalTests {
 
     @Test func `only death ends the exclusion: no refresh token is sent twice, whoever is slow`() {
         let world = World(takeOverDelay: RenewalStateMachine.pause)
-        #expect(explore(world, [.go, .serve, .reply, .passDeadline], length: Self.length(8)) > 100)
+        #expect(explore(world, [.go, .serve, .reply, .passDeadline], length: Self.length(7)) > 100)
     }
 
     @Test func `the store fails at any moment: what was issued is saved later, and never exchanged again`() {
         // A caller that failed tries again at once, and the others wait for longer than that.
         let world = World(takeOverDelay: .infinity)
-        #expect(explore(world, [.go, .serve, .reply, .failSaving], length: Self.length(7)) > 100)
+        #expect(explore(world, [.go, .serve, .reply, .failSaving], length: Self.length(6)) > 100)
     }
 
     @Test func `the exclusion is lost at any moment: the others wait for the reply`() {
         let world = World(takeOverDelay: .infinity)
-        #expect(explore(world, [.go, .serve, .reply, .loseExclusion], length: Self.length(9)) > 100)
+        #expect(explore(world, [.go, .serve, .reply, .loseExclusion], length: Self.length(8)) > 100)
     }
 
     @Test func `a sign-out at any moment is not undone`() {
         let world = World(takeOverDelay: .infinity)
-        #expect(explore(world, [.go, .serve, .reply, .loseExclusion, .signOut], length: Self.length(9)) > 100)
+        #expect(explore(world, [.go, .serve, .reply, .loseExclusion, .signOut], length: Self.length(8)) > 100)
     }
 
     @Test func `a process dies, or a reply is lost, at any moment: the token is sent twice at most`() {
         let world = World(takeOverDelay: RenewalStateMachine.pause, grace: true)
-        #expect(explore(world, [.go, .serve, .reply, .loseReply, .die], length: Self.length(7)) > 100)
+        #expect(explore(world, [.go, .serve, .reply, .loseReply, .die], length: Self.length(6)) > 100)
     }
 
     @Test func `a successor comes back after a pause past all limits: it beats the removal by refusal`() {
         let world = World(takeOverDelay: .infinity)
-        #expect(explore(world, [.go, .serve, .reply, .loseExclusion, .passPatience], length: Self.length(8)) > 100)
+        #expect(explore(world, [.go, .serve, .reply, .loseExclusion, .passPatience], length: Self.length(7)) > 100)
     }
 }
 

@@ -9,19 +9,17 @@ struct SHA256Tests {
         bytes.map { String($0, radix: 16).count == 1 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }.joined()
     }
 
-    /// The examples that NIST publishes for FIPS 180-4; the last is a million letters long.
+    /// The examples that NIST publishes for FIPS 180-4.
     @Test(arguments: [
-        ("", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        ("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
         (
-            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
-        ("a", 1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
     ])
-    func `of the published examples is the published one`(text: String, count: Int, digest: String) {
-        let message = Array(String(repeating: text, count: count).utf8)
-        #expect(hexadecimal(SHA256.digest(message)) == digest)
+    func `of the published examples is the published one`(text: String, digest: String) {
+        #expect(hexadecimal(SHA256.digest(Array(text.utf8))) == digest)
     }
 
     @Test func `makes the challenge of RFC 7636, appendix B`() {
@@ -37,16 +35,15 @@ struct SHA256Tests {
     }
 
     #if os(Linux)
-    @Test func `of ten thousand inputs is what the system's own tool says`() async throws {
+    @Test func `of a thousand inputs is what the system's own tool says`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sha256-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var generator = SeededGenerator(seed: 1)
-        // Every length about the ends of blocks, and others.
-        let messages = (0..<10_000).map { number in
-            (0..<(number < 200 ? number : Int.random(in: 0...300, using: &generator))).map { _ in
-                UInt8.random(in: .min ... .max, using: &generator)
-            }
+        // Every length about the ends of blocks, others, and one whose number of bits has three bytes.
+        let lengths = Array(0..<200) + (200..<999).map { _ in Int.random(in: 0...300, using: &generator) } + [10_000]
+        let messages = lengths.map { length in
+            (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         }
         for (number, message) in messages.enumerated() {
             try Data(message).write(to: folder.appending(path: "\(number)"))
@@ -60,7 +57,7 @@ struct SHA256Tests {
         try await Script.run("/bin/sh", ["-c", command, folder.path])
         let sums = try String(contentsOf: folder.appending(path: "sums"), encoding: .utf8)
         let words = sums.split { " \n".contains($0) }.map(String.init)
-        try #require(words.count == 20_000)
+        try #require(words.count == 2000)
         for (number, message) in messages.enumerated() where words[number * 2] != hexadecimal(SHA256.digest(message)) {
             Issue.record("input \(number) of \(message.count) bytes")
         }
