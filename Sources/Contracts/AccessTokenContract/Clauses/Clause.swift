@@ -5,7 +5,8 @@ public typealias ContractClause = Clause<ContractSubject>
 
 /// One sentence about subjects of a kind, with the scenario that shows whether a subject keeps it.
 ///
-/// A scenario judges the clause's sentence alone. If another step of the scenario fails, the clause is not judged.
+/// A scenario judges the clause's sentence alone. If another step of the scenario fails, the round says nothing. A round
+/// that fails by a known fault is left out; a clause of which no round is left is not judged.
 @dynamicMemberLookup
 public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringConvertible {
     /// What the clause says.
@@ -13,7 +14,8 @@ public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringCon
 
     /// Why the clause is not asked of a subject; `nil` if it is.
     let reasonToSkip: @Sendable (Subject) -> String?
-    let run: @Sendable (Subject, RunConditions) async throws -> Void
+    /// Returns the rounds that were left out, if there were others.
+    let run: @Sendable (Subject, RunConditions) async throws -> [LeftOutRound]
 
     /// The clause's id, such as `S1`.
     public var id: String { wording.id }
@@ -64,6 +66,8 @@ extension Clause where Subject: VerifiedSubject {
         }
         run = { subject, conditions in
             let rounds = rounds(subject.features)
+            var leftOut: [LeftOutRound] = []
+            var first: NotJudged?
             for round in 0..<rounds {
                 let context = RunContext(
                     wording: wording,
@@ -76,11 +80,16 @@ extension Clause where Subject: VerifiedSubject {
                 defer { run.end() }
                 do {
                     try await run.begin()
-                    try await scenario(run)
-                } catch is RoundSkipped {
-                    continue
+                    do { try await scenario(run) } catch let violation as ContractViolation {
+                        throw run.excuse(violation)
+                    }
+                } catch let left as NotJudged where conditions.broken.contains(left.judge) {
+                    leftOut.append(LeftOutRound(context, left))
+                    first = first ?? left
                 }
             }
+            if let first, leftOut.count == rounds { throw first }
+            return leftOut
         }
     }
 }

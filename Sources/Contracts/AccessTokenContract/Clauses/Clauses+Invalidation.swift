@@ -185,7 +185,7 @@ extension ServiceContract {
         ) { run in
             try run.takeForGranted("C5", "I1")
             let rejected: [Step] = [.call, .answer(.token), .pass(.freshness), .call, .reject(.current), .call]
-            try await run.play([Script(.ahead, rejected + [.answer(.identicalToken), .answer(.identicalToken)])])
+            try await run.play(Script(.ahead, rejected + [.answer(.identicalToken), .answer(.identicalToken)]))
         },
     ]
 }

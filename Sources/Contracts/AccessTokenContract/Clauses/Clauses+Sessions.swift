@@ -214,7 +214,7 @@ extension ServiceContract {
             skips: { $0.promises.contains("O9") ? nil : "not promised" }
         ) { run in
             try run.takeForGranted("C10", "O2")
-            try await run.play([[.call, .signIn(.expired), .call, .answer(.token), .answer(.token), .call]])
+            try await run.play([.call, .signIn(.expired), .call, .answer(.token), .answer(.token), .call])
         },
     ]
 }

@@ -6,6 +6,10 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Each clause with its outcome, in the contract's order.
     public internal(set) var rows: [(clause: ClauseWording, outcome: ContractOutcome)]
 
+    /// The rounds that were left out of clauses that other rounds have judged: ``notJudgedIDs`` has the clauses of which
+    /// no round is left.
+    public internal(set) var leftOut: [LeftOutRound] = []
+
     /// How many scripts were played; `nil` if none were.
     public internal(set) var scripts: ScriptCount?
 
@@ -34,8 +38,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Whether every clause that was asked was judged, and none was broken; skipped ones do not count, nor does advice.
     public var isKept: Bool { violations.isEmpty && notJudged.isEmpty }
 
-    /// A row for each clause, a line for each reason to skip clauses, a line that counts them, and what was broken in
-    /// full.
+    /// A row for each clause, a line for each reason to skip clauses or to leave out rounds, a line that counts them, and
+    /// what was broken in full.
     public var description: String {
         let asked = rows.filter { !$0.outcome.isSkipped }
         let skipped = rows.filter(\.outcome.isSkipped)
@@ -49,7 +53,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
             \(advice.count) advice, \(skipped.count) skipped
             """
         let worst = violations.sorted { $0.clause.severity > $1.clause.severity }
-        var lines = ["The contract on \(subject)", ""] + table + [""] + skips + [count]
+        var lines = ["The contract on \(subject)", ""] + table + [""] + skips + leftOut.lines + [count]
         if let scripts { lines.append("\(scripts)") }
         lines += worst.map { "\n\($0)" }
         if !advice.isEmpty { lines += ["\nAdvice, and no defects: conventions that the subject does not promise."] }

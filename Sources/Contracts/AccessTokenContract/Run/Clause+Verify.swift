@@ -31,9 +31,6 @@ struct Unjudged: Error {
     let outcome: ContractOutcome
 }
 
-/// A round that another clause, which is known to be broken, leaves nothing to see in.
-struct RoundSkipped: Error {}
-
 /// What the contracts for services and for stores have in common: a kind of subject, and how clauses are run on it.
 package protocol VerifiedSubject: Sendable {
     associatedtype Features: OptionSet & Sendable
@@ -45,24 +42,32 @@ package protocol VerifiedSubject: Sendable {
     var errors: @Sendable (any Error) -> any Error { get }
 }
 
+/// How a clause went, and what was not looked at.
+struct Judgement {
+    var outcome: ContractOutcome
+    /// The step that another clause is to judge, if it ended the run.
+    var left: NotJudged?
+    /// The rounds that say nothing, of a clause that other rounds judge.
+    var leftOut: [LeftOutRound] = []
+}
+
 extension Clause where Subject: VerifiedSubject {
     /// How the clause went; and if a step failed that another clause is to judge, what it was.
-    func judge(_ subject: Subject, _ conditions: RunConditions) async -> (outcome: ContractOutcome, left: NotJudged?) {
-        if let reason = reasonToSkip(subject) { return (.skipped(reason), nil) }
-        return await Lane("scenario").start { () async -> (ContractOutcome, NotJudged?) in
+    func judge(_ subject: Subject, _ conditions: RunConditions) async -> Judgement {
+        if let reason = reasonToSkip(subject) { return Judgement(outcome: .skipped(reason)) }
+        return await Lane("scenario").start { () async -> Judgement in
             do {
-                try await run(subject, conditions)
-                return (.kept, nil)
+                return Judgement(outcome: .kept, leftOut: try await run(subject, conditions))
             } catch let violation as ContractViolation {
-                return (outcome(of: violation, by: subject), nil)
+                return Judgement(outcome: outcome(of: violation, by: subject))
             } catch let left as NotJudged {
-                return (.notJudged(left.reason(broken: conditions.broken)), left)
+                return Judgement(outcome: .notJudged(left.reason(broken: conditions.broken)), left: left)
             } catch is SlowSubject {
                 var patient = conditions
                 (patient.timeLimit, patient.isPatient) = (4 * conditions.timeLimit, true)
                 return await judge(subject, patient)
             } catch let unjudged as Unjudged {
-                return (unjudged.outcome, nil)
+                return Judgement(outcome: unjudged.outcome)
             } catch {
                 // Scenarios throw nothing else.
                 preconditionFailure("\(wording.id) threw \(error)")
@@ -84,8 +89,7 @@ extension Clause where Subject: VerifiedSubject {
     ) async -> ContractReport {
         // On a thread of its own: progress is told also when the subject blocks all those of the pool.
         await Lane("contract").start {
-            var rows: [(clause: ClauseWording, outcome: ContractOutcome)] = []
-            var leftToOthers: [(row: Int, left: NotJudged)] = []
+            var judgements: [Judgement] = []
             var conditions = RunConditions(timeLimit: timeLimit)
             func tell(_ clause: Self, _ outcome: ContractOutcome?) {
                 onProgress?(
@@ -97,27 +101,38 @@ extension Clause where Subject: VerifiedSubject {
                     )
                 )
             }
-            for clause in clauses {
+            func judge(_ clause: Self) async -> Judgement {
                 if clause.reasonToSkip(subject) == nil { tell(clause, nil) }
-                let (outcome, left) =
-                    conditions.broken.contains(essential)
-                    ? (.notJudged("mend \(essential) first"), nil) : await clause.judge(subject, conditions)
-                if case .broken = outcome { conditions.broken.insert(clause.wording.id) }
-                if let left { leftToOthers.append((rows.count, left)) }
-                rows.append((clause.wording, outcome))
-                tell(clause, outcome)
+                let judgement = await clause.judge(subject, conditions)
+                if case .broken = judgement.outcome { conditions.broken.insert(clause.wording.id) }
+                tell(clause, judgement.outcome)
+                return judgement
             }
-            let kept = Set(rows.filter(\.outcome.isKept).map(\.clause.id))
-            for (row, left) in leftToOthers {
-                // If the other clause found nothing, and nothing else is broken, the clause that saw the failure is.
+            for clause in clauses {
+                let isHopeless = conditions.broken.contains(essential)
+                judgements.append(
+                    isHopeless ? Judgement(outcome: .notJudged("mend \(essential) first")) : await judge(clause)
+                )
+            }
+            let kept = Set(zip(clauses, judgements).filter(\.1.outcome.isKept).map(\.0.wording.id))
+            for (row, clause) in clauses.enumerated() {
+                guard let left = judgements[row].left else { continue }
                 if let violation = left.violation, conditions.broken.isEmpty, kept.contains(left.judge) {
-                    rows[row].outcome = clauses[row].outcome(of: violation, by: subject)
-                    tell(clauses[row], rows[row].outcome)
+                    // If the other clause found nothing, and nothing else is broken, the clause that saw the failure is.
+                    judgements[row].outcome = clause.outcome(of: violation, by: subject)
+                    tell(clause, judgements[row].outcome)
+                } else if left.violation != nil, conditions.broken.contains(left.judge) {
+                    // The fault was not known then, and ended the run: now it leaves out a round.
+                    judgements[row] = await judge(clause)
                 } else {
-                    rows[row].outcome = .notJudged(left.reason(broken: conditions.broken))
+                    judgements[row].outcome = .notJudged(left.reason(broken: conditions.broken))
                 }
             }
-            return ContractReport(subject: subject.name, rows: rows)
+            return ContractReport(
+                subject: subject.name,
+                rows: zip(clauses, judgements).map { ($0.wording, $1.outcome) },
+                leftOut: judgements.flatMap(\.leftOut)
+            )
         }.value
     }
 }

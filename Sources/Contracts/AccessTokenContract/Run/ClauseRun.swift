@@ -9,7 +9,10 @@ package final class ClauseRun: ScenarioRun {
     private struct State {
         var callers = 0
         var takenLoads = 0
+        var unaskedLoads = 0
         var wasSilent = false
+        /// Tokens that have ended, and the callers that must not get them.
+        var ended: [(token: EndedToken, callers: [Caller])] = []
     }
 
     package static let usualSetting = ClauseSetting(.plain)
@@ -74,11 +77,33 @@ package final class ClauseRun: ScenarioRun {
     /// Runs steps that are for another clause to judge: if they fail, this one is not judged.
     func given<Value>(_ id: String, _ steps: () async throws -> Value) async throws -> Value {
         try takeForGranted(id)
+        return try await leaving(to: id, steps)
+    }
+
+    /// Runs such steps also if the subject is known to break the other clause: here they may succeed all the same.
+    func leaving<Value>(to id: String, _ steps: () async throws -> Value) async throws -> Value {
         do {
             return try await steps()
         } catch let violation as ContractViolation {
             throw NotJudged(judge: id, violation: violation)
         }
+    }
+
+    package func excuse(_ violation: ContractViolation) -> any Error { faultOfAnEndedToken ?? violation }
+
+    /// A caller got a token after its end: the round says nothing, whenever the answer came.
+    var faultOfAnEndedToken: NotJudged? {
+        for (ended, callers) in state.withLock({ $0.ended }) {
+            for caller in callers where caller.answers.first?.token?.value == ended.token.value {
+                let expected = "\(caller.name) not to get \(log.name(ended.token))"
+                return NotJudged(judge: ended.by.judge, violation: violation(expected, "the caller gets it"))
+            }
+        }
+        return nil
+    }
+
+    func expect(_ callers: [Caller], notToGet ended: EndedToken) {
+        state.withLock { $0.ended.append((ended, callers)) }
     }
 
     /// Ends the run if the subject is known to break a clause without which this one says nothing.
@@ -110,6 +135,12 @@ package final class ClauseRun: ScenarioRun {
     var takenLoads: Int {
         get { state.withLock { $0.takenLoads } }
         set { state.withLock { $0.takenLoads = newValue } }
+    }
+
+    /// How many loads the service had begun by itself when a sign-in had come to rest: the first ones.
+    var unaskedLoads: Int {
+        get { state.withLock { $0.unaskedLoads } }
+        set { state.withLock { $0.unaskedLoads = newValue } }
     }
 
     /// All callers were waited for in vain: who asks for one of them need not wait again.

@@ -23,11 +23,15 @@ package protocol ScenarioRun: AnyObject, Sendable {
     init(_ context: RunContext<Subject>, _ setting: Setting)
     /// Makes what is tried; throws if the subject is put together wrongly.
     func begin() async throws
+    /// What a failed step says: the violation, or that another clause has spoiled the run.
+    func excuse(_ violation: ContractViolation) -> any Error
     /// Lets go of it.
     func end()
 }
 
 extension ScenarioRun {
+    package func excuse(_ violation: ContractViolation) -> any Error { violation }
+
     package var subject: Subject { context.subject }
     package var log: RunLog { context.log }
     var round: Int { context.round }

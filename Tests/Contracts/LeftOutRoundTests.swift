@@ -1,0 +1,127 @@
+import AccessTokenContract
+import BuggyServices
+import Foundation
+import TestSupport
+import Testing
+
+/// Services with a fault of their own, behind which another one stands.
+@Suite("A known fault hides no other", .eightAtATime, .timeLimit(.minutes(10)))
+struct LeftOutRoundTests {
+    @Test func `a round that a known fault spoils is left out, and the others judge the clause`() async throws {
+        let report = await PlantedBugTests.smallSubject(bug: .ignoresExpiration).report(on: "L1", "C6", "S1", "C11")
+        #expect(report.brokenIDs == ["C6"], "\(report)")
+        #expect(report.notJudgedIDs == [], "\(report)")
+        // The callers of four rounds of S1 get the expired token; one round of C11 begins with such a token.
+        #expect(report.leftOut.map(\.clause.id) == ["C11", "S1", "S1", "S1", "S1"], "\(report)")
+        #expect(report.leftOut.allSatisfy { $0.brokenID == "C6" })
+        #expect("\(report)".contains("rounds left out, mend C6 first: C11 (1 of 2), S1 (4 of 14)"), "\(report)")
+        let last = try #require(report.leftOut.last)
+        #expect("\(last)".hasPrefix("S1, round 14 of 14, after: caller"), "\(last)")
+        #expect("\(last)".hasSuffix("gets expired T: mend C6 first"), "\(last)")
+    }
+
+    @Test func `a clause of which no round is left is not judged`() async {
+        let report = await PlantedBugTests.smallSubject(bug: .ignoresExpiration).report(on: "L1", "C6", "C10")
+        #expect(report.notJudgedIDs == ["C10"] && report.leftOut.isEmpty, "\(report)")
+        #expect("\(report)".contains("C10 not judged  mend C6 first"), "\(report)")
+    }
+
+    @Test func `a current token that has expired hides nothing that callers are given`() async {
+        let report = await PlantedBugTests.smallSubject(bug: .expiredTokenIsCurrent)
+            .report(on: "L1", "C6", "C10", "S1", "S2", "S5", "F1")
+        #expect(report.brokenIDs == ["C6"], "\(report)")
+        #expect(report.notJudgedIDs == [] && report.leftOut.isEmpty, "\(report)")
+    }
+
+    @Test func `a storm after a failure breaks the clause about storms`() async {
+        let subject = ContractSubject("a storm") { fixture in
+            @Sendable func load(_ handler: @escaping AccessTokenHandler) {
+                fixture.loader.load(replacing: nil) { result in
+                    if case .failure = result { load(handler) } else { handler(result) }
+                }
+            }
+            return .retrieving { load($0) }
+        }
+        let report = await subject.report(on: "L1", "F1", "F5", timeLimit: 0.2)
+        #expect(report.brokenIDs == ["F1", "F5"], "\(report)")
+    }
+
+    /// More than six callers who wait together do not share a load (S1), and after a failure a load begins that nobody
+    /// waits for (F5).
+    @Test(arguments: [nil, BuggyService.Bug.clearsNewerLoads])
+    func `a load of a new session is looked at also where loads are not always shared`(
+        _ bug: BuggyService.Bug?
+    ) async {
+        let features: ContractFeatures = [.expiry, .invalidation, .signIn, .signOut, .callbackLoader]
+        let subject = ContractSubject("a crowd loads", features: features) { fixture in
+            let service = BuggyService(
+                loader: fixture.loader,
+                policy: fixture.policy,
+                clock: fixture.clock,
+                handlerQueue: fixture.handlerQueue,
+                bug: bug
+            )
+            let waiting = Locked(0)
+            return .retrieving { handler in
+                let isCrowd = waiting.withLock { waiting in
+                    waiting += 1
+                    return waiting > 6
+                }
+                let answered: AccessTokenHandler = { result in
+                    waiting.withLock { $0 -= 1 }
+                    handler(result)
+                    if case .failure = result { service.retrieveToken { _ in } }
+                }
+                if isCrowd {
+                    fixture.loader.load(replacing: nil, then: answered)
+                } else {
+                    service.retrieveToken(then: answered)
+                }
+            } invalidate: { token in
+                service.invalidate(token)
+            } signIn: { token in
+                service.signIn(token)
+            } signOut: {
+                await withCheckedContinuation { done in service.signOut { done.resume() } }
+            }
+        }
+        let report = await subject.report(on: "L1", "F5", "S1", "S5")
+        #expect(report.brokenIDs == ["F5", "S1"] + (bug == nil ? [] : ["S5"]), "\(report)")
+        #expect(report.notJudgedIDs == [], "\(report)")
+    }
+}
+
+@Suite("A service may load before anybody asks", .eightAtATime, .timeLimit(.minutes(10)))
+struct PreloadingTests {
+    /// The small service with a load of its own when it is made, and after each sign-in.
+    @Test(arguments: [false, true])
+    func `and keeps every clause`(alsoAfterSignIn: Bool) async {
+        let features: ContractFeatures = [
+            .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
+            .currentToken, .deliveryQueue, .callbackLoader, .forcedRefresh,
+        ]
+        let subject = ContractSubject("a preloader", features: features) { fixture in
+            let service = BuggyService(
+                loader: fixture.loader,
+                policy: fixture.policy,
+                clock: fixture.clock,
+                handlerQueue: fixture.handlerQueue,
+                bug: nil
+            )
+            service.retrieveToken { _ in }
+            return ContractService.callback(
+                service,
+                refresh: { service.refreshToken(then: $0) },
+                signIn: { token in
+                    service.signIn(token)
+                    if alsoAfterSignIn { service.refreshToken { _ in } }
+                },
+                currentToken: { service.currentToken }
+            )
+        }
+        for _ in 1...runs {
+            let report = await subject.report(scripts: 100)
+            #expect(report.isKept, "\(report)")
+        }
+    }
+}
