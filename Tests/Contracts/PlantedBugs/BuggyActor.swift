@@ -23,8 +23,19 @@ actor BuggyActor {
         /// A cancellation that comes before the wait is lost, and the caller waits for ever.
         case cancelledCallerWaits
         case waitersGetTheLateToken
+        /// There is an `await` between the look at the cache and the look at the task.
+        case looksAtTheCacheFirst
+        /// There is an `await` between the look at the task and the note that a forced refresh has begun one.
+        case refreshLooksFirst
+        /// There is an `await` between the look at the token and the end of that token and its task.
+        case rejectionLooksFirst
         /// The load is cancelled at sign-out, which many a request ignores.
         case signOutTrustsInCancellation
+    }
+
+    /// Whom an `await` too many asks: each call another one, as if it were a file or a request.
+    private actor Ledger {
+        func note() {}
     }
 
     private let bug: Bug?
@@ -45,7 +56,12 @@ actor BuggyActor {
         if isSignedOut { throw AccessTokenError.signedOut }
         if bug == .unguarded { return try await load() }
         if isForced, bug == .refreshJoinsNoOther { shared = nil }
+        if bug == .looksAtTheCacheFirst { await Ledger().note() }
         let isLeader = shared == nil
+        if isForced, isLeader, bug == .refreshLooksFirst {
+            await Ledger().note()
+            shared = Task { try await load() }
+        }
         let task = shared ?? Task { try await load() }
         shared = task
         defer { if isLeader && leaderClears || bug == .everyCallerClears { shared = nil } }
@@ -58,10 +74,12 @@ actor BuggyActor {
         return token
     }
 
-    func invalidate(_ rejected: AccessToken) {
+    func invalidate(_ rejected: AccessToken) async {
         guard current == rejected else { return }
+        let isIdle = shared == nil
+        if bug == .rejectionLooksFirst { await Ledger().note() }
         current = nil
-        if bug == .leaderAndRejectionsClear { shared = nil }
+        if bug == .leaderAndRejectionsClear || bug == .rejectionLooksFirst && isIdle { shared = nil }
     }
 
     func signOut() {

@@ -54,6 +54,15 @@ struct PlantedBugTests {
         .waitersGetTheLateToken: ["O1", "O4", "X1", "R1"], .signOutTrustsInCancellation: ["O1", "O4", "X1", "R1"],
     ]
 
+    /// Bugs that another `await` opens, each with the clause that finds the bug by order, and what that one takes for
+    /// granted.
+    ///
+    /// Other clauses may find the bug by chance.
+    static let awaits: [(bug: BuggyActor.Bug, clause: String, needed: [String])] = [
+        (.looksAtTheCacheFirst, "S2", ["L1", "C1"]), (.rejectionLooksFirst, "I3", ["L1", "S1", "I1"]),
+        (.refreshLooksFirst, "I7", ["L1", "S1", "I6"]),
+    ]
+
     /// Other services, each with all clauses that it breaks.
     static let others: [(subject: ContractSubject, broken: [String])] = [
         (PreloadingRenewer.subject(isRepaired: false), ["C6", "D7"]),
@@ -80,7 +89,28 @@ struct PlantedBugTests {
         }
     }
 
-    @Test(arguments: [nil] + BuggyActor.Bug.allCases)
+    @Test func `each bug of the actor is tried`() {
+        let tried = Set(Self.actorBugs.keys.compactMap(\.self)).union(Self.awaits.map(\.bug))
+        #expect(tried == Set(BuggyActor.Bug.allCases))
+    }
+
+    @Test(arguments: awaits.indices)
+    func `in an actor with one await too many`(_ index: Int) async {
+        let (bug, clause, needed) = Self.awaits[index]
+        for _ in 1...runs {
+            let clauses = ServiceContract.clauses.filter { needed.contains($0.id) || $0.id == clause }
+            let report = await ServiceContract.verify(
+                Self.actorSubject(bug: bug),
+                clauses: clauses,
+                scripts: 0,
+                timeLimit: Self.timeLimit,
+                onProgress: nil
+            )
+            #expect(report.brokenIDs == [clause], "\(report)")
+        }
+    }
+
+    @Test(arguments: [nil] + BuggyActor.Bug.allCases.filter { actorBugs[$0] != nil })
     func `in an actor with a shared task`(_ bug: BuggyActor.Bug?) async {
         for _ in 1...runs {
             let report = await Self.actorSubject(bug: bug).report(timeLimit: Self.timeLimit)

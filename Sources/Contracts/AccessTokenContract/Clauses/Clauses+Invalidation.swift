@@ -42,8 +42,9 @@ extension ServiceContract {
             remedy: "compare the rejected token with the current one, and join a load that is running",
             resembles: "Alamofire #3950: a double refresh",
             needs: .invalidation,
-            // The first round rejects one after the other, the others on eight threads at once.
-            rounds: { _ in 5 }
+            // The first round rejects one after the other, others on eight threads at once, and the last ones in
+            // lockstep.
+            rounds: { 5 + roundsInLockstep($0) }
         ) { run in
             try run.takeForGranted("S1")
             let token = run.token("T1")
@@ -51,9 +52,11 @@ extension ServiceContract {
             if run.round == 0 {
                 for _ in 0..<8 { try await run.invalidate(token) }
                 try await run.calls(8)
-            } else {
+            } else if run.round < 5 {
                 run.log.happened("T1 is rejected eight times")
                 try await run.callsAtOnce(8) { await $0.invalidate?(token) }
+            } else {
+                _ = try await run.callsInLockstep(2, parts: run.round - 4, rejecting: token)
             }
             _ = try await run.given("I1") { try await run.nextLoad() }
             await run.settle()
@@ -119,8 +122,9 @@ extension ServiceContract {
             resembles: "Firebase #15474: 11 refreshes at launch",
             needs: .forcedRefresh,
             setting: ahead,
-            // One after the other; on eight threads at once; beside each kind of load; others beside a forced one.
-            rounds: { 5 + ClauseRun.LoadKind.all($0).count + ClauseRun.TokenEnd.all($0).count }
+            // One after the other; on eight threads at once; beside each kind of load; others beside a forced one; in
+            // lockstep.
+            rounds: { 5 + ClauseRun.LoadKind.all($0).count + ClauseRun.TokenEnd.all($0).count + roundsInLockstep($0) }
         ) { run in
             try run.takeForGranted("S1")
             let kinds = ClauseRun.LoadKind.all(run.features)
@@ -136,6 +140,11 @@ extension ServiceContract {
             case 5..<5 + kinds.count:
                 _ = try await run.runningLoad(kinds[run.round - 5])
                 try await run.calls(3, refresh: true)
+            case run.context.rounds - roundsInLockstep(run.features)..<run.context.rounds:
+                try await run.cache(run.token("T1"))
+                let parts = run.round + 1 - (run.context.rounds - roundsInLockstep(run.features))
+                _ = try await run.callsInLockstep(2, parts: parts, refresh: true)
+                _ = try await run.given("I6") { try await run.nextLoad() }
             default:
                 let (_, _, cached) = try await run.runningLoad(.forced)
                 let end = ClauseRun.TokenEnd.all(run.features)[run.round - 5 - kinds.count]

@@ -9,8 +9,9 @@ extension ServiceContract {
             remedy: "decide under one lock, or without an await in between, whether a load is running, and note there "
                 + "that it is",
             resembles: "Firebase #15474: 11 refreshes at launch; aws-sdk-swift: an unguarded await in an actor",
-            // In rounds 0 and 10 the calls come one after the other, in the others on eight threads at once.
-            rounds: { ($0.contains(.expiry) ? 14 : 10) + ($0.contains(.asyncCallers) ? 4 : 0) }
+            // In rounds 0 and 10 the calls come one after the other, in others on eight threads at once, and in the last
+            // ones in lockstep.
+            rounds: { ($0.contains(.expiry) ? 14 : 10) + roundsInLockstep($0) }
         ) { run in
             let usual = run.features.contains(.expiry) ? 14 : 10
             if run.round >= usual {
@@ -40,8 +41,11 @@ extension ServiceContract {
             intent: "the second of two calls is as dangerous a few milliseconds later as at the same moment",
             remedy: "keep the running load, or its task, where the next caller finds it",
             setting: ahead,
-            rounds: { ClauseRun.awaitedLoads($0).count }
+            // In the last rounds the caller has come no further than some parts of its task when the load ends.
+            rounds: { ClauseRun.awaitedLoads($0).count + roundsInLockstep($0) }
         ) { run in
+            let usual = ClauseRun.awaitedLoads(run.features).count
+            if run.round >= usual { return try await joinerIsHeld(run, parts: 1 + run.round - usual) }
             let (_, load, ended) = try await run.awaitedLoad()
             let token = run.token("T2")
             let joiner = try await run.call("joiner")
@@ -126,6 +130,25 @@ extension ServiceContract {
             try await expectToStay(run, leader, newer, whenEnds: older)
         },
     ]
+
+    /// Tasks can be held after each of so many parts: an `await` between a look and what comes of it is one of them.
+    static func roundsInLockstep(_ features: ContractFeatures) -> Int { features.contains(.asyncCallers) ? 4 : 0 }
+
+    /// A caller that has called during a load goes on after the load's end: the caller gets its token, and no other
+    /// load begins.
+    private static func joinerIsHeld(_ run: ClauseRun, parts: Int) async throws {
+        try run.takeForGranted("C1")
+        let token = run.token("T1")
+        let leader = try await run.call("leader")
+        let load = try await run.firstLoad()
+        let joiners = try await run.callsInLockstep(1, parts: parts) {
+            // A held task may stand at the door of an actor, which lets nobody else in then: no answer is waited for.
+            try await run.answer(load, .success(token))
+            await run.settle()
+        }
+        try await run.given("L1") { try await run.expect(leader, gets: token) }
+        for joiner in joiners { try await run.expect(joiner, getsCached: token) }
+    }
 
     /// The next caller joins the newer load although the older one has ended meanwhile.
     private static func expectToStay(

@@ -69,15 +69,32 @@ extension ClauseRun {
         return callers
     }
 
-    /// Starts callers one after the other; each is held when so many parts of its task have run, until all have called.
-    func callsInLockstep(_ count: Int, parts: Int) async throws -> [Caller] {
+    /// Starts callers one after the other, and holds each when so many parts of its task have run.
+    ///
+    /// Each may reject a token before its call; the parts of that count as well. The callers go on, one after the other,
+    /// when all have called and `meanwhile` has been done.
+    func callsInLockstep(
+        _ count: Int,
+        parts: Int,
+        rejecting rejected: AccessToken? = nil,
+        refresh: Bool = false,
+        meanwhile: () async throws -> Void = {}
+    ) async throws -> [Caller] {
         var callers: [Caller] = []
         for _ in 0..<count {
             let caller = newCaller(nil)
             callers.append(caller)
             let isHeld = Locked(false)
             caller.lane.run { [self] in
-                start(caller)
+                if let rejected {
+                    log.happened("\(log.name(rejected)) is rejected")
+                    caller.lane.start { [self] in
+                        await service.withLock({ $0 })?.invalidate?(rejected)
+                        start(caller, refresh: refresh)
+                    }
+                } else {
+                    start(caller, refresh: refresh)
+                }
                 caller.lane.hold(afterTurns: parts) { [log] in
                     isHeld.withLock { $0 = true }
                     log.check()
@@ -89,7 +106,11 @@ extension ClauseRun {
             }
             await settle()
         }
-        for caller in callers { caller.lane.release() }
+        try await meanwhile()
+        for caller in callers {
+            caller.lane.release()
+            await settle()
+        }
         return callers
     }
 

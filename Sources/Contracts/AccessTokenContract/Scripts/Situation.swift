@@ -33,7 +33,7 @@ extension Step {
         case .retrieve(let refresh, _, _): refresh ? "refresh" : "call"
         case .crowd: "crowd"
         case .cancel: "cancel"
-        case .answer(let answer, _): answer.rawValue
+        case .answer(let answer, _): "\(answer)"
         case .again: "again"
         case .reject: "reject"
         case .signIn: "sign-in"

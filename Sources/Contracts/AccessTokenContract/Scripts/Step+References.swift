@@ -1,6 +1,6 @@
 extension Step {
     /// What a caller does inside its handler, or in its task, when it is answered.
-    public enum Reaction: String, Hashable, Sendable, CaseIterable {
+    public enum Reaction: Hashable, Sendable, CaseIterable {
         /// It calls again.
         case call
         /// It demands a new token.
@@ -18,7 +18,7 @@ extension Step {
     }
 
     /// A caller of an earlier step.
-    public enum Caller: String, Hashable, Sendable {
+    public enum Caller: Hashable, Sendable {
         /// The one that has waited longest.
         case first
         /// The one that came last, if several wait.
@@ -28,7 +28,7 @@ extension Step {
     }
 
     /// What a load answers.
-    public enum Answer: String, Hashable, Sendable, CaseIterable {
+    public enum Answer: Hashable, Sendable, CaseIterable {
         /// A new token that lives for an hour.
         case token
         /// An error that is worth another try.
@@ -50,7 +50,7 @@ extension Step {
     }
 
     /// A load that has not answered.
-    public enum Load: String, Hashable, Sendable {
+    public enum Load: Hashable, Sendable {
         /// The one that began last.
         case newest
         /// The one that began first.
@@ -58,7 +58,7 @@ extension Step {
     }
 
     /// A token that was handed out.
-    public enum Token: String, Hashable, Sendable {
+    public enum Token: Hashable, Sendable {
         /// The last one.
         case current
         /// The one before that.
@@ -66,7 +66,7 @@ extension Step {
     }
 
     /// The token of a session that begins.
-    public enum NewToken: String, Hashable, Sendable, CaseIterable {
+    public enum NewToken: Hashable, Sendable, CaseIterable {
         /// It lives for an hour.
         case valid
         /// It has expired.
@@ -74,7 +74,7 @@ extension Step {
     }
 
     /// How much time passes.
-    public enum Time: String, Hashable, Sendable, CaseIterable {
+    public enum Time: Hashable, Sendable, CaseIterable {
         /// Less than the deadline of a load, or a second more.
         case fourSeconds, sixSeconds, nineSeconds, elevenSeconds
         /// Until 200 seconds before the token counts as expired, in the refresh-ahead window.
@@ -92,7 +92,7 @@ extension Step {
     }
 
     /// What the loader does from now on.
-    public enum Habit: String, Hashable, Sendable, CaseIterable {
+    public enum Habit: Hashable, Sendable, CaseIterable {
         /// It goes on when its task is cancelled, because real requests often do.
         case ignoresCancellation
         /// It answers a token before it returns.

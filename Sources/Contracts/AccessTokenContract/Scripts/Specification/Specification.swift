@@ -6,7 +6,7 @@ import Foundation
 /// It predicts nothing that good services differ in: it is told which loads began and who was answered. It says what
 /// was not allowed (an answer, a load), and what is missing (an answer, a load) when everything has come to rest.
 struct Specification {
-    struct Fault: Hashable, Sendable {
+    struct Fault: Sendable {
         let clause: String
         let expected: String
         let observed: String
