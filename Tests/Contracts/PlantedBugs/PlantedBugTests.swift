@@ -191,7 +191,7 @@ struct PlantedBugTests {
         .invalidation, .signOut, .cancellation, .asyncCallers, .loaderRecognition, .currentToken, .forcedRefresh,
     ]
 
-    private static func actorSubject(
+    static func actorSubject(
         bug: BuggyActor.Bug?,
         _ features: ContractFeatures = actorFeatures
     ) -> ContractSubject {

@@ -38,8 +38,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Whether every clause that was asked was judged, and none was broken; skipped ones do not count, nor does advice.
     public var isKept: Bool { violations.isEmpty && notJudged.isEmpty }
 
-    /// A row for each clause, a line for each reason to skip clauses or to leave out rounds, a line that counts them, and
-    /// what was broken in full.
+    /// A row for each clause, a line for each reason to skip clauses or to leave out rounds, a line that counts them,
+    /// the common causes, and what was broken in full.
     public var description: String {
         let asked = rows.filter { !$0.outcome.isSkipped }
         let skipped = rows.filter(\.outcome.isSkipped)
@@ -55,6 +55,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         let worst = violations.sorted { $0.clause.severity > $1.clause.severity }
         var lines = ["The contract on \(subject)", ""] + table + [""] + skips + leftOut.lines + [count]
         if let scripts { lines.append("\(scripts)") }
+        let causes = commonCauses
+        if !causes.isEmpty { lines += ["", "Common causes, which are mended first:"] + causes.map { "- \($0)" } }
         lines += worst.map { "\n\($0)" }
         if !advice.isEmpty { lines += ["\nAdvice, and no defects: conventions that the subject does not promise."] }
         lines += advice.map { "\n\($0)" }
