@@ -190,6 +190,14 @@ struct ScriptTests {
         }
     }
 
+    /// The newer of two late loads has answered first, and its token has expired when the older one answers.
+    @Test(arguments: OwnSubjects.some)
+    func `lets a late answer be set aside that is older than another late one`(_ subject: ContractSubject) async {
+        let late: [Step] = [.call, .pass(.elevenSeconds), .call, .pass(.elevenSeconds), .answer(.token)]
+        let accusation = await Script(.all, late + [.pass(.life), .answer(.token)]).play(on: subject)
+        #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
+    }
+
     /// All three have waited for the load that fails.
     ///
     /// The handlers of two end that session and begin another while the third answer is on its way.

@@ -168,9 +168,11 @@ extension Specification {
             facts.tokens.insert(new, at: 0)
             return
         }
-        // While another load is running it may be set aside.
+        // While another load is running it may be set aside, and behind a late one of a newer load as well.
+        let isOlder = facts.tokens.contains { $0.session == facts.session && $0.load > new.load && !$0.isRejected }
         let isClear =
-            newer.isEmpty && facts.running.isEmpty && !new.isOdd && !facts.mayBeOver && sure(facts) == nil
+            newer.isEmpty && !isOlder && facts.running.isEmpty && !new.isOdd && !facts.mayBeOver
+            && sure(facts) == nil
         if isClear, features.contains(.currentToken) {
             new.sure = "T2"
         } else if !new.isOdd {
