@@ -51,40 +51,17 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
     }
 }
 
-/// What code of the app's own makes for one request; it may never come back.
+/// What code of the app's own makes for one request, or finds; it may never come back.
 func made<Value: Sendable>(
     within deadline: TimeInterval,
     by clock: any AccessTokenClock,
+    orThrow error: OAuthError = .assertionTimedOut,
     _ make: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let making = OutstandingExchange<Result<Value, any Error>>()
     Task {
         do { making.settle(.success(try await make())) } catch { making.settle(.failure(error)) }
     }
-    guard let made = await making.reply(within: deadline, by: clock) else { throw OAuthError.assertionTimedOut }
+    guard let made = await making.reply(within: deadline, by: clock) else { throw error }
     return try made.get()
-}
-
-/// What a store finds, which may never come back.
-///
-/// One that finds it at once, as most do, costs neither a timer nor a place in the queue of tasks, where it would be
-/// behind the looks of all accounts that came at the same time.
-func found<Value: Sendable>(
-    within deadline: TimeInterval,
-    by clock: any AccessTokenClock,
-    _ find: @escaping @Sendable () async -> Value
-) async throws -> Value {
-    let finding = OutstandingExchange<Value>()
-    beginTask { finding.settle(await find()) }
-    guard let found = await finding.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
-    return found
-}
-
-/// Starts a task, which runs up to its first wait before this returns, where the system can do that.
-func beginTask(_ operation: @escaping @Sendable @concurrent () async -> Void) {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-        Task.immediate(operation: operation)
-    } else {
-        Task(operation: operation)
-    }
 }

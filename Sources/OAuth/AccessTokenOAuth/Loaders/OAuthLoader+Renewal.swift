@@ -7,46 +7,33 @@ extension OAuthLoader {
     ///
     /// The store's exclusion lasts as long as the exchange, and the caller waits for as long as the exchange's
     /// deadline. Both begin when the load has its turn at the endpoint; a grant is made before.
-    ///
-    /// Never on an actor of the caller's, which must not wait for a disk.
-    @concurrent
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
-        guard let gate = exchange.gate else { return try await load(machine(replacing: old), with: Means()) }
-        if !exchange.hasGrant, let turn = gate.turnAtOnce() {
-            return try await load(replacing: old, at: gate, beginningWith: Means(turn: turn))
-        }
-        // A load waits in this frame, and there may be a thousand for each that is in flight: what a load needs only
-        // when it has its turn is in frames of its own.
+        let machine = machine(replacing: old)
+        guard let gate = exchange.gate else { return try await load(machine, with: Means()) }
+        if !exchange.hasGrant, let turn = gate.turnAtOnce() { return try await load(machine, with: Means(turn: turn)) }
         while let need = try await needByLook(replacing: old) {
             guard try await memory.places.take(exchange.key) else { continue }
             defer { memory.places.leave(exchange.key) }
-            let means =
-                if case .turn = need {
-                    Means(turn: try await gate.turn(.renewal))
-                } else {
-                    try await means(for: need, at: gate)
-                }
-            return try await load(replacing: old, at: gate, beginningWith: means)
+            return try await load(machine, at: gate, beginningWith: need)
         }
-        return try await load(replacing: old, at: gate, beginningWith: Means())
+        return try await load(machine, at: gate, beginningWith: nil)
     }
 
     private func load(
-        replacing old: AccessToken?,
+        _ machine: RenewalStateMachine,
         at gate: ExchangeGate,
-        beginningWith means: Means
+        beginningWith need: Need?
     ) async throws -> AccessToken {
-        var (machine, means) = (machine(replacing: old), means)
-        for look in 1... {
+        var (machine, need) = (machine, need)
+        for _ in 1...RenewalStateMachine.mostLooks {
+            let means = if let need { try await means(for: need, at: gate) } else { Means() }
             do {
                 return try await load(machine, with: means)
             } catch let needed as MeansNeeded {
-                // Another user is in the store each time.
-                guard look < RenewalStateMachine.mostLooks else { break }
-                machine = needed.machine
-                means = try await self.means(for: needed.need, at: gate)
+                (machine, need) = (needed.machine, needed.need)
             }
         }
+        // Another user is in the store each time.
         throw CredentialStoreError.busy
     }
 
@@ -54,7 +41,7 @@ extension OAuthLoader {
     ///
     /// A load that finds what another process has brought, or needs no server, waits for no turn.
     private func needByLook(replacing old: AccessToken?) async throws -> Need? {
-        try await found(within: exchange.deadline, by: exchange.clock) {
+        try await made(within: exchange.deadline, by: exchange.clock, orThrow: .timedOut) {
             let record: CredentialRecord?
             // The load itself will say what fails.
             do { record = try await self.store.load() } catch { return nil }
@@ -113,7 +100,7 @@ extension OAuthLoader {
             if !(error is MeansNeeded) { onUnheardError?(error) }
         }
         // A task of its own: the caller's cancellation must not reach the exchange, nor the write after it.
-        beginTask {
+        Task {
             let result = await self.run(load)
             turn?.end()
             answer.settle(result)

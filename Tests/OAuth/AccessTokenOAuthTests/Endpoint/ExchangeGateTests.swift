@@ -13,6 +13,12 @@ import FoundationNetworking
 
 @Suite("The gate of an endpoint", .eightAtATime, .timeLimit(.minutes(10)))
 struct ExchangeGateTests {
+    private final class Count: Sendable {
+        private let count = Locked(0)
+        var value: Int { count.withLock { $0 } }
+        func increase() { count.withLock { $0 += 1 } }
+    }
+
     private let clock = ManualClock()
 
     private func gate(_ limit: Int = 1) -> ExchangeGate { ExchangeGate(limit: limit, patience: 30, clock: clock) }
@@ -139,24 +145,6 @@ struct ExchangeGateTests {
             let empty = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore())
             await #expect(throws: AccessTokenError.signedOut) { try await empty.load(replacing: old) }
             #expect(server.requests.isEmpty)
-        }
-    }
-
-    /// Of the accounts that wait, each would have a task and a timer more.
-    @Test func `looks at a store that answers at once without a timer`() async throws {
-        // Older systems start no task at once.
-        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-        let clock = TimerCounter(base: clock)
-        try await withServer(ScriptedServer.rotating) { server in
-            let endpoint = try server.endpoint(clock: clock)
-            let turns = try (1...ExchangeLine.usualLimit).map { _ in try #require(endpoint.gate.turnAtOnce()) }
-            let store = MemoryCredentialStore(Credential(refreshToken: "RT0"))
-            let load = Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil) }
-            await yieldUntil { endpoint.gate.waiting == 1 }
-            // That of the line.
-            #expect(clock.timers.value == 1)
-            for turn in turns { turn.end() }
-            #expect(try await load.value.value == "A1")
         }
     }
 
@@ -558,25 +546,6 @@ struct ExchangeGateTests {
         #expect(server.tally.tokenRequests > accounts)
         #expect(server.tally.tokenRequests <= accounts + (2 * limit + 1) + (limit + 1))
         #expect(endpoint.gate.inFlight == 0)
-    }
-}
-
-private final class Count: Sendable {
-    private let count = Locked(0)
-    var value: Int { count.withLock { $0 } }
-    func increase() { count.withLock { $0 += 1 } }
-}
-
-/// Counts the timers that are set.
-private struct TimerCounter: AccessTokenClock {
-    let base: ManualClock
-    let timers = Count()
-
-    var now: Date { base.now }
-
-    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        timers.increase()
-        return base.schedule(after: delay, action)
     }
 }
 
