@@ -47,10 +47,12 @@ extension OAuthError {
         return text[..<(text.firstIndex(of: "'") ?? text.startIndex)] + "<hidden>"
     }
 
-    /// What libcurl says if a line of the head is not taken, or there are too many bytes: "out of memory" is a single
-    /// line of more than 100 KB.
+    /// What libcurl says if a line of the head is not taken, or there are too many bytes.
+    ///
+    /// "out of memory" is a single line of more than 100 KB. HTTP/1.2 is HTTP all the same, unlike a later version.
     private static let unreadableHeads = [
         "failed writing header", "too large response headers", "header without colon", "out of memory",
+        "nul byte in header", "unsupported http version (1.",
     ]
 }
 

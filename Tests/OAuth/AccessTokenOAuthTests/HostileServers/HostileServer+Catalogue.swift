@@ -68,6 +68,8 @@ extension HostileServer {
                 .send("HTTP/1.1 200 OK\r\nX-Name: "), .bytes([0xE9]), .send("\r\n\r\n\(ok)"),
             ],
             "a space before a colon": [.framed("X-Field : a", body: ok)],
+            "HTTP/1.2": [.send("HTTP/1.2 200 OK\r\nContent-Length: \(ok.utf8.count)\r\n\r\n\(ok)")],
+            "a NUL in a field": [.framed("X-Field: a\0b", body: ok)],
             "a field without a colon": [.framed("X-Field", "Content-Length: \(ok.utf8.count)", body: ok)],
             "a field of a megabyte": [.framed("X-Field: \(String(repeating: "x", count: 1 << 20))", body: ok)],
             "half a megabyte of header fields": [
