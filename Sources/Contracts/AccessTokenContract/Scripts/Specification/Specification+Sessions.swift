@@ -52,7 +52,12 @@ extension Specification {
     }
 
     /// The session changes inside a handler: at some moment until the step's end.
-    mutating func isChangedInside() { facts.isChanging = true }
+    ///
+    /// Of two changes nobody can say which one was the last: each may wait at the subject's door.
+    mutating func isChangedInside() {
+        if facts.isChanging { isSpoiled = true }
+        facts.isChanging = true
+    }
 
     private mutating func beginSession() {
         facts.session += 1
