@@ -103,6 +103,8 @@ package final class StoreRun: ScenarioRun {
         if !isHeld { call.letGo() }
         let lane = pool ?? Lane(name)
         let task = lane.start { [self] in
+            call.begins()
+            log.check()
             let body: CredentialUpdate = { record in
                 self.enters(call, record)
                 defer { self.leaves(call) }
@@ -214,7 +216,11 @@ package final class StoreRun: ScenarioRun {
     var overlap: String? { state.withLock { $0.overlap } }
 
     /// Gives what must not happen some time to happen: there is no event to wait for.
+    ///
+    /// On a busy machine a call may not have been made yet, and would only miss what it must not meet.
     func giveTime() async {
+        let calls = state.withLock { $0.calls }
+        await comes { calls.allSatisfy(\.hasBegun) }
         for _ in 0..<3 {
             await TimeLimit.pause(milliseconds: 15)
             // Behind all that waits for a thread, unless the subject blocks the threads.
@@ -260,6 +266,7 @@ final class UpdateCall: Sendable {
     typealias Outcome = Result<CredentialRecord?, any Error>
 
     private struct State {
+        var hasBegun = false
         var seen: [CredentialRecord?] = []
         var result: Outcome?
         var task: Task<Void, Never>?
@@ -276,7 +283,10 @@ final class UpdateCall: Sendable {
     /// The records with which the body was run: one, or the store runs bodies twice.
     var seen: [CredentialRecord?] { state.withLock { $0.seen } }
     var result: Outcome? { state.withLock { $0.result } }
+    /// Whether the store has been called, or is about to be.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
+    func begins() { state.withLock { $0.hasBegun = true } }
     func sees(_ record: CredentialRecord?) { state.withLock { $0.seen.append(record) } }
     func ends(_ result: Outcome) { state.withLock { $0.result = result } }
     func runs(in task: Task<Void, Never>) { state.withLock { $0.task = task } }
