@@ -10,6 +10,8 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
         var reply: Reply?
         /// The caller that starts an exchange is going to wait for it: a reply that is faster than that is not late.
         var hasBeenAwaited = false
+        /// Whoever comes to wait is told at once.
+        var isGivenUp = false
     }
 
     private let queue = TimedWaiters<State, Reply?>(State())
@@ -20,9 +22,10 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
         self.onReply = onReply
     }
 
-    /// Answers those who wait with `nil`: the reply will be late.
+    /// Answers those who wait, or come to wait, with `nil`: the reply will be late.
     func giveUp() {
-        let waiters = queue.withLock { _, waiters in
+        let waiters = queue.withLock { state, waiters in
+            state.isGivenUp = true
             defer { waiters = [] }
             return waiters
         }
@@ -46,7 +49,7 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
     func reply(within seconds: TimeInterval?, by clock: any AccessTokenClock) async -> Reply? {
         await queue.outcome(atMost: seconds, by: clock, timedOut: nil) { state in
             state.hasBeenAwaited = true
-            return state.reply.map { .some($0) }
+            return state.reply.map { .some($0) } ?? (state.isGivenUp ? .some(nil) : nil)
         }
     }
 }

@@ -137,6 +137,16 @@ struct ExchangeTests {
         #expect(calls.withLock { $0.map(\.waiting) } == [isFast ? 0 : 1])
         #expect(calls.withLock { $0.map(\.isLate) } == [false])
     }
+
+    /// A session may end after its request was sent, and before anybody waits for the reply.
+    @Test func `a reply that is given up early is not waited for, and is late`() async {
+        let calls = Locked<[Bool]>([])
+        let exchange = OutstandingExchange<Int> { _, isLate in calls.withLock { $0.append(isLate) } }
+        exchange.giveUp()
+        #expect(await exchange.reply(within: nil, by: SystemClock()) == nil)
+        exchange.settle(7)
+        #expect(calls.withLock { $0 } == [true])
+    }
 }
 
 @Suite("A client assertion that is never made", .eightAtATime, .timeLimit(.minutes(10)))
