@@ -76,13 +76,14 @@ struct SigningOutTests {
         _ engine: Engine,
         _ end: String
     ) async {
-        let (isLoading, mayEnd, isForgotten) = (Event(), Event(), Event())
+        let (isLoading, mayEnd, isForgotten, isCancelled) = (Event(), Event(), Event(), Event())
         let service = engine.make(
             Loader {
                 isLoading.happen()
                 await withTaskCancellationHandler {
                     await mayEnd.wait()
                 } onCancel: {
+                    isCancelled.happen()
                     if end == "its cancellation" { mayEnd.happen() }
                 }
                 #expect(Task.isCancelled)
@@ -98,6 +99,8 @@ struct SigningOutTests {
         let signingOut = Task { await service.signOut() }
         await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
         if end != "its cancellation" {
+            // The load is cancelled after the callers have their answers.
+            await isCancelled.wait()
             #expect(!isForgotten.hasHappened)
             await yieldUntil { clock.pendingTimers == 1 }
             if end == "an answer" { mayEnd.happen() } else { clock.advance(by: 60) }

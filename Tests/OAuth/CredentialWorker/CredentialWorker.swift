@@ -11,8 +11,9 @@ import Foundation
 enum CredentialWorker {
     static func main() async throws {
         let input = endWithStandardInput()
-        yieldToTests()
         let arguments = try WorkerArguments(CommandLine.arguments.dropFirst())
+        // Many share; a single one that a test waits for has a deadline to keep.
+        if arguments.task == "share" { yieldToTests() }
         let journal = try Journal(arguments.value("journal"))
         let store = JournalingStore(base: try arguments.store(), journal: journal)
         switch arguments.task {

@@ -110,13 +110,18 @@ final class FileStoreKillTests {
     // MARK: Longer than the deadline
 
     /// Two processes that load at a server whose first reply comes later than the first one's deadline, of a second.
+    ///
+    /// - Parameter mayAnswer: the reply waits for this as well.
     private func withSlowReply(
         _ seconds: TimeInterval,
+        after mayAnswer: DispatchSemaphore? = nil,
         _ body: (RotatingAuthorizationServer, _ first: Worker) async throws -> Void
     ) async throws {
         let isAsked = Event()
         let server = try RotatingAuthorizationServer { event in
-            if case .tokenRequested = event { isAsked.happen() }
+            guard case .tokenRequested = event else { return }
+            isAsked.happen()
+            _ = mayAnswer?.wait(timeout: .now() + 300)
         }
         defer { server.stop() }
         try await store().update { _ in .replace(Credential(refreshToken: server.signIn().refreshToken)) }
@@ -142,8 +147,10 @@ final class FileStoreKillTests {
     /// After four deadlines an exchange ends that has had no reply.
     @Test func `wait for one that is stopped for longer than four deadlines, with the reply in its hands`() async throws
     {
-        try await withSlowReply(1) { (_, first) async throws in
+        let mayAnswer = DispatchSemaphore(value: 0)
+        try await withSlowReply(0, after: mayAnswer) { (_, first) async throws in
             first.send(SIGSTOP)
+            mayAnswer.signal()
             let other = try Worker(
                 "load",
                 place,

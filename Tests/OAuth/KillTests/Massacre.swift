@@ -56,7 +56,7 @@ struct Massacre {
         var dead: [String] = []
         var outcome = Outcome()
         var stopped: (worker: Worker, end: ContinuousClock.Instant)?
-        let end = ContinuousClock.now + .seconds(Double(kills) * 2 + 60)
+        let end = ContinuousClock.now + .seconds(Double(kills) * 2 + 400)
         while outcome.kills < kills || server.tally.tokenRequests < kills {
             guard ContinuousClock.now < end else { throw Worker.Silence(what: "no \(kills) kills and exchanges") }
             // Not a wait for anything: a death at any moment.
@@ -79,6 +79,9 @@ struct Massacre {
             }
             if server.isRevoked(family: family) {
                 outcome.sessionsLost += 1
+                // Whoever is stopped may be inside, where the sign-in has to get, and goes on by this loop alone.
+                stopped?.worker.send(SIGCONT)
+                stopped = nil
                 family = try await signIn(to: server)
             }
         }

@@ -131,7 +131,7 @@ struct EndingTests {
     @Test("is an escape if all have gone on without the one who was away", arguments: [false, true])
     func lateResumption(isPlain: Bool) async {
         for round in 1...5 {
-            let report = await explore("a load that nobody waits for", by: Explorer().with(\.patience, .seconds(10))) {
+            let report = await explore("a load that nobody waits for", by: Explorer().with(\.patience, .seconds(300))) {
                 run in
                 let server = OutsideServer()
                 run.operation("caller") {

@@ -27,7 +27,7 @@ struct HonestyTests {
     @Test("which step does not end, and under which schedule")
     func stuckStep() async {
         let door = DispatchSemaphore(value: 0)
-        let explorer = Explorer().with(\.stepLimit, .milliseconds(300))
+        let explorer = Explorer().with(\.stepLimit, .seconds(3))
         let report = await explore("a lock across a suspension", by: explorer) { run in
             run.operation("first") { run.effect("first") }
             run.operation("second") {

@@ -13,12 +13,15 @@ import Testing
     .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)
 )
 struct SideBySideTests {
+    /// One exploration waits for another, which has its turn after those of other tests.
+    private static let turn = Duration.seconds(300)
+
     /// Two withdrawals, in which plain tasks and a dispatch queue take part; its first run meets another one in its
     /// middle.
     private func explored(_ name: String, meeting other: Meeting? = nil) async -> (report: String, effects: Set<String>)
     {
         let explorer = Explorer(.exhaustive).with(\.preempts, false).with(\.maximumSchedules, 60)
-            .with(\.stopsAtFirstFailure, false)
+            .with(\.stopsAtFirstFailure, false).with(\.stepLimit, Self.turn)
         let journal = Journal()
         let isFirstRun = Protected(true)
         let report = await explore("withdrawals", by: explorer) { run in
@@ -61,7 +64,7 @@ struct SideBySideTests {
         arguments: [false, true]
     )
     func escapes(isPlain: Bool) async {
-        let explorer = Explorer().with(\.patience, .seconds(10))
+        let explorer = Explorer().with(\.patience, Self.turn).with(\.stepLimit, Self.turn)
         let server = OutsideServer()
         let isSuspended = DispatchSemaphore(value: 0)
         let waiting = Scenario("waits") { run in
@@ -100,7 +103,7 @@ struct SideBySideTests {
             for number in 1...4 * processors {
                 let isFirstRun = Protected(true)
                 group.addTask {
-                    await explore("exploration \(number)") { run in
+                    await explore("exploration \(number)", by: Explorer().with(\.stepLimit, Self.turn)) { run in
                         run.operation("only") {}
                         guard isFirstRun.take() else { return }
                         inside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }

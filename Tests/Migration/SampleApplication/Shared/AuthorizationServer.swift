@@ -46,21 +46,21 @@ package final class AuthorizationServer: Sendable {
         _ refreshToken: String,
         then handler: @escaping @Sendable (Result<Credential, any Error>) -> Void
     ) {
-        let result = state.withLock { state -> Result<Credential, any Error> in
-            state.exchanges += 1
-            if state.isUnavailable { return .failure(Unavailable()) }
-            guard let user = state.users.refresh[refreshToken] else {
-                return .failure(InvalidGrant())
-            }
-            if rotates { state.users.refresh[refreshToken] = nil }
-            return .success(Self.credential(for: user, in: &state))
-        }
-        let (isHeld, reached) = state.withLock { state in
+        let (result, isHeld, reached) = state.withLock { state in
+            let result = Result { try answer(refreshToken, in: &state) }
             state.held?.append { handler(result) }
-            return (state.held != nil, state.takeWatch())
+            return (result, state.held != nil, state.takeWatch())
         }
         reached?.resume()
         if !isHeld { DispatchQueue.global().async { handler(result) } }
+    }
+
+    private func answer(_ refreshToken: String, in state: inout State) throws -> Credential {
+        state.exchanges += 1
+        if state.isUnavailable { throw Unavailable() }
+        guard let user = state.users.refresh[refreshToken] else { throw InvalidGrant() }
+        if rotates { state.users.refresh[refreshToken] = nil }
+        return Self.credential(for: user, in: &state)
     }
 
     @Sendable package func exchange(_ refreshToken: String) async throws -> Credential {

@@ -304,7 +304,11 @@ struct ExchangeLineTests {
     ///
     /// An answer that arrives late, after a refusal, keeps that refusal from being one of two in a row. So there are at
     /// most as many refusals more as there were answers on their way, and one for which a pause has not begun yet.
-    @Test func `asks a server with a limit little more often than there are accounts`() {
+    @Test func `asks a server with a limit little more often than there are accounts`() async {
+        await onThreadOfItsOwn { askServerWithLimit() }
+    }
+
+    private func askServerWithLimit() {
         let clockwork = Clockwork(line: ExchangeLine(limit: 8, patience: 30))
         #expect(requests(of: clockwork) { _ in 0 } == 60 + 9 + 5)
         var generator = SeededGenerator(seed: 1)
@@ -312,7 +316,11 @@ struct ExchangeLineTests {
         #expect(inAnyOrder.allSatisfy { $0 <= 60 + (8 + 8 + 1) + (4 + 4 + 1) })
     }
 
-    @Test func `keeps the order of 60,000 of whom two thirds leave the line`() {
+    @Test func `keeps the order of 60,000 of whom two thirds leave the line`() async {
+        await onThreadOfItsOwn { leaveLine() }
+    }
+
+    private func leaveLine() {
         let count = 60_000
         var clockwork = Clockwork(line: ExchangeLine(limit: 50, patience: 30))
         for number in 0..<count { _ = clockwork.steps(after: .load(number)) }

@@ -115,9 +115,12 @@ struct HTTPExchangeTests {
             var request = URLRequest(url: try server.resource)
             for _ in 0..<2 {
                 let (exchange, answer) = exchange(request)
+                let start = ContinuousClock.now
                 exchange.start(over: HTTPConnections(configuration))
                 await answer.hasCome.wait()
-                #expect(answer.reply?.response.statusCode == 200)
+                // A busy machine may need the whole second that is the shortest time-out.
+                let isOver = answer.code == .timedOut && .now - start > .seconds(0.9)
+                #expect(answer.reply?.response.statusCode == 200 || isOver)
                 request.timeoutInterval = seconds
             }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
@@ -9,66 +10,77 @@ import Testing
 @Suite("Every order in which two processes can renew one credential", .timeLimit(.minutes(10)))
 struct EveryRenewalTests {
     private static let isLong = ProcessInfo.processInfo.environment["EVERY_SEQUENCE"] == "long"
-    private static func length(_ usual: Int) -> Int { isLong ? usual + 4 : usual }
 
-    /// Runs every sequence of steps, and then lets both processes come to an end.
-    @discardableResult
-    private func explore(_ world: World, _ kinds: [World.Step.Kind], length: Int, path: [World.Step] = []) -> Int {
+    /// Runs every sequence of steps, on a thread of its own: tests share theirs.
+    private func expectSound(_ world: World, _ kinds: [World.Step.Kind], length: Int) async {
+        let length = Self.isLong ? length + 4 : length
+        let (count, complaint) = await onThreadOfItsOwn { Self.explore(world, kinds, length: length) }
+        if let complaint { Issue.record("\(complaint)") }
+        #expect(count > 100)
+    }
+
+    /// Runs every sequence of steps that begins with a path, and then lets both processes come to an end.
+    private static func explore(
+        _ world: World,
+        _ kinds: [World.Step.Kind],
+        length: Int,
+        path: [World.Step] = []
+    ) -> (sequences: Int, complaint: String?) {
         var end = world
         end.comeToAnEnd()
-        let complaints = end.complaints
-        if !complaints.isEmpty {
-            Issue.record("\(complaints) after \(path.map(\.description).joined(separator: ", "))")
-            return 1
+        if !end.complaints.isEmpty {
+            return (1, "\(end.complaints) after \(path.map(\.description).joined(separator: ", "))")
         }
-        guard path.count < length else { return 1 }
+        guard path.count < length else { return (1, nil) }
         var count = 0
         for kind in kinds {
             // The processes are alike: the first one begins.
             for process in path.isEmpty ? [0] : [0, 1] {
                 var next = world
                 guard next.take(kind, by: process) else { continue }
-                count += explore(next, kinds, length: length, path: path + [World.Step(kind: kind, process: process)])
-                if !next.complaints.isEmpty { return count }
+                let path = path + [World.Step(kind: kind, process: process)]
+                let found = explore(next, kinds, length: length, path: path)
+                count += found.sequences
+                if let complaint = found.complaint { return (count, complaint) }
             }
         }
-        return count
+        return (count, nil)
     }
 
-    @Test func `only death ends the exclusion: no refresh token is sent twice, whoever is slow`() {
+    @Test func `only death ends the exclusion: no refresh token is sent twice, whoever is slow`() async {
         let world = World(takeOverDelay: RenewalStateMachine.pause)
-        #expect(explore(world, [.go, .serve, .reply, .passDeadline], length: Self.length(7)) > 100)
+        await expectSound(world, [.go, .serve, .reply, .passDeadline], length: 7)
     }
 
-    @Test func `the store fails at any moment: what was issued is saved later, and never exchanged again`() {
+    @Test func `the store fails at any moment: what was issued is saved later, and never exchanged again`() async {
         // A caller that failed tries again at once, and the others wait for longer than that.
         let world = World(takeOverDelay: .infinity)
-        #expect(explore(world, [.go, .serve, .reply, .failSaving], length: Self.length(6)) > 100)
+        await expectSound(world, [.go, .serve, .reply, .failSaving], length: 6)
     }
 
-    @Test func `the exclusion is lost at any moment: the others wait for the reply`() {
+    @Test func `the exclusion is lost at any moment: the others wait for the reply`() async {
         let world = World(takeOverDelay: .infinity)
-        #expect(explore(world, [.go, .serve, .reply, .loseExclusion], length: Self.length(8)) > 100)
+        await expectSound(world, [.go, .serve, .reply, .loseExclusion], length: 8)
     }
 
-    @Test func `a sign-out at any moment is not undone`() {
+    @Test func `a sign-out at any moment is not undone`() async {
         let world = World(takeOverDelay: .infinity)
-        #expect(explore(world, [.go, .serve, .reply, .loseExclusion, .signOut], length: Self.length(8)) > 100)
+        await expectSound(world, [.go, .serve, .reply, .loseExclusion, .signOut], length: 8)
     }
 
-    @Test func `a process dies, or a reply is lost, at any moment: the token is sent twice at most`() {
+    @Test func `a process dies, or a reply is lost, at any moment: the token is sent twice at most`() async {
         let world = World(takeOverDelay: RenewalStateMachine.pause, grace: true)
-        #expect(explore(world, [.go, .serve, .reply, .loseReply, .die], length: Self.length(6)) > 100)
+        await expectSound(world, [.go, .serve, .reply, .loseReply, .die], length: 6)
     }
 
-    @Test func `a successor comes back after a pause past all limits: it beats the removal by refusal`() {
+    @Test func `a successor comes back after a pause past all limits: it beats the removal by refusal`() async {
         let world = World(takeOverDelay: .infinity)
-        #expect(explore(world, [.go, .serve, .reply, .loseExclusion, .passPatience], length: Self.length(7)) > 100)
+        await expectSound(world, [.go, .serve, .reply, .loseExclusion, .passPatience], length: 7)
     }
 }
 
 /// What the tests move step by step; nothing in it has a thread or a time of its own.
-private struct World {
+private struct World: Sendable {
     struct Step: CustomStringConvertible {
         enum Kind {
             case go, serve, reply, failSaving, loseReply, loseExclusion, passDeadline, passPatience, signOut, die
