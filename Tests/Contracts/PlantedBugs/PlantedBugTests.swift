@@ -18,7 +18,7 @@ struct PlantedBugTests {
         .replacesErrors: ["F3"],
         .failuresStick: ["F2"], .failureDropsTheToken: ["C8", "T2"], .cancelledLoadStays: ["F4"],
         .loadsAgainAfterFailure: ["F5", "T2"], .failuresServeOneWaiter: ["F5"], .ignoresInvalidation: ["I1"],
-        .blanketInvalidation: ["I2"], .invalidationDropsTheLoad: ["S2", "S4", "I5", "I7"],
+        .blanketInvalidation: ["I2"], .invalidationDropsTheLoad: ["S2", "S4", "I3", "I5", "I7"],
         .manyRejectionsLoadTwice: ["I3"], .forgetsWhatIsReplaced: ["I4"], .refreshAnswersFromTheCache: ["I6"],
         .eachRefreshLoads: ["S3", "I7"], .signOutForgetsWaiters: ["O4", "D1"], .signOutUndoneByLateAnswer: ["O1"],
         .signOutIsACancellation: ["O5"], .loadsAfterSignOut: ["O3"], .loaderKeepsTheSession: ["O7"],
