@@ -93,9 +93,13 @@ struct LeftOutRoundTests {
 
 @Suite("A service may load before anybody asks", .eightAtATime, .timeLimit(.minutes(10)))
 struct PreloadingTests {
+    enum Moment: CaseIterable {
+        case start, startAndSignIn, startAndLaterThanSignIn
+    }
+
     /// The small service with a load of its own when it is made, and after each sign-in.
-    @Test(arguments: [false, true])
-    func `and keeps every clause`(alsoAfterSignIn: Bool) async {
+    @Test(arguments: Moment.allCases)
+    func `and keeps every clause`(loadingAt moment: Moment) async {
         let features: ContractFeatures = [
             .expiry, .leeway, .refreshAhead, .invalidation, .signOut, .signIn, .cancellation, .loadDeadline,
             .currentToken, .deliveryQueue, .callbackLoader, .forcedRefresh,
@@ -114,7 +118,11 @@ struct PreloadingTests {
                 refresh: { service.refreshToken(then: $0) },
                 signIn: { token in
                     service.signIn(token)
-                    if alsoAfterSignIn { service.refreshToken { _ in } }
+                    switch moment {
+                    case .start: break
+                    case .startAndSignIn: service.refreshToken { _ in }
+                    case .startAndLaterThanSignIn: Task { service.refreshToken { _ in } }
+                    }
                 },
                 currentToken: { service.currentToken }
             )

@@ -88,7 +88,8 @@ extension Clause where Subject: VerifiedSubject {
                     first = first ?? left
                 }
             }
-            if let first, leftOut.count == rounds { throw first }
+            // Known already: there is no reason to try the clause again.
+            if let first, leftOut.count == rounds { throw NotJudged(judge: first.judge, violation: nil) }
             return leftOut
         }
     }

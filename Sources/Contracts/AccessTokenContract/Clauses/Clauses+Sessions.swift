@@ -79,6 +79,8 @@ extension ServiceContract {
             try await run.answer(load, answer == .success ? .success(late) : .failure(error))
             await run.settle()
             let caller = try await run.call("caller after sign-in")
+            // Has its answer from the cache by now, also where the service loads before it is asked.
+            await run.settle()
             // A service that loads again must not let that be seen either.
             try await run.answerLoads(with: .success(late), until: [caller])
             try await run.expect(caller, gets: new)
@@ -100,10 +102,11 @@ extension ServiceContract {
                 try await run.cache(run.token("T1"))
                 try await run.signOut()
                 try await run.signIn(run.token("S1"))
+                // A service may load before it is asked.
+                await run.settle()
             case 1:
                 waiters = try await run.runningLoad(.first).waiters
                 await run.settle()
-            // A service may load before it is asked.
             default: await run.settle()
             }
             run.takenLoads = run.fixture.loader.loads.count
@@ -166,6 +169,8 @@ extension ServiceContract {
             if run.round == 1 { _ = try await run.runningLoad(.first) } else { try await run.cache(run.token("T1")) }
             if run.round < 2 { try await run.given("O3") { try await run.signOut() } }
             try await run.signIn(token)
+            // A service may load before it is asked.
+            await run.settle()
             run.takenLoads = run.fixture.loader.loads.count
             try await run.expect(run.call("caller after sign-in"), getsCached: token)
         },

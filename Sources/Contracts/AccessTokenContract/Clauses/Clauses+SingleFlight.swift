@@ -16,7 +16,7 @@ extension ServiceContract {
             let usual = run.features.contains(.expiry) ? 14 : 10
             if run.round >= usual {
                 let token = run.token("T1")
-                let callers = try await run.callsInLockstep(4, parts: 1 + run.round - usual)
+                let callers = try await run.callsInLockstep(4, parts: 1 + run.round - usual, goOnTogether: true)
                 let load = try await run.given("L1") { try await run.nextLoad() }
                 await run.settle()
                 try run.expectOneLoadAtOnce()

@@ -80,10 +80,10 @@ extension Specification {
         case .rejected(let token): reject(token)
         case .signedOut:
             signOut()
-            isChangedInside()
+            isChangedInside(bySignIn: false)
         case .signedIn(let token, let name):
             signIn(token, called: name)
-            isChangedInside()
+            isChangedInside(bySignIn: true)
         case .found(let token, let given): found(token, given: given)
         }
     }

@@ -22,7 +22,7 @@ struct ScriptSearch: Sendable {
     /// A subject that breaks so much, or blocks so many threads, has enough to read.
     private static let mostFindings = 12
     private static let mostBlockedScripts = 24
-    /// A busy machine holds up as many scripts of a right subject, and one more of every fifty.
+    /// A busy machine holds up as many scripts of a right subject, and one more of every fifty, up to forty.
     private static let fewBlockedScripts = 6
     /// Seconds after which no batch is begun once something was found: a subject that is silent takes long for each
     /// script.
@@ -48,8 +48,8 @@ struct ScriptSearch: Sendable {
         var blocked = 0
         var next = 0
         while next < scripts, result.findings.count < Self.mostFindings,
-            blocked < Self.mostBlockedScripts + next / 50,
-            hasFoundNothing(result, blocked - next / 50) || Self.seconds(since: start) < longestSearch
+            blocked < Self.mostBlockedScripts + min(40, next / 50),
+            hasFoundNothing(result, blocked - min(40, next / 50)) || Self.seconds(since: start) < longestSearch
         {
             let outcomes = await play(next..<min(scripts, next + Self.batch), tolerated)
             next += Self.batch

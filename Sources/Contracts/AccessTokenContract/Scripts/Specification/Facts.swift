@@ -26,6 +26,8 @@ struct Facts {
     var mayBeOver = false
     /// A handler of the present step changes the session, at some moment until the step's end.
     var isChanging = false
+    /// One of these changes is a sign-in.
+    var isSigningIn = false
     var isDropped = false
 
     var loads: [Load] = []

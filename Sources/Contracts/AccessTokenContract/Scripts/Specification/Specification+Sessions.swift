@@ -53,10 +53,11 @@ extension Specification {
 
     /// The session changes inside a handler: at some moment until the step's end.
     ///
-    /// Of two changes nobody can say which one was the last: each may wait at the subject's door.
-    mutating func isChangedInside() {
-        if facts.isChanging { isSpoiled = true }
+    /// Of a sign-in and another change nobody can say which one was the last: each may wait at the subject's door.
+    mutating func isChangedInside(bySignIn isSignIn: Bool) {
+        if facts.isChanging, isSignIn || facts.isSigningIn { isSpoiled = true }
         facts.isChanging = true
+        facts.isSigningIn = facts.isSigningIn || isSignIn
     }
 
     private mutating func beginSession() {

@@ -73,6 +73,7 @@ struct Specification {
         facts.mayLoadUnasked = false
         facts.justFailed = nil
         facts.isChanging = false
+        facts.isSigningIn = false
         facts.end = "S1"
     }
 
