@@ -13,12 +13,20 @@ extension Script {
     ///
     /// A subject may take `timeLimit` seconds for one step. What comes within four time limits breaks nothing, and ends
     /// the script there.
+    ///
+    /// A script that breaks something is played three times, and has to break something each time: on a busy machine a
+    /// timer of the subject may come later than what it should precede.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public func play(
         on subject: ContractSubject,
         timeLimit: TimeInterval = ServiceContract.defaultTimeLimit
     ) async -> ContractViolation? {
-        await played(on: subject, .patient(timeLimit)).violation
+        var violation: ContractViolation?
+        for _ in 1...3 {
+            violation = await played(on: subject, .patient(timeLimit)).violation
+            if violation == nil { return nil }
+        }
+        return violation
     }
 
     func played(
