@@ -186,7 +186,8 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
                 }
                 stored = StoredRecord(version: stored.version, credential: half)
             }
-            for _ in 0..<100 { await Task.yield() }
+            // Longer than everything else that an update does: nearly each look meets half of a record.
+            for _ in 0..<1000 { await Task.yield() }
         }
         disk.stored.withLock { stored in
             let wasRemoved = stored.version > 0 && stored.credential == nil
