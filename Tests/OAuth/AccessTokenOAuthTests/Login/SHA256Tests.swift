@@ -9,17 +9,19 @@ struct SHA256Tests {
         bytes.map { String($0, radix: 16).count == 1 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }.joined()
     }
 
-    /// The examples that NIST publishes for FIPS 180-4.
+    /// The examples that NIST publishes for FIPS 180-4; the last is a million letters long.
     @Test(arguments: [
-        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        ("", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
         (
-            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
+        ("a", 1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
     ])
-    func `of the published examples is the published one`(text: String, digest: String) {
-        #expect(hexadecimal(SHA256.digest(Array(text.utf8))) == digest)
+    func `of the published examples is the published one`(text: String, count: Int, digest: String) {
+        let message = Array(String(repeating: text, count: count).utf8)
+        #expect(hexadecimal(SHA256.digest(message)) == digest)
     }
 
     @Test func `makes the challenge of RFC 7636, appendix B`() {
