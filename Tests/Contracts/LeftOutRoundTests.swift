@@ -54,13 +54,7 @@ struct LeftOutRoundTests {
     ) async {
         let features: ContractFeatures = [.expiry, .invalidation, .signIn, .signOut, .callbackLoader]
         let subject = ContractSubject("a crowd loads", features: features) { fixture in
-            let service = BuggyService(
-                loader: fixture.loader,
-                policy: fixture.policy,
-                clock: fixture.clock,
-                handlerQueue: fixture.handlerQueue,
-                bug: bug
-            )
+            let service = BuggyService(for: fixture, bug: bug)
             let waiting = Locked(0)
             return .retrieving { handler in
                 let isCrowd = waiting.withLock { waiting in
@@ -105,13 +99,7 @@ struct PreloadingTests {
             .currentToken, .deliveryQueue, .callbackLoader, .forcedRefresh,
         ]
         let subject = ContractSubject("a preloader", features: features) { fixture in
-            let service = BuggyService(
-                loader: fixture.loader,
-                policy: fixture.policy,
-                clock: fixture.clock,
-                handlerQueue: fixture.handlerQueue,
-                bug: nil
-            )
+            let service = BuggyService(for: fixture, bug: nil)
             service.retrieveToken { _ in }
             return ContractService.callback(
                 service,

@@ -160,15 +160,7 @@ struct PlantedBugTests {
         promises: Set<String> = ServiceContract.conventions.subtracting(["I9", "O9"])
     ) -> ContractSubject {
         ContractSubject("a small service", features: features, promises: promises) { fixture in
-            let service = BuggyService(
-                token: fixture.initialToken,
-                loader: fixture.loader,
-                policy: fixture.policy,
-                clock: fixture.clock,
-                handlerQueue: fixture.handlerQueue,
-                onEvent: fixture.onEvent,
-                bug: bug
-            )
+            let service = BuggyService(for: fixture, bug: bug)
             return ContractService.callback(
                 service,
                 refresh: { service.refreshToken(then: $0) },
@@ -209,5 +201,20 @@ struct PlantedBugTests {
                 await service.current
             }
         }
+    }
+}
+
+extension BuggyService {
+    /// The small service as a fixture asks for it.
+    convenience init(for fixture: ContractFixture, bug: Bug?) {
+        self.init(
+            token: fixture.initialToken,
+            loader: fixture.loader,
+            policy: fixture.policy,
+            clock: fixture.clock,
+            handlerQueue: fixture.handlerQueue,
+            onEvent: fixture.onEvent,
+            bug: bug
+        )
     }
 }
