@@ -5,8 +5,8 @@ public typealias ContractClause = Clause<ContractSubject>
 
 /// One sentence about subjects of a kind, with the scenario that shows whether a subject keeps it.
 ///
-/// A scenario judges the clause's sentence alone. If another step of the scenario fails, the round says nothing. A round
-/// that fails by a known fault is left out; a clause of which no round is left is not judged.
+/// A scenario judges the clause's sentence alone. If another step of the scenario fails, the round says nothing.
+/// A round that fails by a known fault is left out; a clause of which no round is left is not judged.
 @dynamicMemberLookup
 public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringConvertible {
     /// What the clause says.

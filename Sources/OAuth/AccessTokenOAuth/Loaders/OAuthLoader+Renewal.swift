@@ -233,8 +233,8 @@ private enum Need: Sendable {
 
 /// What tells one session in a store from another.
 ///
-/// Not the whole credential: what a store makes of a date need not be equal to the last digit, and a loader with another
-/// key writes its token into the same session.
+/// Not the whole credential: what a store makes of a date need not be equal to the last digit, and a loader with
+/// another key writes its token into the same session.
 private struct SessionMark: Equatable, Sendable {
     private let subject: String?
     private let refreshToken: String?
