@@ -61,7 +61,7 @@ let oauthGroup: [Target] = [
         "AccessTokenPostgres",
         in: "OAuth",
         [
-            "AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth",
+            "AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth",
             .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
         ]
     ),
@@ -85,7 +85,7 @@ let oauthGroup: [Target] = [
         "AccessTokenPostgresTests",
         at: "OAuth/AccessTokenPostgresTests",
         [
-            "AccessTokenCore", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenPostgres",
+            "AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres",
             "CredentialStoreContract", "LoopbackAuthorizationServer", "TestSupport",
         ]
     ),
@@ -98,7 +98,7 @@ let oauthGroup: [Target] = [
         "KillTests",
         at: "OAuth/KillTests",
         [
-            "AccessTokenCore", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenPostgres",
+            "AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres",
             "LoopbackAuthorizationServer", "credential-worker", "TestSupport",
         ]
     ),

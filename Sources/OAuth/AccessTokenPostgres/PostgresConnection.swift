@@ -1,5 +1,5 @@
 #if Postgres
-package import AccessTokenAdapters
+package import AccessTokenAsync
 import AccessTokenCore
 import CLibpq
 import Dispatch

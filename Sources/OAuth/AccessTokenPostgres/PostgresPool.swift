@@ -1,5 +1,5 @@
 #if Postgres
-import AccessTokenAdapters
+import AccessTokenAsync
 import AccessTokenCore
 import AccessTokenOAuth
 import Dispatch

@@ -1,5 +1,5 @@
 #if Postgres && (os(macOS) || os(Linux))
-import AccessTokenAdapters
+import AccessTokenAsync
 import AccessTokenOAuth
 import AccessTokenPostgres
 import Dispatch
