@@ -38,12 +38,9 @@ let servicesGroup: [Target] = [
 ]
 
 let contractsGroup: [Target] = [
-    .library("AccessTokenContract", in: "Contracts", services),
-    .library(
-        "CredentialStoreContract",
-        in: "Contracts",
-        ["AccessTokenCore", "AccessTokenOAuth", "AccessTokenContract"]
-    ),
+    .library("ContractHarness", in: "Contracts", ["AccessTokenCore"]),
+    .library("AccessTokenContract", in: "Contracts", services + ["ContractHarness"]),
+    .library("CredentialStoreContract", in: "Contracts", ["AccessTokenCore", "AccessTokenOAuth", "ContractHarness"]),
     .tests(
         "ContractTests",
         at: "Contracts",

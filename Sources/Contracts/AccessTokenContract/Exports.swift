@@ -1,1 +1,2 @@
 @_exported public import AccessTokenAdapters
+@_exported public import ContractHarness

@@ -1,3 +1,4 @@
+import ContractHarness
 public import Foundation
 
 /// What every service of this package does, clause by clause, as something that can be run on any service.
@@ -43,6 +44,7 @@ public enum ServiceContract {
             subject,
             clauses,
             essential: "L1",
+            mistakes: mistakes,
             timeLimit: timeLimit,
             onProgress: onProgress
         )
@@ -65,8 +67,7 @@ public enum ServiceContract {
             let progress = ContractProgress(
                 subject: subject.name,
                 clause: violation.clause,
-                outcome: outcome,
-                scriptsInPlay: nil
+                outcome: outcome
             )
             onProgress?(progress)
         }

@@ -1,2 +1,2 @@
-@_exported import AccessTokenContract
-@_exported import AccessTokenOAuth
+@_exported public import AccessTokenOAuth
+@_exported public import ContractHarness

@@ -1,4 +1,4 @@
-public import AccessTokenContract
+public import ContractHarness
 public import Foundation
 
 /// One sentence about credential stores, with the scenario that shows whether a subject keeps it.
@@ -29,6 +29,13 @@ public enum StoreContract {
         timeLimit: TimeInterval = StoreContract.defaultTimeLimit,
         onProgress: (@Sendable (ContractProgress) -> Void)? = ContractProgress.standardError
     ) async -> ContractReport {
-        await StoreClause.verify(subject, clauses, essential: "K1", timeLimit: timeLimit, onProgress: onProgress)
+        await StoreClause.verify(
+            subject,
+            clauses,
+            essential: "K1",
+            mistakes: [],
+            timeLimit: timeLimit,
+            onProgress: onProgress
+        )
     }
 }

@@ -1,5 +1,5 @@
-import AccessTokenContract
 public import AccessTokenOAuth
+import ContractHarness
 public import Foundation
 
 /// A kind of credential store that the contract is verified on: how to open it, and what it declares.

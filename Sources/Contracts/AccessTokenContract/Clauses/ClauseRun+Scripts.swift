@@ -1,3 +1,4 @@
+import ContractHarness
 extension ClauseRun {
     /// Plays a script on a new service of the subject, for a round of which the script says all.
     ///

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 
 extension ServiceContract {
     /// A task can be cancelled although its service does not support that.

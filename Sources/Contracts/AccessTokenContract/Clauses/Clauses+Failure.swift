@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 
 extension ServiceContract {
     static let failure = [

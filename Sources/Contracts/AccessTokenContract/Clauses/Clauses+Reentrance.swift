@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 
 extension ServiceContract {
     /// Handlers and loaders that do more than answer: they call the service, outlive it, or answer at another time.

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 
 extension ServiceContract {
     /// What a load brings after its session has ended.

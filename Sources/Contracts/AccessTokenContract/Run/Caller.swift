@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 import Dispatch
 import Foundation
 
@@ -93,10 +94,3 @@ final class Caller: Sendable {
 
 /// Marks the queue on which handlers are promised to be called.
 let promisedQueue = DispatchSpecificKey<Bool>()
-
-extension Error {
-    /// By its name in code if it is one of ours: what it tells an app's developer to do next is not for reports.
-    var inReports: String {
-        (self as? AccessTokenError).map { "AccessTokenError.\($0.logCode)" } ?? "the error \(self)"
-    }
-}

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 
 /// The situations from which scenarios begin: where the token comes from, and why a load is running.
 extension ClauseRun {

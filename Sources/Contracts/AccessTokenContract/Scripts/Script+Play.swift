@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 public import Foundation
 
 extension Script {
@@ -111,8 +112,7 @@ extension ScriptRun {
             clause: clause.wording,
             expected: fault.expected,
             observed: fault.observed,
-            round: nil,
-            script: script,
+            replay: script,
             trace: log.trace
         )
     }

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 import Dispatch
 
 /// One script on one new service, held against the specification after each step.
@@ -52,7 +53,7 @@ final class ScriptRun: Sendable {
         self.effort = effort
         let wording = ServiceContract.clauses[0].wording
         let conditions = RunConditions(timeLimit: effort.timeLimit, isPatient: true)
-        let context = RunContext(wording: wording, subject: subject, round: 0, rounds: 1, conditions: conditions)
+        let context = RunContext(wording: wording, subject: subject, conditions: conditions)
         let setting = ClauseSetting(script.setting, initialToken: script.initialToken)
         let run = ClauseRun(context, setting)
         self.run = run

@@ -1,3 +1,4 @@
+import ContractHarness
 /// What a subject can do beyond retrieving tokens; a clause is only run on subjects that have what it needs.
 ///
 /// Leaving a feature out skips its clauses, visibly: the report says which, and why.
@@ -54,12 +55,5 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable, CustomStringConve
             "deliveryQueue", "callbackLoader", "loaderRecognition", "loadDeadline", "events", "currentToken",
             "forcedRefresh", "tokensAlwaysExpire", "initialToken",
         ])
-    }
-}
-
-extension OptionSet where RawValue == Int {
-    /// The names of what is in the set, where `all` has the names of the bits from the lowest on.
-    package func names(_ all: [String]) -> String {
-        all.indices.filter { rawValue & 1 << $0 != 0 }.map { all[$0] }.joined(separator: ", ")
     }
 }

@@ -1,4 +1,5 @@
 public import AccessTokenAdapters
+import ContractHarness
 public import Dispatch
 
 /// A kind of service that the contract is verified on: a factory, and what the service declares.

@@ -1,4 +1,5 @@
 public import AccessTokenAdapters
+import ContractHarness
 
 /// One load of a ``ControlledLoader``.
 public final class ControlledLoad: Sendable {

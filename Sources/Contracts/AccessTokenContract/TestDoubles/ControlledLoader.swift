@@ -1,4 +1,5 @@
 public import AccessTokenAdapters
+import ContractHarness
 public import Foundation
 
 /// A loader that answers when a test says so, for callback and async services alike.

@@ -1,6 +1,6 @@
-package import AccessTokenContract
 import AccessTokenCore
 import AccessTokenOAuth
+package import ContractHarness
 package import Foundation
 
 /// One run of one clause: a new place, its openings, and the words in which scenarios are written.

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 import Dispatch
 import Foundation
 

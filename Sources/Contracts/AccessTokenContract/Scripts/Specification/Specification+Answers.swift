@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import ContractHarness
 
 /// What callers are given.
 extension Specification {

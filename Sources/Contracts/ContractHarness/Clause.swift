@@ -1,8 +1,3 @@
-public import Foundation
-
-/// One sentence about services, with the scenario that shows whether a subject keeps it.
-public typealias ContractClause = Clause<ContractSubject>
-
 /// One sentence about subjects of a kind, with the scenario that shows whether a subject keeps it.
 ///
 /// A scenario judges the clause's sentence alone. If another step of the scenario fails, the round says nothing.
@@ -13,7 +8,7 @@ public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringCon
     public let wording: ClauseWording
 
     /// Why the clause is not asked of a subject; `nil` if it is.
-    let reasonToSkip: @Sendable (Subject) -> String?
+    package let reasonToSkip: @Sendable (Subject) -> String?
     /// Returns the rounds that were left out, if there were others.
     let run: @Sendable (Subject, RunConditions) async throws -> [LeftOutRound]
 
@@ -92,21 +87,5 @@ extension Clause where Subject: VerifiedSubject {
             if let first, leftOut.count == rounds { throw NotJudged(judge: first.judge, violation: nil) }
             return leftOut
         }
-    }
-}
-
-extension Clause where Subject == ContractSubject {
-    /// Runs the clause's scenario on a new service of the subject.
-    ///
-    /// **Concurrency** Scenarios share nothing, so clauses and subjects can be verified in parallel. The suite calls
-    /// the subject on threads of its own, and ends also if the subject blocks them for ever.
-    ///
-    /// A subject may take `timeLimit` seconds for one step; give it more on a busy machine.
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    public func verify(
-        _ subject: ContractSubject,
-        timeLimit: TimeInterval = ServiceContract.defaultTimeLimit
-    ) async -> ContractOutcome {
-        await judge(subject, RunConditions(timeLimit: timeLimit)).outcome
     }
 }

@@ -4,14 +4,17 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     public let subject: String
 
     /// Each clause with its outcome, in the contract's order.
-    public internal(set) var rows: [(clause: ClauseWording, outcome: ContractOutcome)]
+    public package(set) var rows: [(clause: ClauseWording, outcome: ContractOutcome)]
 
     /// The rounds that were left out of clauses that other rounds have judged: ``notJudgedIDs`` has the clauses of which
     /// no round is left.
-    public internal(set) var leftOut: [LeftOutRound] = []
+    public package(set) var leftOut: [LeftOutRound] = []
 
-    /// How many scripts were played; `nil` if none were.
-    public internal(set) var scripts: ScriptCount?
+    /// What was looked at beside the clauses' scenarios, in one line.
+    package var search: (any Sendable & CustomStringConvertible)?
+
+    /// What may stand behind several broken clauses of this contract.
+    let mistakes: [Mistake]
 
     /// The clauses that the subject broke, with what happened.
     public var violations: [ContractViolation] {
@@ -54,7 +57,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
             """
         let worst = violations.sorted { $0.clause.severity > $1.clause.severity }
         var lines = ["The contract on \(subject)", ""] + table + [""] + skips + leftOut.lines + [count]
-        if let scripts { lines.append("\(scripts)") }
+        if let search { lines.append("\(search)") }
         let causes = commonCauses
         if !causes.isEmpty { lines += ["", "Common causes, which are mended first:"] + causes.map { "- \($0)" } }
         lines += worst.map { "\n\($0)" }
@@ -77,7 +80,7 @@ public enum ContractOutcome: Sendable {
     /// The subject breaks what the clause takes for granted.
     case notJudged(String)
 
-    var isKept: Bool { if case .kept = self { true } else { false } }
+    package var isKept: Bool { if case .kept = self { true } else { false } }
     var isSkipped: Bool { if case .skipped = self { true } else { false } }
 
     var verdict: String {
@@ -114,11 +117,27 @@ public struct ContractViolation: Error, CustomStringConvertible {
     /// The round in which it showed, and how many there are, if the clause is tried in several.
     let round: (Int, of: Int)?
 
-    /// The script that showed it, if a script did; a test that plays it is one line.
-    public let script: Script?
+    /// What shows it again, in a form that can be pasted into code.
+    package let replay: (any Sendable & CustomStringConvertible)?
 
     /// What happened in the scenario, in order; tokens stand there by name, and of a long trace the middle is left out.
     public let trace: [String]
+
+    package init(
+        clause: ClauseWording,
+        expected: String,
+        observed: String,
+        round: (Int, of: Int)? = nil,
+        replay: (any Sendable & CustomStringConvertible)? = nil,
+        trace: [String]
+    ) {
+        self.clause = clause
+        self.expected = expected
+        self.observed = observed
+        self.round = round
+        self.replay = replay
+        self.trace = trace
+    }
 
     package var summary: String { "\(expected); observed: \(observed)" }
 
@@ -127,7 +146,7 @@ public struct ContractViolation: Error, CustomStringConvertible {
         let steps = trace.enumerated().map { "    \($0.offset + 1). \($0.element)" }
         let optional = [
             round.map { "  in round:  \($0.0) of \($0.of)" },
-            script.map { "  script:    \($0)" },
+            replay.map { "  script:    \($0)" },
             clause.resembles.map { "  resembles: \($0)" },
         ]
         let lines =

@@ -15,6 +15,13 @@ public struct ContractProgress: Sendable, CustomStringConvertible {
     /// The file that names the scripts that are being played, should the subject end the process.
     public let scriptsInPlay: String?
 
+    package init(subject: String, clause: ClauseWording?, outcome: ContractOutcome?, scriptsInPlay: String? = nil) {
+        self.subject = subject
+        self.clause = clause
+        self.outcome = outcome
+        self.scriptsInPlay = scriptsInPlay
+    }
+
     /// Writes a line to standard error before each clause that is run, and another one if the clause is not kept.
     ///
     /// If the subject ends the process, the last line names the clause, and the lines before are the report.

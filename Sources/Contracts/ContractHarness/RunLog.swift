@@ -1,4 +1,4 @@
-import AccessTokenAdapters
+package import AccessTokenCore
 package import Foundation
 
 /// What happened in a run, line by line, and who waits for something to happen.
@@ -33,8 +33,8 @@ package final class RunLog: Sendable {
     package init() {}
 
     /// Grows with each line.
-    var lines: Int { state.withLock { $0.lines } }
-    var events: [AccessTokenEvent] { state.withLock { $0.events } }
+    package var lines: Int { state.withLock { $0.lines } }
+    package var events: [AccessTokenEvent] { state.withLock { $0.events } }
 
     package var trace: [String] {
         state.withLock { state in
@@ -44,15 +44,15 @@ package final class RunLog: Sendable {
     }
 
     /// Gives a token a name: traces can speak of it without its value.
-    func name(_ token: AccessToken, _ name: String) {
+    package func name(_ token: AccessToken, _ name: String) {
         state.withLock { $0.names.append((token.value, name)) }
     }
 
-    func name(_ token: AccessToken) -> String {
+    package func name(_ token: AccessToken) -> String {
         state.withLock { state in state.names.last { $0.value == token.value }?.name ?? "a token of its own" }
     }
 
-    func text(_ result: LoadResult) -> String {
+    package func text(_ result: LoadResult) -> String {
         switch result {
         case .success(let token): name(token)
         case .failure(let error): error.inReports
@@ -73,7 +73,7 @@ package final class RunLog: Sendable {
         check()
     }
 
-    func happened(_ event: AccessTokenEvent) {
+    package func happened(_ event: AccessTokenEvent) {
         state.withLock { state in
             if state.events.count < 1000 { state.events.append(event) }
         }
@@ -119,5 +119,12 @@ package final class RunLog: Sendable {
         }
         for wait in ended { wait.continuation.resume(returning: wait.condition()) }
         return isCounted
+    }
+}
+
+extension Error {
+    /// By its name in code if it is one of ours: what it tells an app's developer to do next is not for reports.
+    package var inReports: String {
+        (self as? AccessTokenError).map { "AccessTokenError.\($0.logCode)" } ?? "the error \(self)"
     }
 }

@@ -1,7 +1,19 @@
+public import ContractHarness
+
+extension ContractReport {
+    /// How many scripts were played; `nil` if none were.
+    public var scripts: ScriptCount? { search as? ScriptCount }
+}
+
+extension ContractViolation {
+    /// The script that showed it, if a script did; a test that plays it is one line.
+    public var script: Script? { replay as? Script }
+}
+
 extension ContractReport {
     /// Takes what scripts found into the rows: a clause that a script breaks is broken, however its own scenario went.
     mutating func add(_ result: ScriptSearch.Result) {
-        scripts = result.count
+        search = result.count
         for index in rows.indices {
             let (clause, outcome) = rows[index]
             if case .broken = outcome { continue }

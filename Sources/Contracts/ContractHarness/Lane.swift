@@ -1,4 +1,4 @@
-import AccessTokenAdapters
+import AccessTokenCore
 import Dispatch
 
 /// A thread for one caller's calls of the subject: a subject that blocks the thread stops no other caller.
@@ -31,18 +31,18 @@ package final class Lane: Sendable {
     }
 
     /// Starts a task whose parts run where they are enqueued: the first one inside the code that starts the task.
-    static func startHere(_ body: @escaping @Sendable () async -> Void) {
+    package static func startHere(_ body: @escaping @Sendable () async -> Void) {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             Task(executorPreference: QueueExecutor(queue: nil)) { await body() }
         }
     }
 
-    func run(_ body: @escaping @Sendable () -> Void) {
+    package func run(_ body: @escaping @Sendable () -> Void) {
         queue.async(execute: body)
     }
 
     /// Lets nothing begin or continue here until ``release()``.
-    func hold() {
+    package func hold() {
         isHeld.withLock { isHeld in
             if !isHeld { queue.suspend() }
             isHeld = true
@@ -51,7 +51,7 @@ package final class Lane: Sendable {
 
     /// Holds the lane after so many turns, and says so; in a turn all runs that stands here when the turn begins, which
     /// is at most one part of a task that has the lane to itself.
-    func hold(afterTurns count: Int, then isHeld: @escaping @Sendable () -> Void) {
+    package func hold(afterTurns count: Int, then isHeld: @escaping @Sendable () -> Void) {
         run { [self] in
             if count > 1 { return hold(afterTurns: count - 1, then: isHeld) }
             hold()
@@ -59,7 +59,7 @@ package final class Lane: Sendable {
         }
     }
 
-    func release() {
+    package func release() {
         isHeld.withLock { isHeld in
             if isHeld { queue.resume() }
             isHeld = false
@@ -82,18 +82,18 @@ private final class QueueExecutor: TaskExecutor {
 }
 
 /// Lets several lanes begin at the same moment.
-final class StartingLine: Sendable {
+package final class StartingLine: Sendable {
     private let missing: Locked<Int>
     private let start = DispatchSemaphore(value: 0)
     private let count: Int
 
-    init(count: Int) {
+    package init(count: Int) {
         self.count = count
         missing = Locked(count)
     }
 
     /// Blocks until all lanes are here, but not for long, should the machine have no thread for one of them.
-    func wait() {
+    package func wait() {
         let isLast = missing.withLock { missing in
             missing -= 1
             return missing == 0

@@ -1,3 +1,4 @@
+import AccessTokenCore
 import Foundation
 
 /// What a run is about.
@@ -5,10 +6,24 @@ package struct RunContext<Subject: VerifiedSubject>: Sendable {
     package let wording: ClauseWording
     package let subject: Subject
     /// Counts from 0: a clause with several rounds tries something else in each, or the same again.
-    let round: Int
-    let rounds: Int
-    let conditions: RunConditions
-    let log = RunLog()
+    package let round: Int
+    package let rounds: Int
+    package let conditions: RunConditions
+    package let log = RunLog()
+
+    package init(
+        wording: ClauseWording,
+        subject: Subject,
+        round: Int = 0,
+        rounds: Int = 1,
+        conditions: RunConditions
+    ) {
+        self.wording = wording
+        self.subject = subject
+        self.round = round
+        self.rounds = rounds
+        self.conditions = conditions
+    }
 }
 
 /// One run of a scenario: what the scenarios of both contracts wait for and expect.
@@ -34,8 +49,8 @@ extension ScenarioRun {
 
     package var subject: Subject { context.subject }
     package var log: RunLog { context.log }
-    var round: Int { context.round }
-    var conditions: RunConditions { context.conditions }
+    package var round: Int { context.round }
+    package var conditions: RunConditions { context.conditions }
 
     /// Waits for what the subject owes, and says whether it came; what comes after the time limit is tried again.
     package func wait(until condition: @escaping @Sendable () -> Bool) async throws -> Bool {
@@ -45,7 +60,7 @@ extension ScenarioRun {
     }
 
     /// The subject did what it owed, and too late for a patient run.
-    var tooSlow: any Error {
+    package var tooSlow: any Error {
         let slow = "no answer within \(conditions.timeLimit) s, but later"
         return Unjudged(outcome: .notJudged("\(slow); give a longer timeLimit:, or set your retries to 0"))
     }
@@ -97,7 +112,6 @@ extension ScenarioRun {
             expected: expected,
             observed: observed,
             round: context.rounds > 1 ? (round + 1, of: context.rounds) : nil,
-            script: nil,
             trace: log.trace
         )
     }

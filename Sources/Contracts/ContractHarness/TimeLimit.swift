@@ -1,4 +1,4 @@
-import AccessTokenAdapters
+import AccessTokenCore
 import Dispatch
 import Foundation
 

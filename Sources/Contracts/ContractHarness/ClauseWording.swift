@@ -21,8 +21,8 @@ public struct ClauseWording: Sendable, Identifiable, CustomStringConvertible {
     /// Good subjects differ in this: breaking it is advice, unless the subject promises it.
     public let isConvention: Bool
 
-    let file: String
-    let line: Int
+    package let file: String
+    package let line: Int
 
     /// The id and what the subject must do.
     public var description: String { "\(id): \(must)" }

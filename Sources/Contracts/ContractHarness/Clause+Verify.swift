@@ -3,11 +3,16 @@ package import Foundation
 /// What the suite found out before a clause is run.
 package struct RunConditions: Sendable {
     /// How many seconds a subject may take for one step.
-    var timeLimit: TimeInterval
+    package var timeLimit: TimeInterval
     /// Whether the subject was slow in this clause, and the time limit is a longer one.
-    var isPatient = false
+    package var isPatient = false
     /// The ids of clauses that the subject is known to break.
-    var broken: Set<String> = []
+    package var broken: Set<String> = []
+
+    package init(timeLimit: TimeInterval, isPatient: Bool = false) {
+        self.timeLimit = timeLimit
+        self.isPatient = isPatient
+    }
 }
 
 /// A step failed that another clause judges.
@@ -15,6 +20,11 @@ package struct NotJudged: Error {
     let judge: String
     /// `nil` if that clause is known to be broken.
     let violation: ContractViolation?
+
+    package init(judge: String, violation: ContractViolation?) {
+        self.judge = judge
+        self.violation = violation
+    }
 
     func reason(broken: Set<String>) -> String {
         guard let violation, !broken.contains(judge) else { return "mend \(judge) first" }
@@ -24,11 +34,15 @@ package struct NotJudged: Error {
 }
 
 /// The subject did what it owed after its time limit, and is given a longer one.
-struct SlowSubject: Error {}
+package struct SlowSubject: Error {
+    package init() {}
+}
 
 /// The scenario cannot go on, and this is how the clause went.
-struct Unjudged: Error {
+package struct Unjudged: Error {
     let outcome: ContractOutcome
+
+    package init(outcome: ContractOutcome) { self.outcome = outcome }
 }
 
 /// What the contracts for services and for stores have in common: a kind of subject, and how clauses are run on it.
@@ -43,8 +57,8 @@ package protocol VerifiedSubject: Sendable {
 }
 
 /// How a clause went, and what was not looked at.
-struct Judgement {
-    var outcome: ContractOutcome
+package struct Judgement {
+    package var outcome: ContractOutcome
     /// The step that another clause is to judge, if it ended the run.
     var left: NotJudged?
     /// The rounds that say nothing, of a clause that other rounds judge.
@@ -53,7 +67,7 @@ struct Judgement {
 
 extension Clause where Subject: VerifiedSubject {
     /// How the clause went; and if a step failed that another clause is to judge, what it was.
-    func judge(_ subject: Subject, _ conditions: RunConditions) async -> Judgement {
+    package func judge(_ subject: Subject, _ conditions: RunConditions) async -> Judgement {
         if let reason = reasonToSkip(subject) { return Judgement(outcome: .skipped(reason)) }
         return await Lane("scenario").start { () async -> Judgement in
             do {
@@ -84,6 +98,7 @@ extension Clause where Subject: VerifiedSubject {
         _ subject: Subject,
         _ clauses: [Self],
         essential: String,
+        mistakes: [Mistake],
         timeLimit: TimeInterval,
         onProgress: (@Sendable (ContractProgress) -> Void)?
     ) async -> ContractReport {
@@ -96,8 +111,7 @@ extension Clause where Subject: VerifiedSubject {
                     ContractProgress(
                         subject: subject.name,
                         clause: clause.wording,
-                        outcome: outcome,
-                        scriptsInPlay: nil
+                        outcome: outcome
                     )
                 )
             }
@@ -131,7 +145,8 @@ extension Clause where Subject: VerifiedSubject {
             return ContractReport(
                 subject: subject.name,
                 rows: zip(clauses, judgements).map { ($0.wording, $1.outcome) },
-                leftOut: judgements.flatMap(\.leftOut)
+                leftOut: judgements.flatMap(\.leftOut),
+                mistakes: mistakes
             )
         }.value
     }
