@@ -46,7 +46,7 @@ struct Story {
 
     mutating func calls(_ caller: String, inside load: Int? = nil) {
         let context = CallerContext(loads: load.flatMap(started).map { [$0.id] } ?? [])
-        let answer: Waiter.Handler = { [results] in results[caller] = $0 }
+        let answer: @Sendable (LoadResult) -> Void = { [results] in results[caller] = $0 }
         let action = machine.retrieve(.handler(answer), by: context, at: now)
         if case .wait(let waiter) = action.callers { waiters[caller] = waiter }
         carryOut(action)

@@ -69,6 +69,13 @@ package struct AccessTokenStateMachine: Sendable {
         events?.append(event())
     }
 
+    /// Notes an event that says something of the present state.
+    mutating func report(_ event: (Self) -> AccessTokenEvent) {
+        guard events != nil else { return }
+        let event = event(self)
+        events?.append(event)
+    }
+
     // MARK: Callers
 
     /// Names a waiter before it comes, so that its cancellation can be prepared.
@@ -118,8 +125,7 @@ package struct AccessTokenStateMachine: Sendable {
         if session?.hasLoad == false, let load = replaceToken(inside: caller.loads, at: now) {
             action.loader = [.load(load)]
         } else {
-            let (load, waiters) = (awaitedLoad, waiters)
-            report(.init(.joined, load: load, waiters: waiters))
+            report { .init(.joined, load: $0.awaitedLoad, waiters: $0.waiters) }
         }
         return action
     }
@@ -134,8 +140,7 @@ package struct AccessTokenStateMachine: Sendable {
         } else {
             return Action()
         }
-        let load = awaitedLoad
-        report(.init(.waiterCancelled, load: load))
+        report { .init(.waiterCancelled, load: $0.awaitedLoad) }
         return .answer(waiter, .failure(cancellationError))
     }
 

@@ -31,7 +31,7 @@ package final class Answer: Sendable {
 
     /// Calls the handlers, once, in the order in which they came, and releases them.
     package func callHandlers() {
-        handlers.withLock { $0.takeAll() }.forEach { $0(result) }
+        handlers.withLock { $0.takeAll() }.forEach { $0.call(result) }
     }
 
     /// Resumes the tasks, which must be done once, in the order in which they came.

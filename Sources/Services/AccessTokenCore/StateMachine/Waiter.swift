@@ -3,7 +3,10 @@ package enum Waiter: Sendable {
     /// Names one waiter of one service, for its cancellation; never used for another waiter.
     package typealias ID = Int
 
-    package typealias Handler = @Sendable (LoadResult) -> Void
+    /// A struct, since a list of bare closures would allocate memory once more for each.
+    package struct Handler: Sendable {
+        let call: @Sendable (LoadResult) -> Void
+    }
 
     // Safe: the state machine gives each waiter out once, so no continuation is resumed twice or never.
     @safe
@@ -19,6 +22,11 @@ package enum Waiter: Sendable {
 
     /// Is called where answers keep the order of the decisions.
     case handler(Handler)
+
+    package static func handler(_ handler: @escaping @Sendable (LoadResult) -> Void) -> Waiter {
+        .handler(Handler(call: handler))
+    }
+
     /// Is resumed outside of decisions, since the task's executor may do anything.
     case task(Suspension)
 }
