@@ -78,7 +78,7 @@ struct HostileSubjectTests {
         #expect(violation.expected == "the closure signOut: to return")
         #expect(violation.observed == "it does not; loads started: 1, none is running")
         #expect(report.notJudged.map(\.id) == ["O5", "O7"], "\(report)")
-        // Rounds without a sign-out judge the others.
+        // Situations without a sign-out judge the others.
         #expect(Set(report.leftOut.map(\.clause.id)) == ["O6", "D1"], "\(report)")
         // A clause that is verified by itself says the same.
         let signIn = try #require(ServiceContract.clauses.first { $0.id == "O6" })

@@ -49,7 +49,9 @@ struct ReportTests {
         #expect(reader.elements["skipped"]?.count == skipped)
         #expect(suite["skipped"] == "\(skipped)")
         #expect(reader.elements["system-out", default: []].count == report.advice.count)
-        // Each broken clause is told in full.
+        // Each broken clause is told in full, with the situation.
+        let situation = try #require(report.violations.lazy.compactMap(\.situation).first, "\(report)")
+        #expect(reader.text.contains("  situation: \(situation)\n"))
         for violation in report.violations { #expect(reader.text.contains("\(violation)")) }
     }
 

@@ -61,8 +61,8 @@ package struct Judgement {
     package var outcome: ContractOutcome
     /// The step that another clause is to judge, if it ended the run.
     var left: NotJudged?
-    /// The rounds that say nothing, of a clause that other rounds judge.
-    var leftOut: [LeftOutRound] = []
+    /// The situations that say nothing, of a clause that other situations judge.
+    var leftOut: [LeftOutSituation] = []
 }
 
 extension Clause where Subject: VerifiedSubject {
@@ -105,6 +105,7 @@ extension Clause where Subject: VerifiedSubject {
         // On a thread of its own: progress is told also when the subject blocks all those of the pool.
         await Lane("contract").start {
             var judgements: [Judgement] = []
+            var tooSlow: Set<String> = []
             var conditions = RunConditions(timeLimit: timeLimit)
             func tell(_ clause: Self, _ outcome: ContractOutcome?) {
                 onProgress?(
@@ -119,6 +120,7 @@ extension Clause where Subject: VerifiedSubject {
                 if clause.reasonToSkip(subject) == nil { tell(clause, nil) }
                 let judgement = await clause.judge(subject, conditions)
                 if case .broken = judgement.outcome { conditions.broken.insert(clause.wording.id) }
+                if case .notJudged = judgement.outcome, judgement.left == nil { tooSlow.insert(clause.wording.id) }
                 tell(clause, judgement.outcome)
                 return judgement
             }
@@ -133,10 +135,16 @@ extension Clause where Subject: VerifiedSubject {
                 guard let left = judgements[row].left else { continue }
                 if let violation = left.violation, conditions.broken.isEmpty, kept.contains(left.judge) {
                     // If the other clause found nothing, and nothing else is broken, the clause that saw the failure is.
-                    judgements[row].outcome = clause.outcome(of: violation, by: subject)
-                    tell(clause, judgements[row].outcome)
+                    // Where a script saw it, the other clause is broken all the same: the script says so.
+                    let id = violation.clause.id
+                    let own = id == clause.wording.id ? row : clauses.firstIndex { $0.wording.id == id } ?? row
+                    judgements[own] = Judgement(outcome: clauses[own].outcome(of: violation, by: subject))
+                    tell(clauses[own], judgements[own].outcome)
+                    guard own != row else { continue }
+                    if case .broken = judgements[own].outcome { conditions.broken.insert(id) }
+                    judgements[row] = await judge(clause)
                 } else if left.violation != nil, conditions.broken.contains(left.judge) {
-                    // The fault was not known then, and ended the run: now it leaves out a round.
+                    // The fault was not known then, and ended the run: now it leaves out a situation.
                     judgements[row] = await judge(clause)
                 } else {
                     judgements[row].outcome = .notJudged(left.reason(broken: conditions.broken))
@@ -146,6 +154,7 @@ extension Clause where Subject: VerifiedSubject {
                 subject: subject.name,
                 rows: zip(clauses, judgements).map { ($0.wording, $1.outcome) },
                 leftOut: judgements.flatMap(\.leftOut),
+                tooSlowIDs: tooSlow,
                 mistakes: mistakes
             )
         }.value

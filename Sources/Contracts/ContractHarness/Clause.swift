@@ -1,7 +1,7 @@
 /// One sentence about subjects of a kind, with the scenario that shows whether a subject keeps it.
 ///
-/// A scenario judges the clause's sentence alone. If another step of the scenario fails, the round says nothing.
-/// A round that fails by a known fault is left out; a clause of which no round is left is not judged.
+/// A scenario judges the clause's sentence alone. If another step of the scenario fails, the situation says nothing.
+/// A situation that fails by a known fault is left out; a clause of which no situation is left is not judged.
 @dynamicMemberLookup
 public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringConvertible {
     /// What the clause says.
@@ -9,8 +9,8 @@ public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringCon
 
     /// Why the clause is not asked of a subject; `nil` if it is.
     package let reasonToSkip: @Sendable (Subject) -> String?
-    /// Returns the rounds that were left out, if there were others.
-    let run: @Sendable (Subject, RunConditions) async throws -> [LeftOutRound]
+    /// Returns the situations that were left out, if there were others.
+    let run: @Sendable (Subject, RunConditions) async throws -> [LeftOutSituation]
 
     /// The clause's id, such as `S1`.
     public var id: String { wording.id }
@@ -22,12 +22,18 @@ public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringCon
     public subscript<Value>(dynamicMember part: KeyPath<ClauseWording, Value>) -> Value { wording[keyPath: part] }
 }
 
+/// The situation of a clause that has one: reports do not name it.
+private struct OnlySituation: ClauseSituation {
+    let name = ""
+}
+
 extension Clause where Subject: VerifiedSubject {
+    /// A clause that is tried in one situation.
+    ///
     /// - Parameters:
     ///   - needs: the features without which the clause is skipped.
     ///   - skips: why the clause is not asked of a subject that has declared all features that the clause needs.
     ///   - setting: what the clause asks the fixture to be.
-    ///   - rounds: in how many rounds a subject with such features is tried, each on a new service or store.
     package init(
         _ head: (id: String, severity: ContractSeverity),
         _ must: String,
@@ -38,10 +44,48 @@ extension Clause where Subject: VerifiedSubject {
         needs: Subject.Features = [],
         skips: @escaping @Sendable (Subject) -> String? = { _ in nil },
         setting: Subject.Run.Setting = Subject.Run.usualSetting,
-        rounds: @escaping @Sendable (Subject.Features) -> Int = { _ in 1 },
         file: String = #fileID,
         line: Int = #line,
         scenario: @escaping @Sendable (Subject.Run) async throws -> Void
+    ) {
+        self.init(
+            head,
+            must,
+            intent: intent,
+            remedy: remedy,
+            resembles: resembles,
+            isConvention: isConvention,
+            needs: needs,
+            skips: skips,
+            setting: setting,
+            situations: { _ in [OnlySituation()] },
+            file: file,
+            line: line,
+            scenario: { run, _ in try await scenario(run) }
+        )
+    }
+
+    /// A clause that is tried in several situations, each on a new service or store.
+    ///
+    /// - Parameters:
+    ///   - needs: the features without which the clause is skipped.
+    ///   - skips: why the clause is not asked of a subject that has declared all features that the clause needs.
+    ///   - setting: what the clause asks the fixture to be.
+    ///   - situations: those of a subject with such features; what threads do by chance stands there several times.
+    package init<Situation: ClauseSituation>(
+        _ head: (id: String, severity: ContractSeverity),
+        _ must: String,
+        intent: String,
+        remedy: String,
+        resembles: String? = nil,
+        isConvention: Bool = false,
+        needs: Subject.Features = [],
+        skips: @escaping @Sendable (Subject) -> String? = { _ in nil },
+        setting: Subject.Run.Setting = Subject.Run.usualSetting,
+        situations: @escaping @Sendable (Subject.Features) -> [Situation],
+        file: String = #fileID,
+        line: Int = #line,
+        scenario: @escaping @Sendable (Subject.Run, Situation) async throws -> Void
     ) {
         let wording = ClauseWording(
             id: head.id,
@@ -60,31 +104,30 @@ extension Clause where Subject: VerifiedSubject {
             return missing.isEmpty ? skips(subject) : "not declared: \(missing)"
         }
         run = { subject, conditions in
-            let rounds = rounds(subject.features)
-            var leftOut: [LeftOutRound] = []
+            let situations = situations(subject.features)
+            var leftOut: [LeftOutSituation] = []
             var first: NotJudged?
-            for round in 0..<rounds {
+            for situation in situations {
                 let context = RunContext(
                     wording: wording,
                     subject: subject,
-                    round: round,
-                    rounds: rounds,
+                    situation: situations.count > 1 ? situation.name : nil,
                     conditions: conditions
                 )
                 let run = Subject.Run(context, setting)
                 defer { run.end() }
                 do {
                     try await run.begin()
-                    do { try await scenario(run) } catch let violation as ContractViolation {
+                    do { try await scenario(run, situation) } catch let violation as ContractViolation {
                         throw run.excuse(violation)
                     }
                 } catch let left as NotJudged where conditions.broken.contains(left.judge) {
-                    leftOut.append(LeftOutRound(context, left))
+                    leftOut.append(LeftOutSituation(context, left))
                     first = first ?? left
                 }
             }
             // Known already: there is no reason to try the clause again.
-            if let first, leftOut.count == rounds { throw NotJudged(judge: first.judge, violation: nil) }
+            if let first, leftOut.count == situations.count { throw NotJudged(judge: first.judge, violation: nil) }
             return leftOut
         }
     }

@@ -22,7 +22,7 @@ package typealias Mistake = (mistake: String, always: Set<String>, often: Set<St
 extension ContractReport {
     /// The mistakes that explain several broken clauses each, the most general one first; no clause stands behind two.
     public var commonCauses: [CommonCause] {
-        var (broken, notJudged) = (brokenIDs, notJudgedIDs)
+        var (broken, notJudged) = (brokenIDs, notJudgedIDs.filter { !tooSlowIDs.contains($0) })
         return mistakes.compactMap { mistake, always, often in
             let explained = always.union(often)
             let ids = broken.filter(explained.contains)

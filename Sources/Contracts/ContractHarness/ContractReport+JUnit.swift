@@ -3,7 +3,8 @@ extension ContractReport {
     /// collects.
     ///
     /// A broken clause is a failure, with all that its description says. A clause that could not be judged is an error,
-    /// and a skipped one is skipped. Advice is no failure: it is the output of a clause that passed.
+    /// and a skipped one is skipped. Advice is no failure: it is the output of a clause that passed, as are the situations
+    /// in which the clause could not be judged.
     public var junitXML: String {
         let counts = """
             tests="\(rows.count)" failures="\(violations.count)" errors="\(notJudged.count)" \
@@ -11,7 +12,9 @@ extension ContractReport {
             """
         let cases = rows.map { clause, outcome in
             let head = "  <testcase classname=\"\(subject.inXML)\" name=\"\("\(clause)".inXML)\""
-            return outcome.junitXML.map { "\(head)>\($0)</testcase>" } ?? "\(head)/>"
+            let notes = leftOut.filter { $0.clause.id == clause.id }.lines.map(\.asOutputInXML)
+            let parts = [outcome.junitXML].compactMap(\.self) + notes
+            return parts.isEmpty ? "\(head)/>" : "\(head)>\(parts.joined())</testcase>"
         }
         let head = "<testsuite name=\"\("The contract on \(subject)".inXML)\" \(counts)>"
         return (["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", head] + cases + ["</testsuite>", ""])
@@ -27,12 +30,14 @@ extension ContractOutcome {
         case .notJudged(let reason): "<error message=\"\(reason.inXML)\"/>"
         case .broken(let violation):
             "<failure message=\"\(violation.summary.inXML)\">\(violation.description.inXML)</failure>"
-        case .advised(let violation): "<system-out>\(violation.description.inXML)</system-out>"
+        case .advised(let violation): violation.description.asOutputInXML
         }
     }
 }
 
 extension String {
+    fileprivate var asOutputInXML: String { "<system-out>\(inXML)</system-out>" }
+
     /// The text without what means something in XML, or is not allowed there: control characters.
     fileprivate var inXML: String {
         var text = ""

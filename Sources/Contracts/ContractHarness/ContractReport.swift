@@ -6,9 +6,12 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Each clause with its outcome, in the contract's order.
     public package(set) var rows: [(clause: ClauseWording, outcome: ContractOutcome)]
 
-    /// The rounds that were left out of clauses that other rounds have judged: ``notJudgedIDs`` has the clauses of which
-    /// no round is left.
-    public package(set) var leftOut: [LeftOutRound] = []
+    /// The situations that were left out of clauses that other situations have judged: ``notJudgedIDs`` has the clauses of
+    /// which no situation is left.
+    public package(set) var leftOut: [LeftOutSituation] = []
+
+    /// The ids of the clauses that could not be judged although nothing stands in their way: the subject was too slow.
+    let tooSlowIDs: Set<String>
 
     /// What was looked at beside the clauses' scenarios, in one line.
     package var search: (any Sendable & CustomStringConvertible)?
@@ -41,7 +44,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Whether every clause that was asked was judged, and none was broken; skipped ones do not count, nor does advice.
     public var isKept: Bool { violations.isEmpty && notJudged.isEmpty }
 
-    /// A row for each clause, a line for each reason to skip clauses or to leave out rounds, a line that counts them,
+    /// A row for each clause, a line for each reason to skip clauses or to leave out situations, a line that counts them,
     /// the common causes, and what was broken in full.
     public var description: String {
         let asked = rows.filter { !$0.outcome.isSkipped }
@@ -114,8 +117,8 @@ public struct ContractViolation: Error, CustomStringConvertible {
     /// What happened instead.
     public let observed: String
 
-    /// The round in which it showed, and how many there are, if the clause is tried in several.
-    let round: (Int, of: Int)?
+    /// The situation in which it showed, if the clause is tried in several.
+    public let situation: String?
 
     /// What shows it again, in a form that can be pasted into code.
     package let replay: (any Sendable & CustomStringConvertible)?
@@ -127,14 +130,14 @@ public struct ContractViolation: Error, CustomStringConvertible {
         clause: ClauseWording,
         expected: String,
         observed: String,
-        round: (Int, of: Int)? = nil,
+        situation: String? = nil,
         replay: (any Sendable & CustomStringConvertible)? = nil,
         trace: [String]
     ) {
         self.clause = clause
         self.expected = expected
         self.observed = observed
-        self.round = round
+        self.situation = situation
         self.replay = replay
         self.trace = trace
     }
@@ -145,7 +148,7 @@ public struct ContractViolation: Error, CustomStringConvertible {
     public var description: String {
         let steps = trace.enumerated().map { "    \($0.offset + 1). \($0.element)" }
         let optional = [
-            round.map { "  in round:  \($0.0) of \($0.of)" },
+            situation.map { "  situation: \($0)" },
             replay.map { "  script:    \($0)" },
             clause.resembles.map { "  resembles: \($0)" },
         ]

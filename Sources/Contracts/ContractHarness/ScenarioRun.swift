@@ -5,23 +5,20 @@ import Foundation
 package struct RunContext<Subject: VerifiedSubject>: Sendable {
     package let wording: ClauseWording
     package let subject: Subject
-    /// Counts from 0: a clause with several rounds tries something else in each, or the same again.
-    package let round: Int
-    package let rounds: Int
+    /// What the clause is tried in, if there is more than one such situation.
+    package let situation: String?
     package let conditions: RunConditions
     package let log = RunLog()
 
     package init(
         wording: ClauseWording,
         subject: Subject,
-        round: Int = 0,
-        rounds: Int = 1,
+        situation: String? = nil,
         conditions: RunConditions
     ) {
         self.wording = wording
         self.subject = subject
-        self.round = round
-        self.rounds = rounds
+        self.situation = situation
         self.conditions = conditions
     }
 }
@@ -49,7 +46,6 @@ extension ScenarioRun {
 
     package var subject: Subject { context.subject }
     package var log: RunLog { context.log }
-    package var round: Int { context.round }
     package var conditions: RunConditions { context.conditions }
 
     /// Waits for what the subject owes, and says whether it came; what comes after the time limit is tried again.
@@ -111,7 +107,7 @@ extension ScenarioRun {
             clause: context.wording,
             expected: expected,
             observed: observed,
-            round: context.rounds > 1 ? (round + 1, of: context.rounds) : nil,
+            situation: context.situation,
             trace: log.trace
         )
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A script", .eightAtATime, .timeLimit(.minutes(10)))
 struct ScriptTests {
-    /// Bugs in situations that no clause has a round for, each with a script that shows it and the clause that it
+    /// Bugs in situations that no clause is tried in, each with a script that shows it and the clause that it
     /// breaks.
     static let bugs: [(bug: BuggyService.Bug, script: Script, clause: String)] = [
         (.noDeadlineForced, Script(.deadline, [.refresh, .pass(.elevenSeconds)]), "T1"),
@@ -196,6 +196,17 @@ struct ScriptTests {
         let late: [Step] = [.call, .pass(.elevenSeconds), .call, .pass(.elevenSeconds), .answer(.token)]
         let accusation = await Script(.all, late + [.pass(.life), .answer(.token)]).play(on: subject)
         #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
+    }
+
+    /// The newer of two late loads has brought nothing that anybody could use.
+    @Test(arguments: OwnSubjects.some)
+    func `wants a late token behind another late one that came expired`(_ subject: ContractSubject) async {
+        let late: [Step] = [.call, .pass(.elevenSeconds), .call, .pass(.elevenSeconds)]
+        let script = Script(.deadline, late + [.answer(.expiredToken), .answer(.token), .call])
+        let accusation = await script.play(on: subject)
+        #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
+        let dropping = PlantedBugTests.smallSubject(bug: .dropsLateAnswers)
+        #expect(await script.play(on: dropping)?.clause.id == "T2")
     }
 
     /// All three have waited for the load that fails.

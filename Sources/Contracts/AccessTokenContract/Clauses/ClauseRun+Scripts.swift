@@ -1,8 +1,8 @@
 import ContractHarness
 extension ClauseRun {
-    /// Plays a script on a new service of the subject, for a round of which the script says all.
+    /// Plays a script on a new service of the subject, for a situation of which the script says all.
     ///
-    /// A fault of another clause leaves the round unjudged.
+    /// A fault of another clause leaves the situation unjudged.
     func play(_ script: Script) async throws {
         guard script.isPossible(for: features) else { return }
         log.happened("\(script)")

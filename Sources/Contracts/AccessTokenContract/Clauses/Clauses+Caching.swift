@@ -6,8 +6,11 @@ extension ServiceContract {
     /// With a window of five minutes in which the next token is loaded beside the answer.
     static let ahead = ClauseSetting(.ahead)
 
-    /// One for each way in which a token gets into the cache.
-    static let roundsByOrigin: @Sendable (ContractFeatures) -> Int = { $0.contains(.signIn) ? 2 : 1 }
+    /// What the service was made with.
+    private enum InitialToken: String, ClauseSituation {
+        case valid = "the token that the service is made with is valid"
+        case expired = "the token that the service is made with has expired"
+    }
 
     static let caching = [
         ContractClause(
@@ -40,9 +43,9 @@ extension ServiceContract {
             remedy: "compare the clock with expiration − leeway, at each call",
             needs: [.expiry, .leeway],
             setting: leeway,
-            rounds: roundsByOrigin
-        ) { run in
-            _ = try await run.oldToken(secondsLeft: 20)
+            situations: ClauseRun.TokenOrigin.all
+        ) { run, origin in
+            _ = try await run.oldToken(from: origin, secondsLeft: 20)
             try await run.expect(run.call(), getsLoaded: run.token("T2"))
         },
 
@@ -52,11 +55,11 @@ extension ServiceContract {
             intent: "expires_in is optional (RFC 6749, section 5.1), and guessing one breaks sessions",
             remedy: "treat a missing expiration as none, or declare tokensAlwaysExpire if the server never omits it",
             skips: { $0.features.contains(.tokensAlwaysExpire) ? "its tokens always expire" : nil },
-            rounds: roundsByOrigin
-        ) { run in
+            situations: ClauseRun.TokenOrigin.all
+        ) { run, origin in
             try run.takeForGranted("C1")
             let token = run.token("T1", life: nil)
-            try await run.cache(token, from: run.origin)
+            try await run.cache(token, from: origin)
             try await run.advance(by: 315_576_000)
             try await run.expect(run.call(), getsCached: token)
         },
@@ -86,10 +89,10 @@ extension ServiceContract {
             remedy: "start the load beside the answer, unless one is running",
             needs: [.expiry, .refreshAhead],
             setting: ahead,
-            rounds: roundsByOrigin
-        ) { run in
+            situations: ClauseRun.TokenOrigin.all
+        ) { run, origin in
             try run.takeForGranted("C1")
-            let token = try await run.oldToken(secondsLeft: 200)
+            let token = try await run.oldToken(from: origin, secondsLeft: 200)
             for caller in try await run.calls(4) { try await run.expect(caller, gets: token) }
             try await run.nextLoad()
             await run.settle()
@@ -102,9 +105,9 @@ extension ServiceContract {
             intent: "every request with it fails, until somebody signs in again",
             remedy: "compare the clock with the expiration at each call, not only when the token arrives",
             needs: .expiry,
-            rounds: roundsByOrigin
-        ) { run in
-            let token = try await run.oldToken(secondsLeft: -400)
+            situations: ClauseRun.TokenOrigin.all
+        ) { run, origin in
+            let token = try await run.oldToken(from: origin, secondsLeft: -400)
             if run.features.contains(.currentToken), let kept = try await run.currentToken() {
                 throw run.violation("no current token after its expiration", "it is \(run.log.name(kept))")
             }
@@ -139,9 +142,9 @@ extension ServiceContract {
             remedy: "touch the cached token only when a load brings another one",
             needs: [.expiry, .refreshAhead],
             setting: ahead,
-            rounds: roundsByOrigin
-        ) { run in
-            let token = try await run.oldToken(secondsLeft: 200)
+            situations: ClauseRun.TokenOrigin.all
+        ) { run, origin in
+            let token = try await run.oldToken(from: origin, secondsLeft: 200)
             try await run.given("C5") {
                 try await run.expect(run.call(), gets: token)
                 try await run.answer(run.nextLoad(), .failure(ContractLoadError(number: 2)))
@@ -157,10 +160,10 @@ extension ServiceContract {
             remedy: "cache what a load brings, also if nobody waits for it",
             needs: [.expiry, .refreshAhead],
             setting: ahead,
-            rounds: roundsByOrigin
-        ) { run in
+            situations: ClauseRun.TokenOrigin.all
+        ) { run, origin in
             let second = run.token("T2", life: 9000)
-            let first = try await run.oldToken(secondsLeft: 200)
+            let first = try await run.oldToken(from: origin, secondsLeft: 200)
             try await run.given("C5") {
                 try await run.expect(run.call(), gets: first)
                 try await run.answer(run.nextLoad(), .success(second))
@@ -179,9 +182,9 @@ extension ServiceContract {
             remedy: "load when the cached token has expired, and give the caller what the load brings",
             resembles: "OAuthenticator #13: after expiry every call fails",
             needs: .expiry,
-            rounds: roundsByOrigin
-        ) { run in
-            let first = try await run.oldToken(secondsLeft: -400)
+            situations: ClauseRun.TokenOrigin.all
+        ) { run, origin in
+            let first = try await run.oldToken(from: origin, secondsLeft: -400)
             let caller = try await run.call("caller after expiry")
             try await run.expectNobody(of: [caller], gets: (first, .expiry))
             try await run.expect(caller, getsLoaded: run.token("T2"))
@@ -194,12 +197,15 @@ extension ServiceContract {
                 "an app that was closed would rotate its refresh token at each launch, or begin with a token that fails",
             remedy: "give the initialiser the stored token, and treat the token as one that a load has brought",
             needs: .initialToken,
-            rounds: { $0.contains(.expiry) ? 2 : 1 }
-        ) { run in
+            situations: { [InitialToken.valid] + ($0.contains(.expiry) ? [.expired] : []) }
+        ) { run, initialToken in
             try run.takeForGranted("C1")
-            if run.round == 0 { return try await run.play(Script(initialToken: .valid, [.call, .call])) }
-            try run.takeForGranted("C6", "C10")
-            try await run.play(Script(initialToken: .expired, [.call, .answer(.token), .call]))
+            switch initialToken {
+            case .valid: try await run.play(Script(initialToken: .valid, [.call, .call]))
+            case .expired:
+                try run.takeForGranted("C6", "C10")
+                try await run.play(Script(initialToken: .expired, [.call, .answer(.token), .call]))
+            }
         },
     ]
 }

@@ -4,6 +4,27 @@ import ContractHarness
 extension ServiceContract {
     static let tenSeconds = ClauseSetting(.deadline)
 
+    private enum SilentLoad: String, ClauseSituation {
+        case first = "the silent load is the first one"
+        case afterAFailure = "the silent load follows one that failed"
+        case inANewSession = "the silent load is the first one of a new session"
+
+        /// The clause that judges whether the load begins.
+        var judge: String {
+            switch self {
+            case .first: "L1"
+            case .afterAFailure: "F2"
+            case .inANewSession: "S5"
+            }
+        }
+    }
+
+    private enum LateAnswer: String, ClauseSituation, CaseIterable {
+        case onlyToken = "the late answer is the only token"
+        case olderToken = "the late answer is a token, and a newer one is there"
+        case error = "the late answer is an error, and a newer token is there"
+    }
+
     static let deadlines = [
         ContractClause(
             ("T1", .critical),
@@ -12,15 +33,17 @@ extension ServiceContract {
             remedy: "set a timer when a load begins, cancel it at the load's end, and answer the waiters when it fires",
             needs: .loadDeadline,
             setting: tenSeconds,
-            // The first load, the one after another load, and the first one of a new session.
-            rounds: { $0.isSuperset(of: [.signIn, .signOut]) ? 3 : 2 }
-        ) { run in
-            if run.round > 0 {
+            situations: { features in
+                let all: [SilentLoad] = [.first, .afterAFailure]
+                return all + (features.isSuperset(of: [.signIn, .signOut]) ? [.inANewSession] : [])
+            }
+        ) { run, silentLoad in
+            if silentLoad != .first {
                 let earlier = try await run.call("caller of an earlier load")
                 let load = try await run.firstLoad()
                 await run.waitUntilTimerRuns()
                 try await run.advance(by: 4)
-                if run.round == 1 {
+                if silentLoad == .afterAFailure {
                     try await run.given("F1") {
                         try await run.answer(load, .failed)
                         // A service may try several times.
@@ -34,7 +57,7 @@ extension ServiceContract {
                 }
             }
             let callers = try await run.calls(3)
-            _ = try await run.given(["L1", "F2", "S5"][run.round]) { try await run.nextLoad() }
+            _ = try await run.given(silentLoad.judge) { try await run.nextLoad() }
             await run.waitUntilTimerRuns()
             await run.settle()
             try await run.advance(by: 9)
@@ -51,17 +74,16 @@ extension ServiceContract {
             remedy: "keep listening to a load whose waiters have failed, and cache its token if none is newer",
             needs: [.loadDeadline, .currentToken],
             setting: tenSeconds,
-            // Nothing is there; or a newer token is, and the late answer is a token or an error.
-            rounds: { _ in 3 }
-        ) { run in
+            situations: { _ in LateAnswer.allCases }
+        ) { run, lateAnswer in
             let (late, newer) = (run.token("late T"), run.token("newer T"))
             let (_, load) = try await loadTimesOut(run)
-            if run.round > 0 {
+            if lateAnswer != .onlyToken {
                 try run.takeForGranted("C1")
                 try await run.given("T3") { try await run.expect(run.call("next caller"), getsLoaded: newer) }
             }
-            try await run.answer(load, run.round == 2 ? .failed : .success(late))
-            guard run.round == 0 else {
+            try await run.answer(load, lateAnswer == .error ? .failed : .success(late))
+            guard lateAnswer == .onlyToken else {
                 await run.settle()
                 return try await run.expect(run.call("caller after the late answer"), getsCached: newer)
             }

@@ -11,7 +11,7 @@ extension ServiceContract {
             remedy: "take a waiter out of its list before it is answered, under the same lock, on every path",
             resembles: "Nuke PR #671: a continuation is never resumed",
             setting: tenSeconds,
-            rounds: { meetings($0).count + roundsOnThreads },
+            situations: Meeting.all,
             scenario: everyCallerIsAnsweredOnce
         ),
 
@@ -78,10 +78,32 @@ extension ServiceContract {
     // MARK: D1
 
     private enum Ending: String {
-        case failure, success, cancel, deadline, signOut
+        case failure = "a failure"
+        case success = "a token"
+        case cancel = "a cancellation"
+        case deadline = "the deadline"
+        case signOut = "a sign-out"
     }
 
-    private static let roundsOnThreads = 4
+    /// Events that end a wait, and meet.
+    private enum Meeting: ClauseSituation {
+        /// One after the other, without a rest between them.
+        case inOrder([Ending])
+        /// The answer, and a cancellation of each caller, each on a thread of its own.
+        case onThreads(Ending)
+
+        var name: String {
+            switch self {
+            case .inOrder(let ends): "callers meet \(ends.map(\.rawValue).joined(separator: ", and then "))"
+            case .onThreads(let answer): "callers on eight threads meet \(answer.rawValue)"
+            }
+        }
+
+        /// Threads cannot be ordered, and are tried several times.
+        static func all(_ features: ContractFeatures) -> [Meeting] {
+            meetings(features).map(inOrder) + [.failure, .success, .failure, .success].map(onThreads)
+        }
+    }
 
     /// Every two events that end a wait, in both orders, and all of them, as far as the subject has them.
     private static func meetings(_ features: ContractFeatures) -> [[Ending]] {
@@ -98,12 +120,11 @@ extension ServiceContract {
         return meetings + ends.dropFirst().flatMap { [[.success, $0], [$0, .success]] }
     }
 
-    private static func everyCallerIsAnsweredOnce(_ run: ClauseRun) async throws {
-        let meetings = meetings(run.features)
+    private static func everyCallerIsAnsweredOnce(_ run: ClauseRun, when meeting: Meeting) async throws {
         let token = LoadResult.success(run.token("T1"))
         let callers: [Caller]
-        if run.round < meetings.count {
-            let ends = meetings[run.round]
+        switch meeting {
+        case .inOrder(let ends):
             if ends.contains(.deadline) { try run.takeForGranted("T1") }
             callers = try await run.calls(3)
             let load = try await run.firstLoad()
@@ -118,11 +139,11 @@ extension ServiceContract {
                 case .signOut: try await run.signOut()
                 }
             }
-        } else {
+        case .onThreads(let answer):
             callers = try await run.callsAtOnce(8)
             let load = try await run.firstLoad()
             await run.settle()
-            let result = run.round % 2 == 0 ? .failed : token
+            let result = answer == .failure ? .failed : token
             if run.features.contains(.cancellation) {
                 try await run.cancelAndAnswerAtOnce(callers, load, result)
             } else {

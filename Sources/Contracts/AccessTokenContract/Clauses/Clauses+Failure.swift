@@ -2,6 +2,11 @@ import AccessTokenAdapters
 import ContractHarness
 
 extension ServiceContract {
+    private enum Waiters: String, ClauseSituation, CaseIterable {
+        case one = "a caller waits alone"
+        case three = "after a caller alone, three callers wait together"
+    }
+
     static let failure = [
         ContractClause(
             ("F1", .critical),
@@ -10,9 +15,9 @@ extension ServiceContract {
             remedy: "answer all waiters on every path out of a load",
             resembles: "Salesforce iOS #2395 and AppAuth-Android #695: callbacks are lost after an error",
             setting: ahead,
-            rounds: { ClauseRun.awaitedLoads($0).count }
-        ) { run in
-            let (waiters, load, ended) = try await run.awaitedLoad()
+            situations: ClauseRun.AwaitedLoad.all
+        ) { run, situation in
+            let (waiters, load, ended) = try await run.load(situation)
             let callers = waiters + (try await run.calls(4))
             try await run.expectNobody(of: callers, gets: ended)
             try await run.given("L1") { try await run.answer(load, .failed) }
@@ -66,11 +71,10 @@ extension ServiceContract {
             intent: "a refused credential that is sent again and again gets the client blocked",
             remedy: "give the failure to all who wait, and leave it to the next caller to load again",
             resembles: "Alamofire #3297 and #3290: a storm of requests after a failed refresh",
-            // One caller alone; and after that, three who wait together.
-            rounds: { _ in 2 }
-        ) { run in
+            situations: { _ in Waiters.allCases }
+        ) { run, waiters in
             let error = ContractLoadError(number: 1, kind: .permanent)
-            if run.round == 1 { try run.takeForGranted("F1") }
+            if waiters == .three { try run.takeForGranted("F1") }
             let caller = try await run.call()
             try await run.answerLoads(with: .failure(error), until: [caller])
             // The last error may be on its way.
@@ -86,7 +90,7 @@ extension ServiceContract {
             await run.settle()
             let own = run.openLoads.first
             try run.expect(own == nil, "no load, since nobody waits", observed: "load \(own?.number ?? 0) was started")
-            if run.round == 0 { return }
+            if waiters == .one { return }
             // A service may try several times for each call, but no more often because more callers wait.
             let loadsForOne = run.fixture.loader.loads.count
             // A caller that arrives after the failure rightly has a load of its own: chance does not repeat it three

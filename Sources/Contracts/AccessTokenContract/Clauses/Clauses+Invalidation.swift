@@ -2,6 +2,34 @@ import AccessTokenAdapters
 import ContractHarness
 
 extension ServiceContract {
+    private enum ForcedRefreshes: ClauseSituation {
+        case together(Crowd)
+        case beside(ClauseRun.LoadKind)
+        /// The cached token ends during a forced refresh, and usual callers come.
+        case joinedAfter(ClauseRun.TokenEnd)
+
+        var name: String {
+            switch self {
+            case .together(let crowd): crowd.name
+            case .beside(let load): "\(load.rawValue) is running"
+            case .joinedAfter(let end): "the cached token \(end.rawValue) during a forced refresh"
+            }
+        }
+
+        static func all(_ features: ContractFeatures) -> [ForcedRefreshes] {
+            Crowd.all(timesAtOnce: 4, features).map(together) + ClauseRun.LoadKind.all(features).map(beside)
+                + ClauseRun.TokenEnd.all(features).map(joinedAfter)
+        }
+    }
+
+    private struct AfterARejection: ClauseSituation {
+        let held: HeldCallers
+        /// The next token is there before those who are held go on.
+        let hasSuccessor: Bool
+
+        var name: String { held.name + (hasSuccessor ? ", until the next token is there" : "") }
+    }
+
     static let invalidation = [
         ContractClause(
             ("I1", .critical),
@@ -9,10 +37,10 @@ extension ServiceContract {
             intent: "a server may revoke a token at any time, and only its 401 tells",
             remedy: "forget the token when it is rejected",
             needs: .invalidation,
-            rounds: roundsByOrigin
-        ) { run in
+            situations: ClauseRun.TokenOrigin.all
+        ) { run, origin in
             let token = run.token("T1", life: run.features.contains(.tokensAlwaysExpire) ? 3600 : nil)
-            try await run.cache(token, from: run.origin)
+            try await run.cache(token, from: origin)
             try await run.invalidate(token)
             try await run.expect(run.call(), getsLoaded: run.token("T2"))
         },
@@ -43,14 +71,13 @@ extension ServiceContract {
             remedy: "compare the rejected token with the current one, and join a load that is running",
             resembles: "Alamofire #3950: a double refresh",
             needs: .invalidation,
-            // The first round rejects one after the other, others on eight threads at once, and the last ones in
-            // lockstep.
-            rounds: { 5 + roundsInLockstep($0) }
-        ) { run in
+            situations: { Crowd.all(timesAtOnce: 4, $0) }
+        ) { run, crowd in
             try run.takeForGranted("S1")
             let token = run.token("T1")
             try await run.cache(token)
-            if run.round == 0 {
+            switch crowd {
+            case .inTurn:
                 for _ in 0..<4 { try await run.invalidate(token) }
                 try await run.calls(4)
                 // Who is told later rejects the token while its successor is loaded.
@@ -58,11 +85,11 @@ extension ServiceContract {
                     try await run.invalidate(token)
                     _ = try await run.call()
                 }
-            } else if run.round < 5 {
+            case .atOnce:
                 run.log.happened("T1 is rejected eight times")
                 try await run.callsAtOnce(8) { await $0.invalidate?(token) }
-            } else {
-                _ = try await run.callsInLockstep(2, parts: run.round - 4, rejecting: token)
+            case .inLockstep(let parts):
+                _ = try await run.callsInLockstep(2, parts: parts, rejecting: token)
             }
             _ = try await run.given("I1") { try await run.nextLoad() }
             await run.settle()
@@ -114,9 +141,9 @@ extension ServiceContract {
             intent: "a caller that knows better than the clock gets the same useless token again",
             remedy: "look at the cache only if no refresh is forced",
             needs: .forcedRefresh,
-            rounds: roundsByOrigin
-        ) { run in
-            try await run.cache(run.token("T1"), from: run.origin)
+            situations: ClauseRun.TokenOrigin.all
+        ) { run, origin in
+            try await run.cache(run.token("T1"), from: origin)
             try await run.expect(run.call(refresh: true), getsLoaded: run.token("T2"))
         },
 
@@ -128,32 +155,23 @@ extension ServiceContract {
             resembles: "Firebase #15474: 11 refreshes at launch",
             needs: .forcedRefresh,
             setting: ahead,
-            // One after the other; on eight threads at once; beside each kind of load; others beside a forced one; in
-            // lockstep.
-            rounds: { 5 + ClauseRun.LoadKind.all($0).count + ClauseRun.TokenEnd.all($0).count + roundsInLockstep($0) }
-        ) { run in
+            situations: ForcedRefreshes.all
+        ) { run, refreshes in
             try run.takeForGranted("S1")
-            let kinds = ClauseRun.LoadKind.all(run.features)
-            switch run.round {
-            case 0..<5:
+            switch refreshes {
+            case .together(let crowd):
                 try await run.cache(run.token("T1"))
-                if run.round == 0 {
-                    try await run.calls(8, refresh: true)
-                } else {
-                    try await run.callsAtOnce(8, refresh: true)
+                switch crowd {
+                case .inTurn: try await run.calls(8, refresh: true)
+                case .atOnce: try await run.callsAtOnce(8, refresh: true)
+                case .inLockstep(let parts): _ = try await run.callsInLockstep(2, parts: parts, refresh: true)
                 }
                 _ = try await run.given("I6") { try await run.nextLoad() }
-            case 5..<5 + kinds.count:
-                _ = try await run.runningLoad(kinds[run.round - 5])
+            case .beside(let load):
+                _ = try await run.runningLoad(load)
                 try await run.calls(3, refresh: true)
-            case run.context.rounds - roundsInLockstep(run.features)..<run.context.rounds:
-                try await run.cache(run.token("T1"))
-                let parts = run.round + 1 - (run.context.rounds - roundsInLockstep(run.features))
-                _ = try await run.callsInLockstep(2, parts: parts, refresh: true)
-                _ = try await run.given("I6") { try await run.nextLoad() }
-            default:
+            case .joinedAfter(let end):
                 let (_, _, cached) = try await run.runningLoad(.forced)
-                let end = ClauseRun.TokenEnd.all(run.features)[run.round - 5 - kinds.count]
                 if let cached { try await run.end(cached, by: end) }
                 try await run.calls(3)
             }
@@ -167,23 +185,32 @@ extension ServiceContract {
             intent: "a request that tries again with the refused token fails again, and the app signs the user out",
             remedy: "clear the load where it ends, and not where its first caller goes on",
             needs: .invalidation,
-            // In the second half, the next token is there before those who are held go on.
-            rounds: { 2 * roundsOfCallingAgain($0) }
-        ) { run in
+            situations: { features in
+                [false, true].flatMap { hasSuccessor in
+                    HeldCallers.all(features).map { AfterARejection(held: $0, hasSuccessor: hasSuccessor) }
+                }
+            }
+        ) { run, situation in
             try run.takeForGranted("I1", "S1")
             let rejected = run.token("T1")
-            guard run.round < roundsOfCallingAgain(run.features) else {
+            guard !situation.hasSuccessor else {
                 try run.takeForGranted("I2", "C1", "S4")
                 let new = run.token("T2")
                 _ = try await callersCallAgain(
                     run,
+                    holding: situation.held,
                     whenGiven: .success(rejected),
                     rejecting: rejected,
                     andThen: new
                 )
                 return try await run.expect(run.call("late caller"), gets: new)
             }
-            let again = try await callersCallAgain(run, whenGiven: .success(rejected), rejecting: rejected)
+            let again = try await callersCallAgain(
+                run,
+                holding: situation.held,
+                whenGiven: .success(rejected),
+                rejecting: rejected
+            )
             let isGone = !again.contains { $0.answers.first?.token?.value == rejected.value }
             try run.expect(isGone, "callers not to get T1 after its rejection", observed: "one of them gets it")
         },

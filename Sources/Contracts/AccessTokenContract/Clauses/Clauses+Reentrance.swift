@@ -10,10 +10,9 @@ extension ServiceContract {
             intent: "handlers do what comes next, and what comes next often needs a token",
             remedy: "release locks before handlers are called",
             resembles: "Alamofire PR #3322: a lock that is taken twice",
-            // A round for each thing that a handler can do.
-            rounds: { callsOfHandlers($0).count }
-        ) { run in
-            try await handlerCalls(run)
+            situations: HandlerCall.all
+        ) { run, call in
+            try await handler(call, run)
         },
 
         ContractClause(
@@ -40,12 +39,11 @@ extension ServiceContract {
             intent: "networking code that calls back twice exists, and the second answer may be an error",
             remedy: "give each load a number, and drop an answer of one that has ended",
             needs: .callbackLoader,
-            // The second answer comes while no load is running, and during a newer load.
-            rounds: { 1 + answersDuringANewerLoad($0).count }
-        ) { run in
+            situations: SecondAnswer.all
+        ) { run, answer in
             let (first, second) = (run.token("T1"), run.token("T2"))
-            guard run.round == 0 else {
-                return try await newerLoadIsLeftAlone(run, answersDuringANewerLoad(run.features)[run.round - 1])
+            if case .duringANewerLoad(let end, let again) = answer {
+                return try await newerLoadIsLeftAlone(run, end, again)
             }
             let (caller, load) = try await run.loaded(first)
             try await run.answer(load, .success(second))
@@ -104,10 +102,10 @@ extension ServiceContract {
             intent: "an error is where code tries again at once, and where its tests do not look",
             remedy: "release locks before handlers are called, and forget the failed load before that",
             resembles: "okta 1.5.0: a caller that tries again inside its error handler deadlocks",
-            rounds: { callsOfHandlers($0).count }
-        ) { run in
+            situations: HandlerCall.all
+        ) { run, call in
             try run.takeForGranted("F2")
-            try await handlerCalls(run, whenLoadsFailWith: ContractLoadError(number: 1))
+            try await handler(call, run, whenLoadsFailWith: ContractLoadError(number: 1))
         },
 
         ContractClause(
@@ -153,19 +151,25 @@ extension ServiceContract {
 
     // MARK: D5, D10
 
-    private enum HandlerCall: String {
+    /// What a handler does.
+    private enum HandlerCall: String, ClauseSituation {
         case retrieve, invalidate, signOut, signIn
+
+        var name: String { "the handler calls \(rawValue)" }
+
+        static func all(_ features: ContractFeatures) -> [HandlerCall] {
+            let changes: [(ContractFeatures, HandlerCall)] = [
+                (.invalidation, .invalidate), (.signOut, .signOut), (.signIn, .signIn),
+            ]
+            return [.retrieve] + changes.filter { features.contains($0.0) }.map(\.1)
+        }
     }
 
-    private static func callsOfHandlers(_ features: ContractFeatures) -> [HandlerCall] {
-        let changes: [(ContractFeatures, HandlerCall)] = [
-            (.invalidation, .invalidate), (.signOut, .signOut), (.signIn, .signIn),
-        ]
-        return [.retrieve] + changes.filter { features.contains($0.0) }.map(\.1)
-    }
-
-    private static func handlerCalls(_ run: ClauseRun, whenLoadsFailWith error: ContractLoadError? = nil) async throws {
-        let call = callsOfHandlers(run.features)[run.round]
+    private static func handler(
+        _ call: HandlerCall,
+        _ run: ClauseRun,
+        whenLoadsFailWith error: ContractLoadError? = nil
+    ) async throws {
         let (token, new) = (run.token("T1"), run.token("new T"))
         let result: LoadResult = error.map { .failure($0) } ?? .success(token)
         let again = Locked<[Caller]>([])
@@ -204,19 +208,32 @@ extension ServiceContract {
 
     // MARK: D7
 
-    /// How a load ends before a newer one is started, and what it answers once more during that one.
-    private static func answersDuringANewerLoad(_ features: ContractFeatures) -> [(Ending, Ending)] {
-        let afterAFailure: [(Ending, Ending)] = [(.failure, .success), (.failure, .failure)]
-        guard features.contains(.invalidation) else { return afterAFailure }
-        return afterAFailure + [(.success, .success), (.success, .failure)]
+    private enum Ending: String {
+        case success = "a token"
+        case failure = "an error"
     }
 
-    private enum Ending {
-        case success, failure
+    private enum SecondAnswer: ClauseSituation {
+        case afterTheLoad
+        /// How the load ends before a newer one is started, and what it answers once more during that one.
+        case duringANewerLoad(Ending, again: Ending)
+
+        var name: String {
+            switch self {
+            case .afterTheLoad: "the second answer comes while no load is running"
+            case .duringANewerLoad(let first, let again):
+                "a load answers \(first.rawValue), and \(again.rawValue) while a newer load is running"
+            }
+        }
+
+        static func all(_ features: ContractFeatures) -> [SecondAnswer] {
+            let first: [Ending] = features.contains(.invalidation) ? [.failure, .success] : [.failure]
+            return [.afterTheLoad]
+                + first.flatMap { [.duringANewerLoad($0, again: .success), .duringANewerLoad($0, again: .failure)] }
+        }
     }
 
-    private static func newerLoadIsLeftAlone(_ run: ClauseRun, _ ends: (Ending, Ending)) async throws {
-        let (end, again) = ends
+    private static func newerLoadIsLeftAlone(_ run: ClauseRun, _ end: Ending, _ again: Ending) async throws {
         let (old, new) = (run.token("T1"), run.token("T2"))
         let earlier = try await run.call("earlier caller")
         let load = try await run.given("L1") {

@@ -3,17 +3,41 @@ import ContractHarness
 
 extension ServiceContract {
     /// What a load brings after its session has ended.
-    private enum LateAnswer {
-        case success, failure, permanentFailure
-        case failureAndThenSuccess
+    private struct LateAnswer: ClauseSituation {
+        enum Kind: String {
+            case success = "brings a token"
+            case failure = "fails"
+            case permanentFailure = "is refused for good"
+            case failureAndThenSuccess = "fails, and the next one brings a token"
+        }
+
+        let load: ClauseRun.LoadKind
+        let kind: Kind
+
+        var name: String { "\(load.rawValue) \(kind.rawValue)" }
+
+        /// Each of the answers to a first load, and a success of each other kind of load that the subject has.
+        static func all(_ kinds: Kind..., features: ContractFeatures) -> [LateAnswer] {
+            kinds.map { LateAnswer(load: .first, kind: $0) }
+                + ClauseRun.LoadKind.all(features).dropFirst().map { LateAnswer(load: $0, kind: .success) }
+        }
     }
 
-    /// Each of the answers to a first load, and a success of each other kind of load that the subject has.
-    private static func lateAnswers(
-        _ answers: LateAnswer...,
-        features: ContractFeatures
-    ) -> [(load: ClauseRun.LoadKind, answer: LateAnswer)] {
-        answers.map { (.first, $0) } + ClauseRun.LoadKind.all(features).dropFirst().map { ($0, .success) }
+    private enum EndedSession: String, ClauseSituation {
+        case withToken = "a token is cached at sign-out"
+        case duringALoad = "a load is running at sign-out"
+        case before = "nothing has happened before the sign-out"
+        case second = "the sign-out ends a second session"
+
+        static func all(_ features: ContractFeatures) -> [EndedSession] {
+            [.withToken, .duringALoad, .before] + (features.contains(.signIn) ? [.second] : [])
+        }
+    }
+
+    private enum FormerSession: String, ClauseSituation, CaseIterable {
+        case withToken = "the former session had a token at sign-out"
+        case withLoad = "the former session had a running load at sign-out"
+        case goesOn = "the former session was not signed out"
     }
 
     static let sessions = [
@@ -25,18 +49,20 @@ extension ServiceContract {
             resembles: "supabase-swift #1371; Auth0 and Alamofire: a sign-out during a refresh is undone",
             needs: .signOut,
             setting: ahead,
-            rounds: {
-                let count = lateAnswers(.success, .failureAndThenSuccess, features: $0).count
-                return ClauseRun.roundsWithBothLoaders(count, $0)
+            situations: { features in
+                ClauseRun.WithLoader.all(
+                    LateAnswer.all(.success, .failureAndThenSuccess, features: features),
+                    features
+                )
             }
-        ) { run in
-            let answers = lateAnswers(.success, .failureAndThenSuccess, features: run.features)
-            let (kind, answer) = run.situation(of: answers)
-            let (waiters, load, _) = try await run.runningLoad(kind)
+        ) { run, situation in
+            run.use(situation.loader)
+            let answer = situation.base
+            let (waiters, load, _) = try await run.runningLoad(answer.load)
             let late = run.token("late T")
             await run.settle()
             try await run.given("O4") { try await run.signOut() }
-            if answer != .success {
+            if answer.kind != .success {
                 try await run.answer(load, .failure(ContractLoadError(number: load.number)))
                 await run.settle()
             }
@@ -66,18 +92,17 @@ extension ServiceContract {
             remedy: "give each session a number, and drop an answer whose session is over",
             needs: .signIn,
             setting: ahead,
-            rounds: { lateAnswers(.success, .failure, .permanentFailure, features: $0).count }
-        ) { run in
+            situations: { LateAnswer.all(.success, .failure, .permanentFailure, features: $0) }
+        ) { run, answer in
             try run.takeForGranted("C1")
-            let (kind, answer) = lateAnswers(.success, .failure, .permanentFailure, features: run.features)[run.round]
-            let load = try await run.runningLoad(kind).load
+            let load = try await run.runningLoad(answer.load).load
             let (late, new) = (run.token("late T"), run.token("new T"))
             try await run.signIn(new)
             let error = ContractLoadError(
                 number: load.number,
-                kind: answer == .permanentFailure ? .permanent : .transient
+                kind: answer.kind == .permanentFailure ? .permanent : .transient
             )
-            try await run.answer(load, answer == .success ? .success(late) : .failure(error))
+            try await run.answer(load, answer.kind == .success ? .success(late) : .failure(error))
             await run.settle()
             let caller = try await run.call("caller after sign-in")
             // Has its answer from the cache by now, also where the service loads before it is asked.
@@ -93,22 +118,21 @@ extension ServiceContract {
             intent: "a load after sign-out asks the server with a credential that was to be forgotten",
             remedy: "keep the fact that nobody is signed in, and look at it before the cache",
             needs: .signOut,
-            // With a token, during a load, before anything else, and in a second session.
-            rounds: { $0.contains(.signIn) ? 4 : 3 }
-        ) { run in
+            situations: EndedSession.all
+        ) { run, session in
             var waiters: [Caller] = []
-            switch run.round {
-            case 0: try await run.cache(run.token("T1"))
-            case 3:
+            switch session {
+            case .withToken: try await run.cache(run.token("T1"))
+            case .second:
                 try await run.cache(run.token("T1"))
                 try await run.signOut()
                 try await run.signIn(run.token("S1"))
                 // A service may load before it is asked.
                 await run.settle()
-            case 1:
+            case .duringALoad:
                 waiters = try await run.runningLoad(.first).waiters
                 await run.settle()
-            default: await run.settle()
+            case .before: await run.settle()
             }
             run.takenLoads = run.fixture.loader.loads.count
             try await run.signOut()
@@ -127,9 +151,9 @@ extension ServiceContract {
             intent: "the screens of a user who is gone wait for a server that owes them nothing",
             remedy: "take the waiters out of the load at sign-out, and answer them",
             needs: .signOut,
-            rounds: { ClauseRun.roundsWithBothLoaders(1, $0) }
-        ) { run in
-            run.situation(of: [()])
+            situations: ClauseRun.LoaderKind.all
+        ) { run, loader in
+            run.use(loader)
             let callers = try await run.calls(3)
             try await run.firstLoad()
             await run.settle()
@@ -162,13 +186,16 @@ extension ServiceContract {
             intent: "a user who signed in again would be told to sign in",
             remedy: "let a sign-in replace the cached token, and undo all that a sign-out has set",
             needs: [.signOut, .signIn],
-            // The sign-out ends a session with a token, and one with a load; or there is none.
-            rounds: { _ in 3 }
-        ) { run in
+            situations: { _ in FormerSession.allCases }
+        ) { run, former in
             try run.takeForGranted("C1")
             let token = run.token("S1")
-            if run.round == 1 { _ = try await run.runningLoad(.first) } else { try await run.cache(run.token("T1")) }
-            if run.round < 2 { try await run.given("O3") { try await run.signOut() } }
+            if former == .withLoad {
+                _ = try await run.runningLoad(.first)
+            } else {
+                try await run.cache(run.token("T1"))
+            }
+            if former != .goesOn { try await run.given("O3") { try await run.signOut() } }
             try await run.signIn(token)
             // A service may load before it is asked.
             await run.settle()

@@ -2,6 +2,105 @@ import AccessTokenAdapters
 import ContractHarness
 
 extension ServiceContract {
+    /// How callers come.
+    enum Crowd: ClauseSituation {
+        case inTurn
+        /// On eight threads.
+        case atOnce
+        /// Tasks are held after so many parts: an `await` between a look and what comes of it is one of them.
+        case inLockstep(parts: Int)
+
+        var name: String {
+            switch self {
+            case .inTurn: "callers come one after the other"
+            case .atOnce: "callers come on eight threads at once"
+            case .inLockstep(let parts): "each caller is held after part \(parts) of its task"
+            }
+        }
+
+        /// Threads cannot be ordered, and are tried several times.
+        static func threaded(timesAtOnce: Int) -> [Crowd] { [.inTurn] + repeatElement(.atOnce, count: timesAtOnce) }
+
+        static func lockstep(_ features: ContractFeatures) -> [Crowd] {
+            features.contains(.asyncCallers) ? (1...4).map(inLockstep) : []
+        }
+
+        static func all(timesAtOnce: Int, _ features: ContractFeatures) -> [Crowd] {
+            threaded(timesAtOnce: timesAtOnce) + lockstep(features)
+        }
+    }
+
+    private struct FirstCallers: ClauseSituation {
+        let crowd: Crowd
+        let findExpired: Bool
+
+        var name: String { crowd.name + (findExpired ? ", and find an expired token" : "") }
+    }
+
+    /// What a caller joins.
+    private enum Joined: ClauseSituation {
+        case running(ClauseRun.AwaitedLoad)
+        /// The caller has come no further than so many parts of its task when the load ends.
+        case ending(parts: Int)
+
+        var name: String {
+            switch self {
+            case .running(let load): load.name
+            case .ending(let parts): "the caller is held after part \(parts) of its task until the load has ended"
+            }
+        }
+
+        static func all(_ features: ContractFeatures) -> [Joined] {
+            ClauseRun.AwaitedLoad.all(features).map(running)
+                + (features.contains(.asyncCallers) ? (1...4).map(ending) : [])
+        }
+    }
+
+    /// Who is held on the way from its answer to its next call; the order of handlers is the subject's alone.
+    enum HeldCallers: String, ClauseSituation {
+        case nobody = "no caller is held"
+        case allButTheFirst = "all callers but the first are held when they are answered"
+        case theFirst = "the first caller is held when it is answered"
+
+        var indices: Range<Int> {
+            switch self {
+            case .nobody: 0..<0
+            case .allButTheFirst: 1..<6
+            case .theFirst: 0..<1
+            }
+        }
+
+        static func all(_ features: ContractFeatures) -> [HeldCallers] {
+            features.contains(.asyncCallers) ? [.nobody, .allButTheFirst, .theFirst] : [.nobody]
+        }
+    }
+
+    private struct CallingAgain: ClauseSituation {
+        let held: HeldCallers
+        /// Callers are given a token and want another one, instead of an error.
+        let isForced: Bool
+
+        var name: String {
+            "callers \(isForced ? "want another token than they got" : "are told of a failure"), \(held.name)"
+        }
+    }
+
+    private struct NewSession: ClauseSituation {
+        /// How the new session comes to load: its token becomes useless, or a caller wants another one (`nil`).
+        let reason: ClauseRun.TokenEnd?
+        /// The former session's load brings a token; if not, the load fails.
+        let isLate: Bool
+
+        var name: String {
+            let why = reason.map { "the new session's token \($0.rawValue)" } ?? "a caller wants another token"
+            return "\(why), and the former session's load \(isLate ? "brings a token" : "fails")"
+        }
+
+        static func reasons(_ features: ContractFeatures) -> [ClauseRun.TokenEnd?] {
+            ClauseRun.TokenEnd.all(features) + (features.contains(.forcedRefresh) ? [nil] : [])
+        }
+    }
+
     static let singleFlight = [
         ContractClause(
             ("S1", .critical),
@@ -10,24 +109,21 @@ extension ServiceContract {
             remedy: "decide under one lock, or without an await in between, whether a load is running, and note there "
                 + "that it is",
             resembles: "Firebase #15474: 11 refreshes at launch; aws-sdk-swift: an unguarded await in an actor",
-            // In rounds 0 and 10 the calls come one after the other, in others on eight threads at once, and in the last
-            // ones in lockstep.
-            rounds: { ($0.contains(.expiry) ? 14 : 10) + roundsInLockstep($0) }
-        ) { run in
-            let usual = run.features.contains(.expiry) ? 14 : 10
-            if run.round >= usual {
-                let token = run.token("T1")
-                let callers = try await run.callsInLockstep(4, parts: 1 + run.round - usual, goOnTogether: true)
-                let load = try await run.given("L1") { try await run.nextLoad() }
-                await run.settle()
-                try run.expectOneLoadAtOnce()
-                try await run.answer(load, .success(token))
-                for caller in callers { try await run.expect(caller, gets: token) }
-                return
+            situations: { features in
+                let expired = features.contains(.expiry) ? Crowd.threaded(timesAtOnce: 3) : []
+                return Crowd.threaded(timesAtOnce: 9).map { FirstCallers(crowd: $0, findExpired: false) }
+                    + expired.map { FirstCallers(crowd: $0, findExpired: true) }
+                    + Crowd.lockstep(features).map { FirstCallers(crowd: $0, findExpired: false) }
             }
-            let expired = try await run.round < 10 ? nil : run.expiredToken()
+        ) { run, situation in
+            let expired = try await situation.findExpired ? run.expiredToken() : nil
             let token = run.token("T1")
-            let callers = try await run.round % 10 == 0 ? run.calls(10) : run.callsAtOnce(8)
+            let callers =
+                switch situation.crowd {
+                case .inTurn: try await run.calls(10)
+                case .atOnce: try await run.callsAtOnce(8)
+                case .inLockstep(let parts): try await run.callsInLockstep(4, parts: parts, goOnTogether: true)
+                }
             try await run.expectNobody(of: callers, gets: expired)
             let load = try await run.given(expired == nil ? "L1" : "C10") { try await run.nextLoad() }
             await run.settle()
@@ -42,12 +138,13 @@ extension ServiceContract {
             intent: "the second of two calls is as dangerous a few milliseconds later as at the same moment",
             remedy: "keep the running load, or its task, where the next caller finds it",
             setting: ahead,
-            // In the last rounds the caller has come no further than some parts of its task when the load ends.
-            rounds: { ClauseRun.awaitedLoads($0).count + roundsInLockstep($0) }
-        ) { run in
-            let usual = ClauseRun.awaitedLoads(run.features).count
-            if run.round >= usual { return try await joinerIsHeld(run, parts: 1 + run.round - usual) }
-            let (_, load, ended) = try await run.awaitedLoad()
+            situations: Joined.all
+        ) { run, joined in
+            guard case .running(let situation) = joined else {
+                if case .ending(let parts) = joined { try await joinerIsHeld(run, parts: parts) }
+                return
+            }
+            let (_, load, ended) = try await run.load(situation)
             let token = run.token("T2")
             let joiner = try await run.call("joiner")
             try await run.expectNobody(of: [joiner], gets: ended)
@@ -64,13 +161,17 @@ extension ServiceContract {
             intent: "a newer load that an older one clears runs unseen, and the next caller starts another beside it",
             remedy: "clear the load where it ends, and only if it is still the one that ended",
             resembles: "Firebase PR #15493: an unconditional defer clears a newer task",
-            // In the last rounds, callers that were given a token want another one at once.
-            rounds: { ($0.contains(.forcedRefresh) ? 3 : 2) * roundsOfCallingAgain($0) }
-        ) { run in
+            situations: { features in
+                let times = features.contains(.forcedRefresh) ? [false, false, true] : [false, false]
+                return times.flatMap { isForced in
+                    HeldCallers.all(features).map { CallingAgain(held: $0, isForced: isForced) }
+                }
+            }
+        ) { run, situation in
             try run.takeForGranted("F5")
-            let isForced = run.round >= 2 * roundsOfCallingAgain(run.features)
+            let isForced = situation.isForced
             let result = isForced ? .success(run.token("T1")) : LoadResult.failed
-            _ = try await callersCallAgain(run, whenGiven: result, refresh: isForced)
+            _ = try await callersCallAgain(run, holding: situation.held, whenGiven: result, refresh: isForced)
             try await expectOneLoad(run, startedAsJudgedBy: isForced ? "I6" : "F2", refresh: isForced)
         },
 
@@ -80,10 +181,10 @@ extension ServiceContract {
             intent: "a token that the server does not take is common after a change of password, and never comes alone",
             remedy: "clear the load where it ends, and only if it is still the one that ended",
             needs: .invalidation,
-            rounds: { 2 * roundsOfCallingAgain($0) }
-        ) { run in
+            situations: { HeldCallers.all($0) + HeldCallers.all($0) }
+        ) { run, held in
             let rejected = run.token("rejected T")
-            _ = try await callersCallAgain(run, whenGiven: .success(rejected), rejecting: rejected)
+            _ = try await callersCallAgain(run, holding: held, whenGiven: .success(rejected), rejecting: rejected)
             try await expectOneLoad(run, startedAsJudgedBy: "I1")
         },
 
@@ -94,13 +195,19 @@ extension ServiceContract {
             remedy: "give each load a number, and ignore the end of one that is not the current one",
             needs: [.signOut, .signIn],
             skips: { subject in
-                newSessionsLoad(subject.features).isEmpty ? "not declared: expiry, invalidation or forcedRefresh" : nil
+                let canLoad = !NewSession.reasons(subject.features).isEmpty
+                return canLoad ? nil : "not declared: expiry, invalidation or forcedRefresh"
             },
-            rounds: { 2 * ClauseRun.roundsWithBothLoaders(newSessionsLoad($0).count, $0) }
-        ) { run in
-            let isLate = run.round >= ClauseRun.roundsWithBothLoaders(newSessionsLoad(run.features).count, run.features)
+            situations: { features in
+                [false, true].flatMap { isLate in
+                    let sessions = NewSession.reasons(features).map { NewSession(reason: $0, isLate: isLate) }
+                    return ClauseRun.WithLoader.all(sessions, features)
+                }
+            }
+        ) { run, situation in
+            let (reason, isLate) = (situation.base.reason, situation.base.isLate)
             if !isLate { try run.takeForGranted("F5") }
-            let reason = run.situation(of: newSessionsLoad(run.features))
+            run.use(situation.loader)
             try await run.call("caller of the former session")
             let older = try await run.firstLoad()
             let (leader, newer) = try await run.given("O6") {
@@ -131,9 +238,6 @@ extension ServiceContract {
             try await expectToStay(run, leader, newer, whenEnds: older)
         },
     ]
-
-    /// Tasks can be held after each of so many parts: an `await` between a look and what comes of it is one of them.
-    static func roundsInLockstep(_ features: ContractFeatures) -> Int { features.contains(.asyncCallers) ? 4 : 0 }
 
     /// A caller that has called during a load goes on after the load's end: the caller gets its token, and no other
     /// load begins.
@@ -177,28 +281,20 @@ extension ServiceContract {
         if isShared { try await run.expect(leader, gets: token) }
     }
 
-    /// How a new session comes to load: its token becomes useless, or a caller wants another one (`nil`).
-    private static func newSessionsLoad(_ features: ContractFeatures) -> [ClauseRun.TokenEnd?] {
-        ClauseRun.TokenEnd.all(features) + (features.contains(.forcedRefresh) ? [nil] : [])
-    }
-
-    /// Tasks can be held, each for itself, in two of three rounds; the order of handlers is the subject's alone.
-    static func roundsOfCallingAgain(_ features: ContractFeatures) -> Int { features.contains(.asyncCallers) ? 3 : 1 }
-
     /// Callers of a load that did not help them call again at once, while others of them are still being answered.
     ///
-    /// In one of three rounds each caller but the first is held when it gets its answer, and in another one the first
-    /// alone. They go on when the others have called again, and have a load or an answer: what they clear then is not
-    /// their own.
+    /// Those who are held when they get their answer go on when the others have called again, and have a load or an
+    /// answer: what they clear then is not their own.
     static func callersCallAgain(
         _ run: ClauseRun,
+        holding situation: HeldCallers,
         whenGiven result: LoadResult,
         rejecting rejected: AccessToken? = nil,
         andThen second: AccessToken? = nil,
         refresh: Bool = false
     ) async throws -> [Caller] {
         let again = Locked<[Caller]>([])
-        let held = [0..<0, 1..<6, 0..<1][run.round % roundsOfCallingAgain(run.features)]
+        let held = situation.indices
         var callers: [Caller] = []
         for number in 0..<6 {
             let priority: TaskPriority? = held.isEmpty ? nil : held.contains(number) ? .low : .high

@@ -16,7 +16,7 @@ extension ServiceContract {
             "a token that was brought is not cached", ["C1"],
             ["C3", "C4", "C5", "C7", "C8", "C9", "C11", "D7", "F6", "I2", "I8", "O2", "O6", "T2", "X2"]
         ),
-        ("the cached token's expiration is not looked at", ["C6"], ["C2", "C5", "C7", "C10", "C11"]),
+        ("an expired token counts as valid", ["C6"], ["C2", "C5", "C7", "C10", "C11"]),
         ("a rejection is not taken in", ["I1"], ["I2", "I3", "I4", "I5", "I8", "I9", "S4"]),
         ("a load outlives its session", ["O1", "O2"], ["O4", "O6", "O8", "O9", "S5", "T2"]),
         ("a sign-out does not end the session", ["O3"], ["O1", "O5", "O6", "O7"]),

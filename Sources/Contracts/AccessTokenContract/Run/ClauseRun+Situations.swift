@@ -4,16 +4,20 @@ import ContractHarness
 /// The situations from which scenarios begin: where the token comes from, and why a load is running.
 extension ClauseRun {
     /// Where a cached token came from.
-    enum TokenOrigin: CaseIterable {
-        case load, signIn
+    enum TokenOrigin: String, ClauseSituation {
+        case load = "a load has brought the token"
+        case signIn = "a sign-in has brought the token"
+
+        static func all(_ features: ContractFeatures) -> [TokenOrigin] {
+            features.contains(.signIn) ? [.load, .signIn] : [.load]
+        }
     }
 
-    /// Where the cached token comes from in this round of a clause that has one for each.
-    var origin: TokenOrigin { TokenOrigin.allCases[round] }
-
     /// Why a load is running: there was no token, the token comes to its end, or a caller wants another one.
-    enum LoadKind {
-        case first, ahead, forced
+    enum LoadKind: String {
+        case first = "the first load"
+        case ahead = "the load ahead"
+        case forced = "the forced load"
 
         /// Those that a subject knows; the first load comes first.
         static func all(_ features: ContractFeatures) -> [LoadKind] {
@@ -25,8 +29,9 @@ extension ClauseRun {
     }
 
     /// How a cached token can be made useless: the next caller needs a load.
-    enum TokenEnd {
-        case expiry, invalidation
+    enum TokenEnd: String {
+        case expiry = "expires"
+        case invalidation = "is rejected"
 
         /// The clause that judges whether the token is handed out after this.
         var judge: String { self == .expiry ? "C6" : "I1" }
@@ -36,16 +41,31 @@ extension ClauseRun {
         }
     }
 
-    /// So many rounds, and as many again if the loader may be async: real loaders often ignore their task's
-    /// cancellation.
-    static func roundsWithBothLoaders(_ count: Int, _ features: ContractFeatures) -> Int {
-        features.contains(.callbackLoader) ? count : 2 * count
+    /// Whether the loader ends a load whose task is cancelled: real ones often do not.
+    enum LoaderKind: String, ClauseSituation {
+        case heedsCancellation = "the loader heeds cancellation"
+        case ignoresCancellation = "the loader ignores cancellation"
+
+        /// A loader with a callback is not cancelled.
+        static func all(_ features: ContractFeatures) -> [LoaderKind] {
+            features.contains(.callbackLoader) ? [.heedsCancellation] : [.heedsCancellation, .ignoresCancellation]
+        }
     }
 
-    /// The situation of this round; in the second half of the rounds the loader ignores cancellation.
-    func situation<Situation>(of all: [Situation]) -> Situation {
-        if round >= all.count { fixture.loader.ignoreCancellation() }
-        return all[round % all.count]
+    /// A situation with each kind of loader.
+    struct WithLoader<Base: ClauseSituation>: ClauseSituation {
+        let base: Base
+        let loader: LoaderKind
+
+        var name: String { base.name + (loader == .ignoresCancellation ? "; \(loader.name)" : "") }
+
+        static func all(_ bases: [Base], _ features: ContractFeatures) -> [Self] {
+            LoaderKind.all(features).flatMap { loader in bases.map { Self(base: $0, loader: loader) } }
+        }
+    }
+
+    func use(_ loader: LoaderKind) {
+        if loader == .ignoresCancellation { fixture.loader.ignoreCancellation() }
     }
 
     /// A new service with this token in its cache, brought by a load or by a sign-in.
@@ -70,7 +90,7 @@ extension ClauseRun {
     }
 
     /// A token that is cached since it came, by a load or by a sign-in, and has so many seconds of its hour left.
-    func oldToken(secondsLeft: Double) async throws -> AccessToken {
+    func oldToken(from origin: TokenOrigin, secondsLeft: Double) async throws -> AccessToken {
         let token = token("T1")
         try await cache(token, from: origin)
         try await advance(by: 3600 - secondsLeft)
@@ -117,14 +137,27 @@ extension ClauseRun {
         }
     }
 
-    /// For which loads callers have to wait: the first (`nil`), and one ahead of a token that has ended since.
-    static func awaitedLoads(_ features: ContractFeatures) -> [TokenEnd?] {
-        [nil] + (LoadKind.all(features).contains(.ahead) ? TokenEnd.all(features) : [])
+    /// A load for which callers have to wait.
+    enum AwaitedLoad: ClauseSituation {
+        case first
+        /// A load ahead of a token that has ended since.
+        case ahead(TokenEnd)
+
+        var name: String {
+            switch self {
+            case .first: "the first load is running"
+            case .ahead(let end): "the load ahead is running, and the cached token \(end.rawValue)"
+            }
+        }
+
+        static func all(_ features: ContractFeatures) -> [AwaitedLoad] {
+            [.first] + (LoadKind.all(features).contains(.ahead) ? TokenEnd.all(features).map(ahead) : [])
+        }
     }
 
-    /// The load of this round for which callers have to wait, those who do, and the token that has ended.
-    func awaitedLoad() async throws -> (waiters: [Caller], load: ControlledLoad, ended: EndedToken?) {
-        guard let end = Self.awaitedLoads(features)[round] else {
+    /// A load for which callers have to wait, those who do, and the token that has ended.
+    func load(_ situation: AwaitedLoad) async throws -> (waiters: [Caller], load: ControlledLoad, ended: EndedToken?) {
+        guard case .ahead(let end) = situation else {
             let (waiters, load, _) = try await runningLoad(.first)
             return (waiters, load, nil)
         }

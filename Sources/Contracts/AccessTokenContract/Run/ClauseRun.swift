@@ -92,7 +92,7 @@ package final class ClauseRun: ScenarioRun {
 
     package func excuse(_ violation: ContractViolation) -> any Error { faultOfAnEndedToken ?? violation }
 
-    /// A caller got a token after its end: the round says nothing, whenever the answer came.
+    /// A caller got a token after its end: the situation says nothing, whenever the answer came.
     var faultOfAnEndedToken: NotJudged? {
         for (ended, callers) in state.withLock({ $0.ended }) {
             for caller in callers where caller.answers.first?.token?.value == ended.token.value {

@@ -19,6 +19,8 @@ extension ContractReport {
             if case .broken = outcome { continue }
             if let violation = result.findings.first(where: { $0.clause.id == clause.id }) {
                 rows[index].outcome = .broken(violation)
+                // What another situation would show is not missing any more.
+                leftOut.removeAll { $0.clause.id == clause.id }
             }
         }
     }

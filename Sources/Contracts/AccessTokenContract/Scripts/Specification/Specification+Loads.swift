@@ -168,8 +168,11 @@ extension Specification {
             facts.tokens.insert(new, at: 0)
             return
         }
-        // While another load is running it may be set aside, and behind a late one of a newer load as well.
-        let isOlder = facts.tokens.contains { $0.session == facts.session && $0.load > new.load && !$0.isRejected }
+        // While another load is running it may be set aside, and behind a late one of a newer load as well, unless that
+        // one was never any use.
+        let isOlder = facts.tokens.contains {
+            $0.session == facts.session && $0.load > new.load && !$0.isRejected && !$0.isOdd
+        }
         let isClear =
             newer.isEmpty && !isOlder && facts.running.isEmpty && !new.isOdd && !facts.mayBeOver
             && sure(facts) == nil

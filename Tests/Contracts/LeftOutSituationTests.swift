@@ -1,29 +1,63 @@
-import AccessTokenContract
 import BuggyServices
 import Foundation
 import TestSupport
 import Testing
 
+@testable import AccessTokenContract
+
 /// Services with a fault of their own, behind which another one stands.
 @Suite("A known fault hides no other", .eightAtATime, .timeLimit(.minutes(10)))
-struct LeftOutRoundTests {
-    @Test func `a round that a known fault spoils is left out, and the others judge the clause`() async throws {
+struct LeftOutSituationTests {
+    @Test func `a situation that a known fault spoils is left out, and the others judge the clause`() async throws {
         let report = await PlantedBugTests.smallSubject(bug: .ignoresExpiration).report(on: "L1", "C6", "S1", "C11")
         #expect(report.brokenIDs == ["C6"], "\(report)")
         #expect(report.notJudgedIDs == [], "\(report)")
-        // The callers of four rounds of S1 get the expired token; one round of C11 begins with such a token.
+        // Callers get the expired token, on threads in each of three tries; one service is made with such a token.
         #expect(report.leftOut.map(\.clause.id) == ["C11", "S1", "S1", "S1", "S1"], "\(report)")
         #expect(report.leftOut.allSatisfy { $0.brokenID == "C6" })
-        #expect("\(report)".contains("rounds left out, mend C6 first: C11 (1 of 2), S1 (4 of 14)"), "\(report)")
+        let lines = """
+            not judged in C11 until C6 is mended: the token that the service is made with has expired
+            not judged in S1 until C6 is mended: callers come one after the other, and find an expired token; callers \
+            come on eight threads at once, and find an expired token
+
+            """
+        #expect("\(report)".contains("\n" + lines), "\(report)")
+        for line in lines.split(separator: "\n") {
+            #expect(report.junitXML.contains("<system-out>\(line)</system-out></testcase>"), "\(report.junitXML)")
+        }
         let last = try #require(report.leftOut.last)
-        #expect("\(last)".hasPrefix("S1, round 14 of 14, after: caller"), "\(last)")
+        let situation = "callers come on eight threads at once, and find an expired token"
+        #expect(last.situation == situation)
+        #expect("\(last)".hasPrefix("S1 where \(situation), after: caller"), "\(last)")
         #expect("\(last)".hasSuffix("gets expired T: mend C6 first"), "\(last)")
     }
 
-    @Test func `a clause of which no round is left is not judged`() async {
+    @Test func `a clause of which no situation is left is not judged`() async {
         let report = await PlantedBugTests.smallSubject(bug: .ignoresExpiration).report(on: "L1", "C6", "C10")
         #expect(report.notJudgedIDs == ["C10"] && report.leftOut.isEmpty, "\(report)")
         #expect("\(report)".contains("C10 not judged  mend C6 first"), "\(report)")
+    }
+
+    @Test func `a clause that a script breaks leaves nothing out`() async throws {
+        var report = await PlantedBugTests.smallSubject(bug: .ignoresExpiration).report(on: "L1", "C6", "S1", "C11")
+        let crowd = try #require(report.rows.first { $0.clause.id == "S1" })
+        let violation = ContractViolation(clause: crowd.clause, expected: "one load", observed: "two", trace: [])
+        report.add(ScriptSearch.Result(findings: [violation]))
+        #expect(report.brokenIDs == ["C6", "S1"], "\(report)")
+        #expect(report.leftOut.map(\.clause.id) == ["C11"], "\(report)")
+    }
+
+    /// Nothing that a load brings is cached by a service that is made with an expired token: one script of C11 shows it.
+    @Test func `a fault that a script of another clause shows stands in the row of its own clause`() async throws {
+        let subject = ContractSubject("forgets", features: [.expiry, .initialToken]) { fixture in
+            let isExpired = fixture.initialToken?.expiration.map { $0 < fixture.clock.now } ?? false
+            return .callback(BuggyService(for: fixture, bug: isExpired ? .neverCaches : nil))
+        }
+        let report = await subject.report(on: "L1", "C1", "C6", "C10", "C11")
+        let broken = report.rows.compactMap { row in if case .broken = row.outcome { row.clause.id } else { nil } }
+        #expect(broken == ["C1"] && report.brokenIDs == ["C1"], "\(report)")
+        #expect(report.notJudgedIDs == ["C11"], "\(report)")
+        #expect(try #require(report.violations.first).script != nil, "\(report)")
     }
 
     @Test func `a current token that has expired hides nothing that callers are given`() async {

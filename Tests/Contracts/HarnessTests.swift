@@ -1,0 +1,55 @@
+import AccessTokenContract
+import ContractHarness
+import Testing
+
+@Suite("What the contracts share")
+struct HarnessTests {
+    private typealias PlainClause = Clause<PlainSubject>
+
+    @Test func `names as hidden by a mistake no clause for which the subject was too slow`() async {
+        let broken = ["A", "B"].map { id in clause(id) { run in throw run.violation("a right answer", "a wrong one") } }
+        let slow = clause("C") { run in throw run.tooSlow }
+        let hidden = clause("D") { _ in throw NotJudged(judge: "A", violation: nil) }
+        let report = await PlainClause.verify(
+            PlainSubject(),
+            broken + [slow, hidden],
+            essential: "L1",
+            mistakes: [("a mistake", ["A"], ["B", "C", "D"])],
+            timeLimit: 1,
+            onProgress: nil
+        )
+        #expect(report.notJudgedIDs == ["C", "D"])
+        #expect(report.commonCauses.map(\.description) == ["a mistake: A, B; not judged: D"], "\(report)")
+    }
+
+    private func clause(
+        _ id: String,
+        scenario: @escaping @Sendable (PlainRun) async throws -> Void
+    ) -> PlainClause {
+        PlainClause((id, .minor), "keep \(id)", intent: "users see it", remedy: "mend it", scenario: scenario)
+    }
+}
+
+/// A subject that does nothing.
+private struct PlainSubject: VerifiedSubject {
+    struct Features: OptionSet {
+        let rawValue: Int
+    }
+
+    typealias Run = PlainRun
+
+    let name = "a plain subject"
+    let features: Features = []
+    let promises: Set<String> = []
+    let errors: @Sendable (any Error) -> any Error = { $0 }
+}
+
+private final class PlainRun: ScenarioRun {
+    static let usualSetting = 0
+    let context: RunContext<PlainSubject>
+
+    init(_ context: RunContext<PlainSubject>, _ setting: Int) { self.context = context }
+
+    func begin() async throws {}
+    func end() {}
+}
