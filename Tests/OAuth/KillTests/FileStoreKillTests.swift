@@ -6,8 +6,8 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-/// `.ci/deep kill` has four times as many.
-private let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 25
+/// `.ci/deep kill` has a hundred.
+private let kills = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 8
 
 @Suite(
     "Processes that share a folder, and are killed",
