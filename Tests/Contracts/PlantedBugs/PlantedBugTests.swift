@@ -39,7 +39,8 @@ struct PlantedBugTests {
         .repeatedAnswerReachesTheNextLoad: ["D7"], .signInOverATokenIsIgnored: ["O2", "O6"],
         .secondSignOutIsIgnored: ["O3"],
         .refreshLoadsAfterSignOut: ["O3"], .expiredTokenIsCurrent: ["C6"], .timerOutlivesItsLoad: ["T1"],
-        .forgetsTheStoredToken: ["C11"], .signInAfterAFailureIsIgnored: ["F6"],
+        .forgetsTheStoredToken: ["C11"], .signInAfterAFailureIsIgnored: ["F6"], .joinerPostponesTheDeadline: ["T1"],
+        .lateTokenNeverExpires: ["T2"],
     ]
 
     /// The bugs of an actor with one shared task, each with all clauses that it breaks; `nil` is the actor without one.

@@ -60,7 +60,13 @@ extension ServiceContract {
             _ = try await run.given(silentLoad.judge) { try await run.nextLoad() }
             await run.waitUntilTimerRuns()
             await run.settle()
-            try await run.advance(by: 9)
+            try await run.advance(by: 5)
+            if !run.conditions.broken.contains("S1") {
+                // Nobody waits longer because somebody else joins later.
+                try await run.call("late joiner")
+                await run.settle()
+            }
+            try await run.advance(by: 4)
             await run.settle()
             for caller in callers { try run.expectWaiting(caller) }
             try await run.advance(by: 2)
@@ -89,6 +95,12 @@ extension ServiceContract {
             }
             let isAdopted = try await run.poll { try await run.currentToken()?.value == late.value }
             try run.expect(isAdopted, "the late T to be the current token", observed: "it is not")
+            guard run.features.contains(.expiry), !run.conditions.broken.contains("C6") else { return }
+            try await run.end(late, by: .expiry)
+            let caller = try await run.call("caller after the late T's expiration")
+            try await run.waitForAnswerOrLoad(caller)
+            let isGone = caller.answers.first?.token?.value != late.value
+            try run.expect(isGone, "the late T not to be handed out any more", observed: "\(caller.name) gets it")
         },
 
         ContractClause(
