@@ -33,8 +33,8 @@ package struct EndpointTransport: Sendable {
     /// Sends a request, and reads a reply of up to a megabyte.
     ///
     /// It can't be cancelled: the refresh token may be spent, and the next one is only in the reply. After `limit`
-    /// seconds the exchange fails, also if the server trickles: another process may send the refresh token then. The
-    /// handler is called once, on any thread.
+    /// seconds the exchange fails, also if the server trickles: another process may send the refresh token then. In a
+    /// process that was stopped it fails later. The handler is called once, on any thread.
     package func send(
         _ request: URLRequest,
         limit: TimeInterval,

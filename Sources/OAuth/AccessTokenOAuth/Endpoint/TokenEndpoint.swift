@@ -46,7 +46,8 @@ public struct TokenEndpoint: Sendable {
     /// for its turn is told, after as many seconds in which the server has answered nobody, that it is unreachable.
     public let deadline: TimeInterval
 
-    /// Seconds after which the connection ends, also if the server trickles: no reply can come any more.
+    /// Seconds after which the connection ends, also if the server trickles: no reply can come any more, unless the
+    /// process was stopped.
     var replyLimit: TimeInterval { deadline * 4 }
 
     /// Wall clock and timers.

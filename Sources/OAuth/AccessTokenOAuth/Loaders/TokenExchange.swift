@@ -109,6 +109,9 @@ public struct TokenExchange: Sendable {
     /// | ``OAuthError/notUnderstood(status:_:)`` with 200, `DecodingError` | carried out, and the reply cannot be read | stays, and is not sent: ``OAuthError/sessionMayBeSpent`` |
     /// | anything else | unknown: it may have been carried out | stays, and is sent once more |
     ///
+    /// A ``CredentialStoreError`` of `renew` is the exception: callers would take it for one of the loader's store, and
+    /// for a request that was not sent. It reaches them as ``OAuthError/connectionLost(code:system:)`` with its text.
+    ///
     /// - Parameters:
     ///   - key: under which the access token is kept in the credential; `nil` keeps it as the credential's own.
     ///   - deadline: how many seconds a caller waits. The exchange is not cancelled then. After four times as long the

@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenCore
 import AccessTokenOAuth
 import Foundation
 import TestSupport
@@ -113,6 +114,19 @@ struct RetryingLoaderTests {
         let loader = RetryingLoader(base, retries: 9, clock: InstantClock())
         await #expect(throws: lost) { try await loader.load(replacing: nil) }
         #expect(base.loads == 4)
+    }
+
+    /// As itself the error would say that the loader's own store has failed, and that nothing was sent.
+    @Test func `a store's error of the app's own exchange is tried once more only`() async {
+        let calls = Locked(0)
+        let exchange = TokenExchange { _ in
+            calls.withLock { $0 += 1 }
+            throw CredentialStoreError.busy
+        }
+        let store = MemoryCredentialStore(Credential(refreshToken: "RT"))
+        let loader = RetryingLoader(OAuthLoader(exchange, store: store), retries: 3, clock: InstantClock())
+        await #expect(throws: OAuthError.connectionLost(code: -1)) { try await loader.load(replacing: nil) }
+        #expect(calls.withLock { $0 } == 2)
     }
 
     @Test func `during a slow sign-out nothing is tried again`() async {
