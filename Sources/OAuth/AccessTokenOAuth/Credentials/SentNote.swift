@@ -26,7 +26,7 @@ package struct SentNote: Hashable, Sendable, Codable {
     let hasRival: Bool
     /// When it was sent, by the clock of the sender.
     var sent: Date
-    /// Seconds after which no reply can come any more.
+    /// Seconds after which no reply can come any more, unless the process was stopped.
     let patience: TimeInterval
     var outcome: Outcome = .awaited
 

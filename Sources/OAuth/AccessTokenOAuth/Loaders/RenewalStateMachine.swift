@@ -39,7 +39,7 @@ struct RenewalStateMachine: Sendable {
         let hasGrant: Bool
         /// Seconds before its expiration from which on a stored token is not adopted.
         let leeway: TimeInterval
-        /// Seconds after which no reply to a request can come any more.
+        /// Seconds after which no reply to a request can come any more, unless the process was stopped.
         let patience: TimeInterval
         /// Seconds after which a request that was announced is not sent any more: a process may have been stopped.
         var longestAnnouncement = TimeInterval.infinity

@@ -42,7 +42,7 @@ public struct TokenExchange: Sendable {
 
     var hasGrant: Bool { makeGrant != nil }
 
-    /// Seconds after which no reply can come any more.
+    /// Seconds after which no reply can come any more, unless the process was stopped.
     var replyLimit: TimeInterval { deadline * 4 }
 
     /// Exchanges refresh tokens at an endpoint.
