@@ -57,7 +57,11 @@ extension OAuthLoader {
     /// It may be made of a token of the same endpoint, and all turns could be taken by loads that wait for one more.
     private func means(for need: Need, at gate: ExchangeGate) async throws -> Means {
         guard case .grant(let session) = need, let makeGrant = exchange.makeGrant else {
-            return Means(turn: try await gate.turn(.renewal))
+            let turn = try await gate.turn(.renewal)
+            guard case .grant(let session) = need, let grant = exchange.constantGrant else { return Means(turn: turn) }
+            // As below: a sign-out has ended the session meanwhile.
+            try Task.checkCancellation()
+            return Means(turn: turn, grant: (grant, session))
         }
         var kind = ExchangeLine.Kind.renewal
         while true {

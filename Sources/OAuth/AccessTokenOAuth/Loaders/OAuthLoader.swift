@@ -82,12 +82,8 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         leeway: TimeInterval = 30,
         onUnheardError: (@Sendable (any Error) -> Void)? = nil
     ) {
-        let exchange = TokenExchange(
-            endpoint,
-            parameters: parameters,
-            key: key,
-            grant: grant.map { grant in { @Sendable in grant } }
-        )
+        var exchange = TokenExchange(endpoint, parameters: parameters, key: key)
+        exchange.constantGrant = grant
         self.init(exchange, store: store, subject: subject, leeway: leeway, onUnheardError: onUnheardError)
     }
 

@@ -32,6 +32,8 @@ public struct TokenExchange: Sendable {
     let endsByItself: Bool
     /// Makes the grant to exchange where there is no refresh token, if there is one.
     let makeGrant: (@Sendable () async throws -> TokenGrant)?
+    /// A grant that need not be made, and never grows old.
+    var constantGrant: TokenGrant?
     /// Under which the access token stands in the credential; `nil` is the credential's own.
     let key: String?
     let takesType: @Sendable (String) -> Bool
@@ -40,7 +42,7 @@ public struct TokenExchange: Sendable {
     let revoke: @Sendable (Credential) async throws -> Void
     let name: String
 
-    var hasGrant: Bool { makeGrant != nil }
+    var hasGrant: Bool { makeGrant != nil || constantGrant != nil }
 
     /// Seconds after which no reply can come any more, unless the process was stopped.
     var replyLimit: TimeInterval { deadline * 4 }
