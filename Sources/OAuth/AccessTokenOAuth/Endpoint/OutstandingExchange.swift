@@ -58,13 +58,13 @@ final class OutstandingExchange<Reply: Sendable>: Sendable {
 func made<Value: Sendable>(
     within deadline: TimeInterval,
     by clock: any AccessTokenClock,
-    orThrow error: OAuthError = .assertionTimedOut,
+    orThrow timeout: @autoclosure () -> any Error = OAuthError.assertionTimedOut,
     _ make: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let making = OutstandingExchange<Result<Value, any Error>>()
     Task {
         do { making.settle(.success(try await make())) } catch { making.settle(.failure(error)) }
     }
-    guard let made = await making.reply(within: deadline, by: clock) else { throw error }
+    guard let made = await making.reply(within: deadline, by: clock) else { throw timeout() }
     return try made.get()
 }

@@ -7,41 +7,92 @@ extension OAuthLoader {
     ///
     /// The store's exclusion lasts as long as the exchange, and the caller waits for as long as the exchange's
     /// deadline. Both begin when the load has its turn at the endpoint; a grant is made before.
+    ///
+    /// It runs on no actor of the caller's: a main actor would run the steps of all its accounts.
+    @concurrent
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
-        let machine = machine(replacing: old)
-        guard let gate = exchange.gate else { return try await load(machine, with: Means()) }
-        if !exchange.hasGrant, let turn = gate.turnAtOnce() { return try await load(machine, with: Means(turn: turn)) }
-        while let need = try await needByLook(replacing: old) {
-            guard try await memory.places.take(exchange.key) else { continue }
-            defer { memory.places.leave(exchange.key) }
-            return try await load(machine, at: gate, beginningWith: need)
+        guard let gate = exchange.gate else { return try await loadAtOnce(replacing: old) }
+        if !exchange.hasGrant, let turn = gate.turnAtOnce() {
+            return try await load(replacing: old, at: gate, beginningWith: Means(turn: turn))
         }
-        return try await load(machine, at: gate, beginningWith: nil)
+        // A load waits in this frame, and there may be a thousand for each that is in flight. What a load needs before
+        // and after is in frames of its own, which are not inlined here: they would make this one 16 KB large.
+        guard var need = try await needByLook(replacing: old) else {
+            return try await load(replacing: old, at: gate, beginningWith: Means())
+        }
+        if try await memory.places.take(exchange.key) {
+            // The load before this one may have brought what this one wants.
+            guard let present = try await needByLookInPlace(replacing: old) else {
+                // Whoever comes next need not wait for this load, which sends nothing.
+                memory.places.leave(exchange.key)
+                return try await load(replacing: old, at: gate, beginningWith: Means())
+            }
+            need = present
+        }
+        defer { memory.places.leave(exchange.key) }
+        let means =
+            if case .turn = need {
+                Means(turn: try await gate.turn(.renewal))
+            } else {
+                try await means(for: need, at: gate)
+            }
+        return try await load(replacing: old, at: gate, beginningWith: means)
     }
 
+    @inline(never)
+    private func loadAtOnce(replacing old: AccessToken?) async throws -> AccessToken {
+        try await load(machine(replacing: old), with: Means())
+    }
+
+    @inline(never)
     private func load(
-        _ machine: RenewalStateMachine,
+        replacing old: AccessToken?,
         at gate: ExchangeGate,
-        beginningWith need: Need?
+        beginningWith means: Means
     ) async throws -> AccessToken {
-        var (machine, need) = (machine, need)
-        for _ in 1...RenewalStateMachine.mostLooks {
-            let means = if let need { try await means(for: need, at: gate) } else { Means() }
+        var (machine, means, looks) = (machine(replacing: old), means, 1)
+        while true {
             do {
                 return try await load(machine, with: means)
             } catch let needed as MeansNeeded {
-                (machine, need) = (needed.machine, needed.need)
+                machine = needed.machine
+                // Another user is in the store each time.
+                guard looks < RenewalStateMachine.mostLooks else { throw CredentialStoreError.busy }
+                looks += 1
+                means = try await self.means(for: needed.need, at: gate)
             }
         }
-        // Another user is in the store each time.
-        throw CredentialStoreError.busy
+    }
+
+    /// As ``needByLook(replacing:)``, by a load that was handed the place in line; if it throws, the place is left.
+    @inline(never)
+    private func needByLookInPlace(replacing old: AccessToken?) async throws -> Need? {
+        do {
+            // It may have been cancelled at the moment at which it was handed the place.
+            try Task.checkCancellation()
+            return try await needByLook(replacing: old)
+        } catch let error as CredentialStoreError {
+            // Those who wait would find out one after the other, each after a deadline of its own.
+            memory.places.fail(exchange.key, error)
+            throw error
+        } catch {
+            memory.places.leave(exchange.key)
+            throw error
+        }
     }
 
     /// What a load would need, by a look at the store from outside; `nil` if it would send nothing.
     ///
     /// A load that finds what another process has brought, or needs no server, waits for no turn.
+    @inline(never)
     private func needByLook(replacing old: AccessToken?) async throws -> Need? {
-        try await made(within: exchange.deadline, by: exchange.clock, orThrow: .timedOut) {
+        // Nothing was sent, which `timedOut` would not say.
+        let what = "it has not said within \(exchange.deadline) seconds what is in it, and nothing was sent"
+        return try await made(
+            within: exchange.deadline,
+            by: exchange.clock,
+            orThrow: CredentialStoreError.unavailable(at: "\(type(of: store))", what)
+        ) {
             let record: CredentialRecord?
             // The load itself will say what fails.
             do { record = try await self.store.load() } catch { return nil }
@@ -55,6 +106,7 @@ extension OAuthLoader {
     /// Waits for a turn, and makes the grant before.
     ///
     /// It may be made of a token of the same endpoint, and all turns could be taken by loads that wait for one more.
+    @inline(never)
     private func means(for need: Need, at gate: ExchangeGate) async throws -> Means {
         guard case .grant(let session) = need, let makeGrant = exchange.makeGrant else {
             let turn = try await gate.turn(.renewal)
@@ -222,8 +274,8 @@ extension OAuthLoader {
     }
 }
 
-/// What a load needs before it sends.
-private enum Need: Sendable {
+/// What a load needs before it sends; `indirect`, so that it is small in the frames of those that wait.
+private indirect enum Need: Sendable {
     case turn
     /// A grant, and a turn; a grant for another session may be one for another user.
     case grant(SessionMark)
@@ -251,13 +303,18 @@ private struct SessionMark: Equatable, Sendable {
     }
 }
 
-/// What a load has of it.
-private struct Means: Sendable {
+/// What a load has of it; an object, which is small in the frames of those that wait.
+private final class Means: Sendable {
     /// A grant, and the session that was in the store when it was made.
     typealias Grant = (grant: TokenGrant, session: SessionMark)
 
-    var turn: ExchangeGate.Turn?
-    var grant: Grant?
+    let turn: ExchangeGate.Turn?
+    let grant: Grant?
+
+    init(turn: ExchangeGate.Turn? = nil, grant: Grant? = nil) {
+        self.turn = turn
+        self.grant = grant
+    }
 }
 
 /// A load would exchange something, and lacks what that needs.

@@ -370,6 +370,64 @@ struct ExchangeGateTests {
             turn.end()
             #expect(try await second.value.value == "A1")
             #expect(endpoint.gate.inFlight == 0)
+            #expect(loader.memory.places.taken == 0)
+        }
+    }
+
+    @Test func `hands its place to one other load of the store, and wakes no others`() async throws {
+        try await withServer(ScriptedServer.rotating) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let looks = Count()
+            let store = ChangingStore {
+                looks.increase()
+                return Credential(refreshToken: "RT0")
+            }
+            let loader = OAuthLoader(endpoint: endpoint, store: store)
+            let first = Task { try await loader.load(replacing: nil) }
+            await yieldUntil { endpoint.gate.waiting == 1 }
+            let others = (1...3).map { _ in Task { try await loader.load(replacing: nil) } }
+            await yieldUntil { loader.memory.places.waiting == 3 }
+            #expect(looks.value == 4)
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+            await yieldUntil { endpoint.gate.waiting == 1 && loader.memory.places.waiting == 2 }
+            #expect(looks.value == 5)
+            turn.end()
+            for other in others { #expect(try await other.value.value == "A1") }
+            #expect(server.requests.count == 1)
+            #expect(loader.memory.places.taken == 0)
+        }
+    }
+
+    /// Otherwise the last of them would be told after as many deadlines as there are loads.
+    @Test func `tells all loads that wait for the place when its store does not answer`() async throws {
+        try await withServer(replying: 500) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let turn = try #require(endpoint.gate.turnAtOnce())
+            let (isLooking, mayEnd) = (Event(), Event())
+            defer { mayEnd.happen() }
+            let store = TroubledStore(Credential(refreshToken: "RT0"))
+            let loader = OAuthLoader(endpoint: endpoint, store: store)
+            let first = Task { try await loader.load(replacing: nil) }
+            await yieldUntil { endpoint.gate.waiting == 1 }
+            let others = (1...3).map { _ in Task { try await loader.load(replacing: nil) } }
+            await yieldUntil { loader.memory.places.waiting == 3 }
+            let timers = clock.pendingTimers
+            store.goBlind(for: 0) {
+                isLooking.happen()
+                await mayEnd.wait()
+            }
+            first.cancel()
+            await isLooking.wait()
+            await yieldUntil { clock.pendingTimers == timers + 1 }
+            clock.advance(by: endpoint.deadline)
+            for other in others {
+                let error = await #expect(throws: CredentialStoreError.self) { try await other.valueInTime }
+                #expect(error?.isTransient == true)
+            }
+            #expect(loader.memory.places.taken == 0)
+            turn.end()
         }
     }
 
@@ -388,7 +446,8 @@ struct ExchangeGateTests {
             await isLooking.wait()
             await yieldUntil { clock.pendingTimers == 1 }
             clock.advance(by: endpoint.deadline)
-            await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+            let error = await #expect(throws: CredentialStoreError.self) { try await load.valueInTime }
+            #expect(error?.isTransient == true && error?.place == "TroubledStore")
             turn.end()
         }
     }
