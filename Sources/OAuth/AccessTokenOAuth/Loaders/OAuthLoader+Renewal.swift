@@ -56,10 +56,15 @@ extension OAuthLoader {
                 return try await load(machine, with: means)
             } catch let needed as MeansNeeded {
                 machine = needed.machine
-                // Another user is in the store each time.
-                guard looks < RenewalStateMachine.mostLooks else { throw CredentialStoreError.busy }
-                looks += 1
-                means = try await self.means(for: needed.need, at: gate)
+                do {
+                    // Another user is in the store each time.
+                    guard looks < RenewalStateMachine.mostLooks else { throw CredentialStoreError.busy }
+                    looks += 1
+                    means = try await self.means(for: needed.need, at: gate)
+                } catch {
+                    memory.withLock { machine.abandoned(&$0) }
+                    throw error
+                }
             }
         }
     }

@@ -174,6 +174,14 @@ extension RenewalStateMachine {
     /// The caller is answered that its time is over: a load that has sent nothing has nothing to do any more.
     mutating func deadlinePassed() { isWanted = false }
 
+    /// The load ends between two updates, since it lacks what the second one needs.
+    ///
+    /// What it has announced will not be sent: a load of this process that finds the note need not wait for a reply.
+    mutating func abandoned(_ memory: inout LoaderMemory) {
+        if case .announced(let note, _) = state { memory.sending.remove(note.number) }
+        state = .ended
+    }
+
     /// What no caller hears of, and credentials of a session that has ended; each once.
     mutating func takeLeftovers() -> (errors: [any Error], credentials: [Credential]) {
         defer { (unheard, worthless) = ([], []) }

@@ -331,6 +331,25 @@ struct ExchangeGateTests {
         }
     }
 
+    /// Another load of the process would wait for a reply to what was never sent.
+    @Test func `forgets what it has announced when the grant fails that it needs instead`() async throws {
+        struct NoGrant: Error {}
+        try await withServer(replying: 500) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let store = TroubledStore(Credential(refreshToken: "RT0"), takeOverDelay: 5)
+            store.afterUpdate {
+                _ = try await store.base.update { _ in .replace(Credential(refreshToken: nil)) }
+            }
+            let loader = OAuthLoader(TokenExchange(endpoint) { throw NoGrant() }, store: store)
+            await #expect(throws: NoGrant.self) { try await loader.load(replacing: nil) }
+            #expect(server.requests.isEmpty)
+            loader.memory.withLock { memory in
+                #expect(memory.exchanges == 1)
+                #expect(memory.sending.isEmpty)
+            }
+        }
+    }
+
     // MARK: One place for each store
 
     @Test func `has one place for the loads of a store, and one more for each key`() async throws {
