@@ -86,21 +86,40 @@ struct LeftOutSituationTests {
     func `a load of a new session is looked at also where loads are not always shared`(
         _ bug: BuggyService.Bug?
     ) async {
+        let subject = Self.sometimesAlone(bug, loadsAfterFailures: true) { _, waiting in waiting > 6 }
+        let report = await subject.report(on: "L1", "F5", "S1", "S5")
+        #expect(report.brokenIDs == ["F5", "S1"] + (bug == nil ? [] : ["S5"]), "\(report)")
+        #expect(report.notJudgedIDs == [], "\(report)")
+    }
+
+    /// The third caller is the first that could join the new session's load.
+    @Test func `a caller that joins no load is not blamed on the end of another load`() async {
+        let report = await Self.sometimesAlone { call, _ in call % 3 == 0 }.report(on: "L1", "S1", "S5")
+        #expect(report.brokenIDs == ["S1"] && report.notJudgedIDs == ["S5"], "\(report)")
+    }
+
+    /// The small service, beside which some callers load for themselves.
+    private static func sometimesAlone(
+        _ bug: BuggyService.Bug? = nil,
+        loadsAfterFailures: Bool = false,
+        isAlone: @escaping @Sendable (_ call: Int, _ waiting: Int) -> Bool
+    ) -> ContractSubject {
         let features: ContractFeatures = [.expiry, .invalidation, .signIn, .signOut, .callbackLoader]
-        let subject = ContractSubject("a crowd loads", features: features) { fixture in
+        return ContractSubject("some callers load alone", features: features) { fixture in
             let service = BuggyService(for: fixture, bug: bug)
-            let waiting = Locked(0)
+            let counts = Locked((calls: 0, waiting: 0))
             return .retrieving { handler in
-                let isCrowd = waiting.withLock { waiting in
-                    waiting += 1
-                    return waiting > 6
+                let isAlone = counts.withLock { counts in
+                    counts.calls += 1
+                    counts.waiting += 1
+                    return isAlone(counts.calls, counts.waiting)
                 }
                 let answered: AccessTokenHandler = { result in
-                    waiting.withLock { $0 -= 1 }
+                    counts.withLock { $0.waiting -= 1 }
                     handler(result)
-                    if case .failure = result { service.retrieveToken { _ in } }
+                    if case .failure = result, loadsAfterFailures { service.retrieveToken { _ in } }
                 }
-                if isCrowd {
+                if isAlone {
                     fixture.loader.load(replacing: nil, then: answered)
                 } else {
                     service.retrieveToken(then: answered)
@@ -113,9 +132,6 @@ struct LeftOutSituationTests {
                 await withCheckedContinuation { done in service.signOut { done.resume() } }
             }
         }
-        let report = await subject.report(on: "L1", "F5", "S1", "S5")
-        #expect(report.brokenIDs == ["F5", "S1"] + (bug == nil ? [] : ["S5"]), "\(report)")
-        #expect(report.notJudgedIDs == [], "\(report)")
     }
 }
 

@@ -11,7 +11,8 @@ struct OwnSubjectTests {
         let isOfHandlers = subject.features.contains(.callbackLoader)
         let isObserved = subject.features.contains(.events)
         let expected =
-            isOfHandlers ? ["I6", "I7", "X3"] + (isObserved ? [] : ["D11"]) : ["I6", "I7", "D3", "D4", "D7", "D11"]
+            isOfHandlers
+            ? ["S7", "I6", "I7", "X3"] + (isObserved ? [] : ["D11"]) : ["I6", "I7", "D3", "D4", "D7", "D11"]
         for _ in 1...runs {
             let report = await subject.report()
             #expect(report.skippedIDs == expected, "\(report)")

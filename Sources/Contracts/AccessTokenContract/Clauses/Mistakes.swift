@@ -5,7 +5,7 @@ extension ServiceContract {
     static let mistakes: [Mistake] = [
         (
             "a load is not shared by all who wait", ["S1", "S2"],
-            ["S3", "S4", "S5", "S6", "C5", "D2", "F5", "I3", "I5", "I7", "I8", "X2", "X4"]
+            ["S3", "S4", "S5", "S6", "S7", "C5", "D2", "F5", "I3", "I5", "I7", "I8", "X2", "X4"]
         ),
         (
             "those who wait for a load are not told that it failed", ["F1"],

@@ -19,6 +19,7 @@ package final class ClauseRun: ScenarioRun {
     package static let usualSetting = ClauseSetting(.plain)
 
     package let context: RunContext<ContractSubject>
+    private let setting: ClauseSetting
     let fixture: ContractFixture
     let service: Locked<ContractService?>
     /// Where the service is called for no caller in particular.
@@ -38,6 +39,7 @@ package final class ClauseRun: ScenarioRun {
             AccessToken(value: "secret-I", expiration: clock.now.addingTimeInterval(kind == .valid ? 3600 : -1))
         }
         if let token { log.name(token, setting.initialToken == .valid ? "I" : "expired I") }
+        self.setting = setting
         fixture = ContractFixture(
             loader: ControlledLoader(log: log),
             clock: clock,
@@ -48,6 +50,17 @@ package final class ClauseRun: ScenarioRun {
         )
         fixture.handlerQueue.setSpecific(key: promisedQueue, value: true)
         service = Locked(nil)
+    }
+
+    /// Another run of the same, on a service of its own: what is seen there is not in the trace of this one.
+    func twin() -> ClauseRun {
+        let twin = RunContext(
+            wording: context.wording,
+            subject: subject,
+            situation: context.situation,
+            conditions: conditions
+        )
+        return ClauseRun(twin, setting)
     }
 
     /// Makes the service, and sees that it has all that its subject declares.
