@@ -5,7 +5,7 @@ import Testing
 struct ContractFromSwiftTestingTests {
     @Test(arguments: OwnSubjects.services)
     func `is kept`(by subject: ContractSubject) async {
-        let report = await ServiceContract.verify(subject, scripts: 100)
+        let report = await ServiceContract.verify(subject)
         #expect(report.isKept, "\(report)")
     }
 }
