@@ -42,7 +42,7 @@ struct CrowdTests {
 
         let sharedGate = Gate(after: 3)
         let sharedRequests = LoadCounter { _ in await sharedGate.wait() }
-        let coalesced = Coalesce { _ in Data([UInt8(try await sharedRequests.load())]) }
+        let coalesced = Registry { _ in Data([UInt8(try await sharedRequests.load())]) }
         try await crowd(of: 3) {
             await sharedGate.arrive()
             _ = try await coalesced.image(url: url)

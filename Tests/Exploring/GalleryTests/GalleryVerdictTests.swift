@@ -84,7 +84,7 @@ struct GalleryVerdictTests {
         arguments: [
             ("authentication-service version-2", "0000001001"),
             ("authentication-service version-2-no-failure", "0000001001"), ("oauth-processor final", "0"),
-            ("image-cache coalesce", "0000001"), ("image-cache registry", "0000001"),
+            ("image-cache registry", "0000001"),
             ("access-token-service owner-leaves", "0"), ("bank-account check-then-act", "0"),
             ("wallet write-back", "0"), ("image-cache check-then-download", "0"),
         ]

@@ -26,7 +26,7 @@ struct StrategyTests {
         ("image-cache keeps-first", { KeepsFirst(download: $0) }),
         ("image-cache set-in-flight", { SetInFlight(download: $0) }),
         ("image-cache one-at-a-time", { OneAtATime(download: $0) }),
-        ("image-cache coalesce", { Coalesce(download: $0) }),
+        ("image-cache registry", { Registry(download: $0) }),
         ("image-cache in-flight", { InFlight(download: $0) }),
     ]
 
@@ -63,7 +63,7 @@ struct StrategyTests {
             let run = try await withdrawals(account.open)
             rows.append(try row(account.version, strategy, run))
         }
-        rows.append(try row("image-cache coalesce", "medium | high", try await views(ofPictures: 1, Coalesce.init)))
+        rows.append(try row("image-cache registry", "medium | high", try await views(ofPictures: 1, Registry.init)))
         try expectTable(
             "| strategy of the article | its complexity | its throughput | lines of the actor | served in a second |",
             rows

@@ -9,10 +9,10 @@ enum ImageCache {
         story: """
             The cache is empty, so both callers download. Keeping the first picture corrects what is shown, but both \
             downloads are paid for. A set of the URLs in flight only tells the second caller that it came too late. A \
-            registry of tasks gives the second caller a task to await; so does an entry that is in progress or loaded. \
-            If the caller that started the task settles it, another caller may wake first, try again, and join the \
-            task that has failed. Downloads of different URLs must not wait for each other: in two of the versions, \
-            the server sends the first picture only after another view has its own.
+            registry of tasks gives the second caller a task to await. If the caller that started the task settles \
+            it, another caller may wake first, try again, and join the task that has failed. Downloads of different \
+            URLs must not wait for each other: in two of the versions, the server sends the first picture only after \
+            another view has its own.
             """,
         invariants: SharedLoad.invariants,
         versions: [
@@ -47,17 +47,12 @@ enum ImageCache {
                 name: "registry",
                 summary: "a registry of tasks; the caller that started a task removes it in a defer",
                 code: Code("Registry", in: "ImageCache"),
-                listings: [Listing(article: .raceConditions, name: "fix 3: a registry of tasks")],
+                listings: [
+                    Listing(article: .raceConditions, name: "fix 3: a registry of tasks"),
+                    Listing(article: .strategies, name: "strategy 5: coalesce"),
+                ],
                 fault: .breaks(SharedLoad.served, repair: "image-cache in-flight"),
                 scenario: scenario { Registry(download: $0) }
-            ),
-            Version(
-                name: "coalesce",
-                summary: "entries in progress or loaded, settled by the caller that started the task",
-                code: Code("Coalesce", in: "ImageCache"),
-                listings: [Listing(article: .strategies, name: "strategy 5: coalesce")],
-                fault: .breaks(SharedLoad.served, repair: "image-cache in-flight"),
-                scenario: scenario { Coalesce(download: $0) }
             ),
             Version(
                 name: "in-flight",
@@ -170,6 +165,8 @@ actor KeepsFirst: Images {
 }
 
 /// The caller that started a download stores the picture and removes the task, when it wakes.
+///
+/// One dictionary of entries, in progress or loaded, in the place of two is the same in every step.
 actor Registry: Images {
     private var store: [URL: Data] = [:]
     private var inFlight: [URL: Task<Data, any Error>] = [:]
@@ -188,34 +185,6 @@ actor Registry: Images {
         let data = try await task.value
         store[url] = data
         return data
-    }
-}
-
-/// The same in one dictionary. The caller that started a download settles the entry, when it wakes.
-actor Coalesce: Images {
-    private enum Entry {
-        case inProgress(Task<Data, any Error>)
-        case loaded(Data)
-    }
-
-    private var cache: [URL: Entry] = [:]
-    private let download: Download
-
-    init(download: @escaping Download) {
-        self.download = download
-    }
-
-    func image(url: URL) async throws -> Data {
-        switch cache[url] {
-        case .loaded(let data): return data
-        case .inProgress(let task): return try await task.value
-        case nil: break
-        }
-        let task = Task { try await download(url) }
-        cache[url] = .inProgress(task)
-        let result = await task.result
-        cache[url] = (try? result.get()).map { .loaded($0) }
-        return try result.get()
     }
 }
 
