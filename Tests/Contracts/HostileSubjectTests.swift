@@ -123,6 +123,8 @@ struct HostileSubjectTests {
 
     @Test(arguments: [true, false])
     func `and tries again, with four time limits, what comes after one`(andComesInTimeThen isInTime: Bool) async {
+        // L1 and F1 must not need a second try on a busy machine: the number of services is exact.
+        let limit: TimeInterval = 1
         let services = Locked(0)
         let subject = ContractSubject("slow") { fixture in
             let number = services.withLock { services in
@@ -136,17 +138,17 @@ struct HostileSubjectTests {
                     Task {
                         // A busy machine makes these limits longer, as it does those of the suite.
                         let limits: Double = number < 3 || isInTime ? 2 : 8
-                        _ = await ControlledLoader().started(1, timeLimit: limits * Self.limit)
+                        _ = await ControlledLoader().started(1, timeLimit: limits * limit)
                         handler(result)
                     }
                 }
             }
         }
-        let report = await subject.report(on: "L1", "F1", timeLimit: Self.limit)
+        let report = await subject.report(on: "L1", "F1", timeLimit: limit)
         #expect(services.withLock { $0 } == 3)
         #expect(report.brokenIDs == [], "\(report)")
         #expect(report.notJudged.map(\.id) == (isInTime ? [] : ["F1"]), "\(report)")
-        let advice = "no answer within 0.8 s, but later; give a longer timeLimit:, or set your retries to 0"
+        let advice = "no answer within 4.0 s, but later; give a longer timeLimit:, or set your retries to 0"
         #expect("\(report)".contains("F1  not judged  \(advice)") == !isInTime, "\(report)")
     }
 

@@ -8,12 +8,14 @@ import Testing
 struct ArticleTests {
     let endpoint = YourEndpoint()
     let keychain = YourKeychain(refreshToken: "first")
+    /// A busy machine may need longer than a load's usual deadline.
+    let patient = AccessTokenPolicy(loadDeadline: nil)
 
     @Test(arguments: [("token 2", ["a friend, for token 2"]), ("no token", [])])
     func `a callback caller whose token is rejected sends its request once more`(good: String, friends: [String])
         async throws
     {
-        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint, keychain: keychain))
+        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint, keychain: keychain), policy: patient)
         let list = CallbackCode.Friends(tokens: service, server: FriendsServer { $0 == good })
         let shown = try await withCheckedThrowingContinuation { reply in list.load { reply.resume(with: $0) } }
         #expect(shown == friends)
@@ -54,8 +56,9 @@ struct ArticleTests {
     @Test func `a session that the server has ended is refused once, and all callers are told to sign in`() async throws
     {
         let ended = YourEndpoint { $0 == "first" }
-        let service = AccessTokenService(loader: TokenLoader(endpoint: ended, keychain: keychain))
-        let actor = AsyncAccessTokenService(loader: AsyncCode.RotatingLoader(endpoint: ended, refreshToken: "first"))
+        let service = AccessTokenService(loader: TokenLoader(endpoint: ended, keychain: keychain), policy: patient)
+        let rotating = AsyncCode.RotatingLoader(endpoint: ended, refreshToken: "first")
+        let actor = AsyncAccessTokenService(loader: rotating, policy: patient)
         for (requests, tokens) in [(1, service), (2, actor)] as [(Int, any AsyncAccessTokenProviding)] {
             for _ in 1...3 {
                 await #expect(throws: AccessTokenError.signedOut) { try await tokens.token() }
@@ -141,14 +144,14 @@ struct ArticleTests {
 
     @Test func `a loader with a refresh token stores its successor, unless the user signed out`() async throws {
         let loader = TokenLoader(endpoint: endpoint, keychain: keychain)
-        let service = AccessTokenService(loader: loader)
+        let service = AccessTokenService(loader: loader, policy: patient)
         #expect(try await service.token().value == "token 1")
         #expect(keychain.refreshToken == "refresh token 1")
         await service.signOut()
         #expect(keychain.refreshToken == nil)
 
         let actor = AsyncCode.RotatingLoader(endpoint: endpoint, refreshToken: "first")
-        let asyncService = AsyncAccessTokenService(loader: actor)
+        let asyncService = AsyncAccessTokenService(loader: actor, policy: patient)
         #expect(try await asyncService.token().value == "token 2")
         await asyncService.signOut()
         await #expect(throws: AccessTokenError.signedOut) { try await actor.load(replacing: nil) }

@@ -22,7 +22,7 @@ struct SetUpRunTests {
     @Test("The naive ones lose it in every round", arguments: SetUp.allCases.filter { !$0.isOurs })
     func naive(_ setUp: SetUp) async throws {
         var options = try Options(["--rounds", "3", "--callers", "20"])
-        options.latency = 0.5
+        options.latency = 1.5
         let result = try await setUp.run(options) { _ in }
         #expect(result.loads > 3)
         #expect(result.reuses >= 3)

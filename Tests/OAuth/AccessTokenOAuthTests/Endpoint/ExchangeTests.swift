@@ -164,7 +164,9 @@ struct AssertionTests {
                     return "J"
                 }
             )
-            let store = MemoryCredentialStore(start)
+            let store = TroubledStore(start)
+            // Timers of one moment end in the order in which they were set, and the caller's has to be the first.
+            store.goBlind(for: 0) { await yieldUntil { clock.pendingTimers == 1 } }
             let unheard = UnheardErrors()
             let loader = OAuthLoader(endpoint: endpoint, store: store, onUnheardError: unheard.hear)
             let load = Task { try await loader.load(replacing: start.accessToken) }

@@ -20,9 +20,12 @@ struct DocumentedExampleTests {
 
     private func yourClient(tokenURL: URL, refreshToken: String) -> AsyncAccessTokenService {
         let authentication = ClientAuthentication.none(clientID: RotatingAuthorizationServer.clientID)
-        let endpoint = TokenEndpoint(tokenURL, authentication: authentication)
+        let endpoint = TokenEndpoint(tokenURL, authentication: authentication, deadline: 3600)
         let store = MemoryCredentialStore(Credential(refreshToken: refreshToken))
-        return AsyncAccessTokenService(loader: OAuthLoader(endpoint: endpoint, store: store))
+        return AsyncAccessTokenService(
+            loader: OAuthLoader(endpoint: endpoint, store: store),
+            policy: .withoutLoadDeadline
+        )
     }
 
     @Test func `fifty callers cost one exchange`() async throws {
@@ -42,7 +45,8 @@ struct DocumentedExampleTests {
         let session = server.signIn(clientID: "app")
         defer { server.stop() }
         func exchange(_ grant: TokenGrant, _ authentication: ClientAuthentication) async throws -> TokenResponse {
-            try await TokenEndpoint(server.tokenEndpoint, authentication: authentication).exchange(grant)
+            let endpoint = TokenEndpoint(server.tokenEndpoint, authentication: authentication, deadline: 3600)
+            return try await endpoint.exchange(grant)
         }
         for proof in [
             ClientAuthentication.basic(clientID: "worker", secret: "s:+"), .postBody(clientID: "worker", secret: "s:+"),

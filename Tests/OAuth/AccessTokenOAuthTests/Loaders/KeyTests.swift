@@ -37,7 +37,8 @@ struct KeyTests {
             let endpoint = try server.endpoint()
             let services = ["a", "b"].map { key in
                 let exchange = TokenExchange(endpoint, parameters: [name: key])
-                return (key, AsyncAccessTokenService(loader: OAuthLoader(exchange, store: store)))
+                let loader = OAuthLoader(exchange, store: store)
+                return (key, AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline))
             }
             for _ in 0..<4 {
                 let values = try await withThrowingTaskGroup(of: (String, AccessToken).self) { group in

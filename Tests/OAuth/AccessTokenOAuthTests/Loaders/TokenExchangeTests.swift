@@ -25,8 +25,9 @@ struct TokenExchangeTests {
 
         var sent: [String] { asked.withLock { $0 } }
 
-        func exchange(clock: any AccessTokenClock = SystemClock()) -> TokenExchange {
-            TokenExchange(clock: clock) { [self] credential in
+        func exchange(clock: (any AccessTokenClock)? = nil) -> TokenExchange {
+            TokenExchange(deadline: TokenEndpoint.deadline(by: clock), clock: clock ?? SystemClock()) {
+                [self] credential in
                 let number = asked.withLock { asked in
                     asked.append(credential.refreshToken ?? "none")
                     return asked.count
@@ -39,7 +40,10 @@ struct TokenExchangeTests {
     @Test func `is asked once by fifty callers of two services, and what it brings is saved first`() async throws {
         let (vendor, store) = (Vendor(), MemoryCredentialStore(Credential(refreshToken: "RT0")))
         let services = (0..<2).map { _ in
-            AsyncAccessTokenService(loader: OAuthLoader(vendor.exchange(), store: store))
+            AsyncAccessTokenService(
+                loader: OAuthLoader(vendor.exchange(), store: store),
+                policy: .withoutLoadDeadline
+            )
         }
         let values = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<50 { group.addTask { try await services[number % 2].token().value } }
@@ -53,7 +57,7 @@ struct TokenExchangeTests {
     @Test func `is noted in the record before it begins`() async throws {
         let store = SharedStore(Self.start)
         let noted = Locked<SentNote?>(nil)
-        let exchange = TokenExchange { credential in
+        let exchange = TokenExchange(deadline: 3600) { credential in
             let note = try await store.load()?.credential.note
             noted.withLock { $0 = note }
             #expect(credential.note == nil, "the app's code sees no note")

@@ -35,7 +35,7 @@ struct RejectionTests {
         } _: { server in
             let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: MemoryCredentialStore(start))
-            try await run(server, session, AsyncAccessTokenService(loader: loader))
+            try await run(server, session, AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline))
         }
     }
 
@@ -181,7 +181,7 @@ struct RejectionTests {
         }
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)"))
         let session = kind.session(
-            AsyncAccessTokenService(loader: CountingLoader()),
+            AsyncAccessTokenService(loader: CountingLoader(), policy: .withoutLoadDeadline),
             origins: [url],
             onRenewalPause: { Issue.record("\($0)") }
         )

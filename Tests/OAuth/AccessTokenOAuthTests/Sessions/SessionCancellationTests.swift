@@ -72,7 +72,9 @@ struct SessionCancellationTests {
             #expect(try await tasks[0].value == 200)
             #expect(await code(of: tasks[1]) == .timedOut)
             gate.open()
-            #expect(Set(server.requests.map { $0.fields["x-module"] }) == ["patient", "impatient"])
+            // On a busy machine the impatient one may give up before its request is there.
+            let modules = Set(server.requests.map { $0.fields["x-module"] })
+            #expect(modules.contains("patient") && modules.isSubset(of: ["patient", "impatient"]))
             #expect(loader.loads == 1)
         }
     }

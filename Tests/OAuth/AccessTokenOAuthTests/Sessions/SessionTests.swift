@@ -106,7 +106,9 @@ struct SessionTests {
             if isOld { gate.pass() }
             connection.reply(isOld ? 401 : 200, "")
         } _: { lateServer in
-            let lateSession = kind.session(service, origins: [try lateServer.url])
+            let patient = URLSessionConfiguration.keepingNothing
+            patient.timeoutIntervalForRequest = 3600
+            let lateSession = kind.session(service, origins: [try lateServer.url], configuration: patient)
             let late = Task { try await lateSession.data(for: URLRequest(url: try lateServer.resource)).1.status }
             await yieldUntil { lateServer.requests.count == 1 }
 

@@ -23,12 +23,14 @@ final class ScriptedServer: Sendable {
     ///   - script: answers the first request of each connection, which closes when it returns.
     init(keepsRequests: Bool = true, _ script: @escaping Script) throws {
         server = try LoopbackHTTPServer(port: 0) { [log] descriptor, _ in
+            let request = ScriptedConnection(number: 0, descriptor: descriptor).receive()
+            // Counted by its first request: one that nobody uses must not take the number of another.
             let number = log.connections.withLock { count in
-                count += 1
+                if request != nil { count += 1 }
                 return count
             }
             let connection = ScriptedConnection(number: number, descriptor: descriptor)
-            if let request = connection.receive() {
+            if let request {
                 if keepsRequests { log.requests.withLock { $0.append(request) } }
                 script(connection, request)
             }
@@ -83,7 +85,7 @@ func withServer<Value>(
 
 /// One connection to a scripted server, which may say anything on it, HTTP or not.
 final class ScriptedConnection: Sendable {
-    /// Counts from 1.
+    /// Counts the connections that have brought a request, from 1.
     let number: Int
     private let descriptor: SocketDescriptor
 

@@ -31,7 +31,7 @@ final class ListLoader: AsyncAccessTokenLoader {
     ) -> (AsyncAccessTokenService, ListLoader) {
         let tokens = ["A1", "A2"].map { AccessToken(value: $0) }
         let loader = ListLoader(.success(tokens[0]), .success(tokens[1]), onLoad: onLoad)
-        return (AsyncAccessTokenService(loader: loader), loader)
+        return (AsyncAccessTokenService(loader: loader, policy: .withoutLoadDeadline), loader)
     }
 
     var loads: Int { state.withLock { $0.loads } }
