@@ -27,7 +27,7 @@ final class FileStoreKillTests {
         FileCredentialStore(folder: session, waitLimit: waitLimit)
     }
 
-    @Test(arguments: [10, 0])
+    @Test(arguments: [3600, 0])
     func `lose no session of a server with a grace, and on a strict one only by a death between sending and saving`(
         grace: TimeInterval
     ) async throws {

@@ -8,8 +8,8 @@ import Testing
 /// at a server that is slow at times.
 struct Massacre {
     /// Seconds that a caller waits for a reply; and for longer than that a process is stopped, and a reply takes.
-    private static let deadline = 0.3
-    private static let hitch = 0.6
+    private static let deadline = 1.0
+    private static let hitch = 2.0
 
     /// Processes at a time, and callers in each.
     static let crowd = (processes: 8, callers: 8)

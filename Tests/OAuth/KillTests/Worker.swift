@@ -45,8 +45,11 @@ final class Worker: Sendable {
     /// Waits until a line begins so, and gives the rest of it.
     func line(_ start: String) async throws -> String {
         let end = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < end {
+        while true {
+            // Before the look: this process may have been stopped after it for as long as that.
+            let isLast = ContinuousClock.now >= end
             if let line = lines.first(where: { $0.hasPrefix(start) }) { return String(line.dropFirst(start.count)) }
+            if isLast { break }
             try await Task.sleep(for: .milliseconds(2))
         }
         throw Silence(what: "no line \(start) in \(lines)")
