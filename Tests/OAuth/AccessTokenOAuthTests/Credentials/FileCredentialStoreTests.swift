@@ -98,6 +98,43 @@ struct FileCredentialStoreTests {
         #expect(try await store.credential == first)
     }
 
+    /// With write permission there, others could put an earlier state of the folder in its place.
+    @Test(arguments: [0o757, 0o777, 0o702])
+    func `a folder in one to which others may write is refused, and the error says how to mend that`(
+        mode: Int
+    ) async throws {
+        let store = try await filledStore()
+        try place.setMode("", mode)
+        for call in [{ _ = try await store.load() }, { try await store.update { _ in .keep } }] {
+            let error = await #expect(throws: CredentialStoreError.self) { try await call() }
+            #expect(error?.isInsecure == true)
+            #expect(error?.place == place.url.path)
+            #expect(error?.description.contains("chmod go-w") == true)
+        }
+        try place.setMode("", 0o755)
+        #expect(try await store.credential == first)
+    }
+
+    /// `/tmp` has the sticky bit, and the group of a folder is often its owner's private one.
+    @Test(arguments: [0o1777, 0o770, 0o2775])
+    func `a folder is used in one where only its owner may rename it, or the process's group`(mode: Int) async throws {
+        let store = try await filledStore()
+        try place.setGroup("", getegid())
+        try place.setMode("", mode)
+        #expect(try await store.credential == first)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder to any group"))
+    func `a folder is refused in one to which another group may write`() async throws {
+        let store = try await filledStore()
+        try place.setGroup("", 65_534)
+        try place.setMode("", 0o770)
+        let error = await #expect(throws: CredentialStoreError.self) { try await store.load() }
+        #expect(error?.isInsecure == true)
+        try place.setMode("", 0o750)
+        #expect(try await store.credential == first)
+    }
+
     @Test(
         .enabled(if: geteuid() == 0, "only root can give a file away"),
         arguments: ["session", "session/credential.json"]

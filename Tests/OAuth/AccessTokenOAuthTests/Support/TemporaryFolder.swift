@@ -40,6 +40,10 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path(name))
     }
 
+    func setGroup(_ name: String, _ group: gid_t) throws {
+        try FileManager.default.setAttributes([.groupOwnerAccountID: Int(group)], ofItemAtPath: path(name))
+    }
+
     /// Gives it to the user that is called nobody.
     func giveAway(_ name: String) throws {
         try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path(name))

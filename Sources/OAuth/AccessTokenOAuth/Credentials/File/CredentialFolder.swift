@@ -3,7 +3,7 @@ import Foundation
 /// The folder of a file store: what is in it, and who may.
 ///
 /// The folder has mode 0700, and each file in it 0600. Whatever is not a folder or a file of this user, or can be used
-/// by others, is refused.
+/// by others, is refused; so is a folder that others may rename, since they may write to the folder above.
 struct CredentialFolder: Sendable {
     static let recordName = "credential.json"
     /// The holder of the lock alone has a file of that name; one that was there before is what a killed process left.
@@ -50,7 +50,20 @@ struct CredentialFolder: Sendable {
                 "the URL is none of a folder on this machine; use URL(fileURLWithPath:)"
             )
         }
-        return try open(path, O_RDONLY | O_DIRECTORY, as: .folder, at: place)
+        guard let folder = try open(path, O_RDONLY | O_DIRECTORY, as: .folder, at: place) else { return nil }
+        try requireSafeParent(of: folder)
+        return folder
+    }
+
+    /// Refuses a folder in one to which others may write: they could put an earlier state of it in its place.
+    private func requireSafeParent(of folder: borrowing FileDescriptor) throws {
+        guard let parent = FileStatus.of("..", in: folder.number), parent.lendsEntriesToOthers else { return }
+        let octal = String(parent.permissions, radix: 8)
+        throw CredentialStoreError.insecure(
+            at: URL(fileURLWithPath: resolvedPlace).deletingLastPathComponent().path,
+            "other users may rename or replace what is in it (mode \(octal), group \(parent.group)); "
+                + "run chmod go-w on it, or keep the credential in another folder"
+        )
     }
 
     /// The folder, which is made if there is none.

@@ -17,7 +17,9 @@ public import Foundation
 /// **Failure** ``CredentialStoreError``:
 /// - `unreadable`: the file is damaged, or its seal cannot be opened. It is left as it is, until ``reset()`` or a
 ///   sign-out removes it.
-/// - `insecure`: folder or file can be used by others, belongs to another user, or is a symbolic link.
+/// - `insecure`: folder or file can be used by others, belongs to another user, or is a symbolic link; or others may
+///   write to the folder above. The process's own group may, since it is often a private one, and so may anybody where
+///   the sticky bit is set, as in `/tmp`. The folders above that one are not looked at.
 /// - `unavailable`: the disk is full, the folder cannot be written or was removed, or the record has more than 16 MiB.
 /// - `superseded`: the lock was lost while a body ran, and nothing was written.
 public final class FileCredentialStore: PlacedCredentialStore {

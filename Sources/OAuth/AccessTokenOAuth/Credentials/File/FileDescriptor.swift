@@ -91,6 +91,7 @@ struct FileStatus: Sendable {
 
     let identity: Identity
     let owner: UInt32
+    let group: UInt32
     let permissions: UInt32
     let kind: Kind
     let size: Int
@@ -98,6 +99,7 @@ struct FileStatus: Sendable {
     init(_ status: stat) {
         identity = Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
         owner = UInt32(status.st_uid)
+        group = UInt32(status.st_gid)
         permissions = UInt32(status.st_mode) & 0o7777
         kind =
             switch UInt32(status.st_mode) & UInt32(S_IFMT) {
@@ -107,6 +109,15 @@ struct FileStatus: Sendable {
             default: .other
             }
         size = Int(status.st_size)
+    }
+
+    /// Whether other users may rename or replace what is in this folder.
+    ///
+    /// Not those of the process's own group, which is often a private one; and with the sticky bit, as that of `/tmp`,
+    /// only an owner may.
+    var lendsEntriesToOthers: Bool {
+        guard permissions & UInt32(S_ISVTX) == 0 else { return false }
+        return permissions & 0o002 != 0 || permissions & 0o020 != 0 && group != getegid()
     }
 
     /// What a name stands for, without following a symbolic link; `nil` if there is nothing, or nothing to be seen.
