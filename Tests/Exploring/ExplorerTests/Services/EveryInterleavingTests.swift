@@ -23,12 +23,17 @@ struct EveryInterleavingTests {
         "sign-out, and asking again", "sign-in during a load", "a deadline", "the last reference goes",
     ].map(ContractScenario.named)
 
+    /// What adapters, listeners and other queues can get wrong: `.ci/deep interleavings` has all scenarios for them.
+    private static let aroundServices = [
+        "a caller that is cancelled", "sign-out, and asking again", "sign-in during a load", "a deadline",
+    ].map(ContractScenario.named)
+
     /// No limit is below the 32 runs that an exploration has at least.
     @Test(arguments: Subject.own)
     func `is kept by`(_ subject: Subject) async {
         let isPlain = [Subject.actor.name, Subject.queue.name].contains(subject.name)
         let limit = effort.map { $0 * (isPlain ? 600 : 60) } ?? 32
-        for scenario in isPlain || effort != nil ? ContractScenario.all : Self.smallest {
+        for scenario in isPlain || effort != nil ? ContractScenario.all : Self.aroundServices {
             _ = await explore(scenario, with: subject, preempting: false, atMost: limit)
         }
     }
