@@ -159,6 +159,30 @@ struct ScriptTests {
         #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
     }
 
+    /// One that shows once in three times may be of the machine.
+    @Test func `that a clause plays accuses no service of what shows once`() async throws {
+        let made = Locked(0)
+        let subject = ContractSubject("forgets once", features: .initialToken) { fixture in
+            let number = made.withLock { made in
+                made += 1
+                return made
+            }
+            // The clause makes the first one, and its script the others.
+            return .callback(BuggyService(for: fixture, bug: number == 2 ? .forgetsTheStoredToken : nil))
+        }
+        let clause = try #require(ServiceContract.clauses.first { $0.id == "C11" })
+        let outcome = await clause.verify(subject)
+        #expect(outcome.isKept, "\(outcome)")
+        #expect(made.withLock { $0 } == 3)
+    }
+
+    @Test func `that a clause plays is reported with the situation`() async throws {
+        let report = await PlantedBugTests.smallSubject(bug: .signInForgetsTheExpiration).report(on: "L1", "C2")
+        let violation = try #require(report.violations.first, "\(report)")
+        #expect(violation.situation == "a sign-in has brought the token")
+        #expect(violation.script == Script(.leeway, [.signIn(.valid), .pass(.leeway), .call]))
+    }
+
     @Test func `asks for nothing that the subject has not declared`() async {
         let subject = PlantedBugTests.smallSubject(bug: nil, [.initialToken, .callbackLoader])
         let expired = await Script(.all, initialToken: .expired, [.call, .pass(.life), .call]).play(on: subject)

@@ -31,9 +31,7 @@ extension ServiceContract {
             intent: "a load for each call is slow, and a rotation of the refresh token for each call",
             remedy: "keep the token that a load brings, and look at it before anything else"
         ) { run in
-            let token = run.token("T1")
-            try await run.cache(token)
-            for caller in try await run.calls(3) { try await run.expect(caller, getsCached: token) }
+            try await run.play([.call, .answer(.token), .call, .call, .call])
         },
 
         ContractClause(
@@ -42,11 +40,9 @@ extension ServiceContract {
             intent: "a token that expires on its way to the server is a 401 for the user",
             remedy: "compare the clock with expiration − leeway, at each call",
             needs: [.expiry, .leeway],
-            setting: leeway,
             situations: ClauseRun.TokenOrigin.all
         ) { run, origin in
-            _ = try await run.oldToken(from: origin, secondsLeft: 20)
-            try await run.expect(run.call(), getsLoaded: run.token("T2"))
+            try await run.play(Script(.leeway, origin.steps + [.pass(.leeway), .call, .answer(.token)]))
         },
 
         ContractClause(
@@ -107,14 +103,7 @@ extension ServiceContract {
             needs: .expiry,
             situations: ClauseRun.TokenOrigin.all
         ) { run, origin in
-            let token = try await run.oldToken(from: origin, secondsLeft: -400)
-            if run.features.contains(.currentToken), let kept = try await run.currentToken() {
-                throw run.violation("no current token after its expiration", "it is \(run.log.name(kept))")
-            }
-            let caller = try await run.call()
-            try await run.waitForAnswerOrLoad(caller)
-            let isGone = caller.answers.first?.token?.value != token.value
-            try run.expect(isGone, "T1 not to be handed out any more", observed: "\(caller.name) gets T1")
+            try await run.play(Script(.plain, origin.steps + [.pass(.life), .call]))
         },
 
         ContractClause(
@@ -141,16 +130,9 @@ extension ServiceContract {
             intent: "a server that is away for a moment must not cost a token that still works",
             remedy: "touch the cached token only when a load brings another one",
             needs: [.expiry, .refreshAhead],
-            setting: ahead,
             situations: ClauseRun.TokenOrigin.all
         ) { run, origin in
-            let token = try await run.oldToken(from: origin, secondsLeft: 200)
-            try await run.given("C5") {
-                try await run.expect(run.call(), gets: token)
-                try await run.answer(run.nextLoad(), .failure(ContractLoadError(number: 2)))
-            }
-            await run.settle()
-            try await run.expect(run.call("caller after the failure"), gets: token)
+            try await run.play(Script(.ahead, origin.steps + [.pass(.freshness), .call, .answer(.failure), .call]))
         },
 
         ContractClause(
@@ -184,10 +166,7 @@ extension ServiceContract {
             needs: .expiry,
             situations: ClauseRun.TokenOrigin.all
         ) { run, origin in
-            let first = try await run.oldToken(from: origin, secondsLeft: -400)
-            let caller = try await run.call("caller after expiry")
-            try await run.expectNobody(of: [caller], gets: (first, .expiry))
-            try await run.expect(caller, getsLoaded: run.token("T2"))
+            try await run.play(Script(.plain, origin.steps + [.pass(.life), .call, .answer(.token)]))
         },
 
         ContractClause(

@@ -108,11 +108,9 @@ extension ServiceContract {
             "let the next call load again after a load was silent past its deadline",
             intent: "callers that join a load that will never end fail with it, one after the other",
             remedy: "forget the load when its deadline has passed",
-            needs: .loadDeadline,
-            setting: tenSeconds
+            needs: .loadDeadline
         ) { run in
-            _ = try await loadTimesOut(run)
-            try await run.expect(run.call("next caller"), getsLoaded: run.token("T2"))
+            try await run.play(Script(.deadline, [.call, .pass(.elevenSeconds), .call, .answer(.token)]))
         },
 
         ContractClause(

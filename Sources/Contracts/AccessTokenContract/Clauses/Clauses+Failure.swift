@@ -33,8 +33,7 @@ extension ServiceContract {
             remedy: "forget the load, or its task, when it has failed",
             resembles: "soto-core #708: one error poisons all later calls"
         ) { run in
-            try await run.given("F1") { try await run.failLoads(until: [run.call("unlucky caller")]) }
-            try await run.expect([run.call("next caller")], getAtLast: run.token("T1"))
+            try await run.play([.call, .answer(.failure), .call, .answer(.token), .call])
         },
 
         ContractClause(
@@ -57,12 +56,7 @@ extension ServiceContract {
             resembles: "tailscale #18919: a joiner inherits a cancelled flight"
         ) { run in
             try run.takeForGranted("F1", "F2")
-            let token = run.token("T1")
-            let callers = try await run.calls(2)
-            try await run.given("L1") { try await run.answer(run.nextLoad(), .failure(CancellationError())) }
-            // A service may as well load again for them.
-            try await run.expectAnswers(to: callers, whenLoadsEndWith: .success(token))
-            try await run.expect([run.call("next caller")], getAtLast: token)
+            try await run.play([.call, .call, .answer(.cancellation), .call, .answer(.token), .call])
         },
 
         ContractClause(

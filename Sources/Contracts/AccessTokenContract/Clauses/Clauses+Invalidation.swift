@@ -53,15 +53,8 @@ extension ServiceContract {
             needs: .invalidation
         ) { run in
             try run.takeForGranted("C1")
-            let (first, second) = (run.token("T1"), run.token("T2"))
-            try await run.cache(first)
-            try await run.given("I1") {
-                try await run.invalidate(first)
-                try await run.expect(run.call(), getsLoaded: second)
-            }
-            try await run.invalidate(first)
-            await run.settle()
-            try await run.expect(run.call("caller after the late rejection"), getsCached: second)
+            let second: [Step] = [.call, .answer(.token), .reject(.current), .call, .answer(.token)]
+            try await run.play(Script(.plain, second + [.reject(.former), .call]))
         },
 
         ContractClause(
@@ -143,8 +136,7 @@ extension ServiceContract {
             needs: .forcedRefresh,
             situations: ClauseRun.TokenOrigin.all
         ) { run, origin in
-            try await run.cache(run.token("T1"), from: origin)
-            try await run.expect(run.call(refresh: true), getsLoaded: run.token("T2"))
+            try await run.play(Script(.plain, origin.steps + [.refresh, .answer(.token)]))
         },
 
         ContractClause(
