@@ -83,7 +83,8 @@ let oauthGroup: [Target] = [
         at: "OAuth/AccessTokenPostgresTests",
         [
             "AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres",
-            "CredentialStoreContract", "LoopbackAuthorizationServer", "TestSupport",
+            "AccessTokenContract", "ContractHarness", "CredentialStoreContract", "LoopbackAuthorizationServer",
+            "TestSupport",
         ]
     ),
     .program(

@@ -1,6 +1,8 @@
 #if Postgres
+import AccessTokenContract
 import AccessTokenCore
 import AccessTokenPostgres
+import ContractHarness
 import CredentialStoreContract
 import Dispatch
 import Foundation

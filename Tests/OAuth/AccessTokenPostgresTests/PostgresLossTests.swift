@@ -1,4 +1,5 @@
 #if Postgres
+import AccessTokenContract
 import AccessTokenCore
 import AccessTokenPostgres
 import CredentialStoreContract
