@@ -5,6 +5,8 @@ import Testing
 @testable import AccessTokenOAuth
 
 /// Tables of what happens, and of who is let in then; the clock is a number.
+///
+/// `EVERY_SEQUENCE=long` tries a hundred times as many orders of answers.
 @Suite("The line of an endpoint's exchanges")
 struct ExchangeLineTests {
     enum Event {
@@ -307,7 +309,8 @@ struct ExchangeLineTests {
         let (inOrder, inAnyOrder) = await onThreadOfItsOwn {
             let clockwork = Clockwork(line: ExchangeLine(limit: 8, patience: 30))
             var generator = SeededGenerator(seed: 1)
-            let inAnyOrder = (1...1000).map { _ in
+            let isLong = ProcessInfo.processInfo.environment["EVERY_SEQUENCE"] == "long"
+            let inAnyOrder = (1...(isLong ? 10_000 : 100)).map { _ in
                 Self.requests(of: clockwork) { Int.random(in: 0..<$0, using: &generator) }
             }
             return (Self.requests(of: clockwork) { _ in 0 }, inAnyOrder)
