@@ -10,6 +10,7 @@ struct CompiledCode {
             "Tests/Exploring/ExplorerTests/Explorer/FindARaceExample.swift",
             "Tests/OAuth/AccessTokenOAuthTests/Loaders/DocumentedExampleTests.swift",
             "Tests/OAuth/AccessTokenPostgresTests/FleetExample.swift",
+            "Tests/OAuth/AccessTokenPostgresTests/FourColumnsExample.swift",
         ]
         files = try (examples + Host.files + others).map { try Repository.text(of: $0).lines }
     }
