@@ -107,4 +107,6 @@ final class Action: Sendable {
 struct HeldStep: Sendable {
     let thread: StepThread
     let segment: Segment
+    /// Who ran when it was held.
+    let acting: Int
 }

@@ -25,8 +25,13 @@ extension RunState {
         segment = Segment(of: part, after: segment)
         segment.actorOrdinal = segment.actor.map { ordinal(ofActorAt: $0) }
         touchActor()
-        guard !isFirst, part.entersActor, isRecording else { return }
-        if let actor = recording?.nameOfActor(enteredBy: part) { record(.enters, by: part.participant, actor) }
+        guard isRecording else { return }
+        segment.served = served(by: part)
+        guard !isFirst, part.entersActor else { return }
+        let names = segment.served.map { participants.name(of: $0) }
+        if let entry = recording?.entry(by: part, for: names) {
+            record(.enters, by: segment.served.first ?? part.participant, entry)
+        }
     }
 
     // MARK: What is touched
@@ -97,7 +102,8 @@ extension RunState {
     private mutating func noteWaking(of participant: Int) {
         let waker = acting
         let isCancellation = segment.cancelled != nil
-        guard !segment.isWake, segment.actor == nil, !segment.footprint.touchesMarks,
+        // Behind the end the run itself wakes those that listen.
+        guard phase == .exploring, !segment.isWake, segment.actor == nil, !segment.footprint.touchesMarks,
             !participants[participant].hasTouched,
             isCancellation || participants.operation(of: waker) != nil,
             // What has started the waker may have handed the continuation on.

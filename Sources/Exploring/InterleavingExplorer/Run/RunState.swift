@@ -28,8 +28,10 @@ struct RunState: Sendable {
     var phase = Phase.preparing
     var candidates = Candidates()
     var participants = Participants()
-    /// The operations that have not ended.
+    /// The operations that must end, and have not.
     var unfinished: [Int] = []
+    /// The operations that need not end.
+    var listeners: [Int] = []
     /// What runs now, or ran last.
     var segment = Segment()
     /// Whether the last segment is known to have done anything at all.
@@ -66,10 +68,16 @@ struct RunState: Sendable {
     var isRecording: Bool { recording?.isOn == true }
 
     mutating func recordStep(_ number: Int, of candidate: Candidate, choice: Int, of width: Int) {
-        guard isRecording, let (action, actor) = recording?.beginning(of: candidate) else { return }
+        guard isRecording else { return }
+        let served = served(by: candidate)
+        let owner = participants.name(of: candidate.heldStep?.acting ?? served.first ?? candidate.participant)
+        let names = served.map { participants.name(of: $0) }
+        guard
+            let (action, actor) = recording?.beginning(of: candidate, by: owner, for: names, at: candidates.now)
+        else { return }
         let step = TraceStep(
             number: number,
-            participant: participants.name(of: candidate.participant),
+            participant: owner,
             action: action,
             actor: actor,
             choice: choice,
@@ -78,6 +86,15 @@ struct RunState: Sendable {
             events: []
         )
         recording?.add(step)
+    }
+
+    /// Those for whom the actor of a candidate runs: its job serves all whose tasks wait for the actor.
+    func served(by candidate: Candidate) -> [Int] {
+        guard let actor = candidate.job?.actor else { return [] }
+        return participants.indices.filter { index in
+            let task = participants[index].task
+            return task != 0 && TaskStatus(ofTaskAt: task) == .waitsForActor(actor)
+        }
     }
 
     mutating func record(_ kind: TraceEvent.Kind, by participant: Int, _ text: @autoclosure () -> String = "") {

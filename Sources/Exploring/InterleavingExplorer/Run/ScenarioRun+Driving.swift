@@ -50,7 +50,8 @@ extension ScenarioRun {
                 .lostWaiter,
                 """
                 nothing can run, and still waiting: \(waiting.joined(separator: ", ")) \
-                (or waiting for something that the explorer does not control, such as the main actor)
+                (or waiting for something that the explorer does not control, such as the main actor; an operation \
+                that listens for as long as it lives says listens: true)
                 """
             )
         }

@@ -46,13 +46,15 @@ extension ScenarioRun {
             state.recording?.isOn = false
             state.isAbandoned = execution.isPruned || state.failure != nil
         }
+        for cancelListener in script.withLock({ $0.listeners }) { cancelListener() }
         runInOrder(atMost: 1000) { false }
         releaseSubject()
         let tasks = state.withLock { $0.participants.takeReferences() }
         let leftOver = tasks.filter { !$0.reference.hasEnded }
+        let listeners = state.withLock { $0.listeners }
         controlledExecutor.remember(leftOver.map(\.id), of: self)
         if !state.withLock({ $0.isAbandoned || $0.permitsUnfinishedTasks }) {
-            judge(leavingBehind: leftOver.map(\.participant))
+            judge(leavingBehind: leftOver.map(\.participant).filter { !listeners.contains($0) })
         }
         for task in tasks { TaskReference.release(task.reference.address) }
     }

@@ -38,7 +38,8 @@ extension ScenarioRun {
         TaskCensus.note(job.taskID, on: surroundings.census)
         let isControlled = isControlling
         let (culprit, isLate) = state.withLock { state -> (String?, Bool) in
-            let parent = state.current ?? state.segment.participant
+            let current = state.current
+            let parent = current ?? state.segment.participant
             job.isNew = !state.participants.knowsTask(job.taskID)
             let participant = state.participants.owner(
                 ofTask: job.taskID,
@@ -56,7 +57,9 @@ extension ScenarioRun {
                 state.participants[participant].reference = reference
             }
             state.candidates.add(.job(job), of: participant, as: nil, rank: participant)
-            if job.kind == .task, state.candidates.isInStep, participant != parent, state.isRecording {
+            // A task that leaves the actor has run there, and nobody has woken it.
+            let isLeaving = current == nil && state.segment.served.contains(participant)
+            if job.kind == .task, state.candidates.isInStep, participant != parent, state.isRecording, !isLeaving {
                 let name = state.participants.name(of: participant)
                 state.record(job.isNew ? .starts : .wakes, by: parent, name)
             }

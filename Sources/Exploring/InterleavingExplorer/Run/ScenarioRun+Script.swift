@@ -4,23 +4,32 @@ extension ScenarioRun {
     ///
     /// **Failure.** An error that it throws is a failure of the schedule, unless `mayThrow` says that the
     /// invariants will judge it, or the scenario has cancelled the operation.
+    ///
+    /// - Parameter listens: Whether it listens for as long as it lives, as a loop over an `AsyncStream` does. The
+    ///   scenario then ends without it, and the run cancels it behind the checks.
     @discardableResult
     public func operation<Value: Sendable>(
         _ name: String,
         mayThrow: Bool = false,
+        listens: Bool = false,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> ScenarioOperation<Value> {
         let participant = state.withLock { state in
             let participant = state.participants.add(name, isOperation: true)
-            state.unfinished.append(participant)
+            if listens { state.listeners.append(participant) } else { state.unfinished.append(participant) }
             return participant
         }
         let operation = ScenarioOperation<Value>(name: name, participant: participant)
+        if listens { script.withLock { $0.listeners.append { operation.cancel() } } }
         begin {
             let task = self.startTask(of: participant) {
                 await operation.perform(body)
                 if let error = operation.error, !mayThrow, !(Task.isCancelled && error is CancellationError) {
-                    self.state.withLock { $0.fail(.unexpectedError, "\(name) threw \(error)") }
+                    self.state.withLock { state in
+                        // The run has cancelled a listener behind the checks: whatever it throws then is no failure.
+                        if listens, state.phase != .exploring { return }
+                        state.fail(.unexpectedError, "\(name) threw \(error)")
+                    }
                 }
                 self.finish(participant)
             }

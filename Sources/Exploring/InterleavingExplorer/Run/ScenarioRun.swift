@@ -29,6 +29,8 @@ public final class ScenarioRun: Sendable {
     struct Script: Sendable {
         var beginnings: [@Sendable () -> Void] = []
         var invariants: [(name: String, holds: @Sendable () async throws -> Bool)] = []
+        /// What cancels the operations that listen.
+        var listeners: [@Sendable () -> Void] = []
         var permanent: [(name: String, holds: @Sendable () -> Bool)] = []
     }
 

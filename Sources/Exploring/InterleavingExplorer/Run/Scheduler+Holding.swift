@@ -40,7 +40,7 @@ extension Scheduler {
         run.state.withLock { state in
             state.candidates.hold(
                 Candidate(
-                    work: .heldStep(HeldStep(thread: thread, segment: state.segment)),
+                    work: .heldStep(HeldStep(thread: thread, segment: state.segment, acting: state.acting)),
                     participant: state.segment.participant,
                     label: nil,
                     key: key

@@ -7,6 +7,8 @@ struct Segment: Sendable {
     /// The actor's ordinal in footprints, for the actor may be gone when the step is over.
     var actorOrdinal: Int?
     var isInsideActor = false
+    /// Those for whom the actor runs; empty where nothing is recorded.
+    var served: [Int] = []
     /// Whether it only wakes a task, and no code follows where that task's job is enqueued.
     var isWake = false
     /// What the scenario or the clock does.

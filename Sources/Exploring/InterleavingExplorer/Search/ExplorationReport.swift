@@ -140,6 +140,8 @@ public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
         /// An operation, the setup or a preparation threw an error that it was not said to throw.
         public static let unexpectedError = Kind(description: "unexpected error")
         /// Nothing can run and the scenario has not ended: a task waits that will never be woken.
+        ///
+        /// An operation that listens for as long as it lives is none if the setup says so, with `listens: true`.
         public static let lostWaiter = Kind(description: "lost waiter")
         /// The scenario has ended, and a task of it has not: something outside of control may wake it yet, or nothing.
         ///

@@ -55,7 +55,7 @@ public struct VirtualClock: Clock, Sendable {
         _ name: String = "a timer fires",
         _ action: @escaping @Sendable () -> Void
     ) -> VirtualTimer {
-        add(at: now.offset + delay, name, action)
+        add(at: now.offset + delay, name, "sets “\(name)” for", action)
     }
 
     /// Suspends the current task until a moment of virtual time.
@@ -67,7 +67,7 @@ public struct VirtualClock: Clock, Sendable {
     ) async throws {
         let (alarms, alarm) = AsyncStream.makeStream(of: Void.self)
         let isTime = Protected(false)
-        let timer = add(at: deadline.offset, "sleep ends") {
+        let timer = add(at: deadline.offset, "sleep ends", "sleeps until") {
             isTime.withLock { $0 = true }
             alarm.finish()
         }
@@ -82,6 +82,7 @@ public struct VirtualClock: Clock, Sendable {
     private func add(
         at deadline: Duration,
         _ name: String,
+        _ setting: @autoclosure () -> String,
         _ fire: @escaping @Sendable () -> Void
     ) -> VirtualTimer {
         guard run.isControlling else {
@@ -90,6 +91,7 @@ public struct VirtualClock: Clock, Sendable {
         }
         let number = run.state.withLock { state in
             state.touchMarks(isTime: true)
+            state.record(.timer, by: state.acting, "\(setting()) \(deadline)")
             return state.candidates.addTimer(at: deadline, name, Action(fire))
         }
         run.preemptionPoint()

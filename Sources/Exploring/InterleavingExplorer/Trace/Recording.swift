@@ -16,11 +16,38 @@ struct Recording: Sendable {
     }
 
     /// What a step does that begins with a candidate, and the actor that it enters.
-    mutating func beginning(of candidate: Candidate) -> (action: String, actor: String?) {
+    ///
+    /// - Parameters:
+    ///   - owner: the name before the step.
+    ///   - served: the names of those for whom the actor runs.
+    ///   - now: virtual time before the step.
+    mutating func beginning(
+        of candidate: Candidate,
+        by owner: String,
+        for served: [String],
+        at now: Duration
+    ) -> (action: String, actor: String?) {
         let isFirst = begun.insert(candidate.participant).inserted
         let actor = candidate.entersActor ? nameOfActor(enteredBy: candidate) : nil
-        let action = candidate.label ?? actor.map { "\($0) runs" } ?? (isFirst ? "starts" : "continues")
-        return (candidate.heldStep == nil ? action : "goes on", actor)
+        let action =
+            switch candidate.work {
+            case .timer(let deadline, _): "\(candidate.label ?? "a timer fires") at \(max(deadline, now))"
+            case .heldStep: "goes on"
+            default:
+                candidate.label ?? actor.map { Self.entry(into: $0, for: served, by: owner) }
+                    ?? (isFirst ? "starts" : "continues")
+            }
+        return (action, actor)
+    }
+
+    /// What is said of an actor that runs as a part of the last step, for these participants.
+    mutating func entry(by candidate: Candidate, for served: [String]) -> String {
+        Self.entry(into: nameOfActor(enteredBy: candidate), for: served, by: steps.last?.participant)
+    }
+
+    /// The line begins with the owner of the step, who need not be named again.
+    private static func entry(into actor: String, for served: [String], by owner: String?) -> String {
+        served.isEmpty || served == [owner] ? "\(actor) runs" : "\(actor) runs for \(served.joined(separator: ", "))"
     }
 
     mutating func add(_ step: TraceStep) {
@@ -42,7 +69,7 @@ struct Recording: Sendable {
     }
 
     /// The name of the actor that a candidate enters: its type, with a number from the second one of that type on.
-    mutating func nameOfActor(enteredBy candidate: Candidate) -> String {
+    private mutating func nameOfActor(enteredBy candidate: Candidate) -> String {
         guard let address = candidate.job?.actor, let actor = unsafe UnsafeRawPointer(bitPattern: address) else {
             return "an actor"
         }

@@ -23,8 +23,10 @@ public struct TraceStep: Sendable, Hashable {
     /// The position in the trace, from 1.
     public let number: Int
     /// Who ran: an operation, a task that it started, `scenario`, `clock`, or a queue.
+    ///
+    /// Where an actor ran, it is the first of those whose calls the actor served.
     public let participant: String
-    /// What it did, such as `starts`, `continues`, or the name of a scenario's step.
+    /// What it did, such as `starts`, `continues`, `Account runs for first, second`, or the name of a scenario's step.
     public let action: String
     /// The actor that ran, if the step did nothing else.
     let actor: String?
@@ -54,9 +56,10 @@ public struct TraceStep: Sendable, Hashable {
     func text(of event: TraceEvent, saysWho: Bool = true) -> String {
         let subject = !saysWho || event.participant == participant ? "" : "\(event.participant) "
         return switch event.kind {
-        case .enters: "\(event.text) runs"
+        case .enters: event.text
         case .starts: "\(subject)starts \(event.text)"
         case .wakes: "\(subject)wakes \(event.text)"
+        case .timer: "\(subject)\(event.text)"
         case .note: "\(subject)“\(event.text)”"
         case .effect: "\(subject)“\(event.text)” (effect)"
         case .ends: "\(subject)ends"
@@ -75,6 +78,8 @@ public struct TraceEvent: Sendable, Hashable {
         case starts
         /// The step made another participant ready again.
         case wakes
+        /// The step set a timer of the run's clock, or went to sleep.
+        case timer
         /// The scenario or the subject noted something for the reader.
         case note
         /// The scenario or the subject marked a noticeable effect.
@@ -87,7 +92,8 @@ public struct TraceEvent: Sendable, Hashable {
     public let kind: Kind
     /// Who did it.
     public let participant: String
-    /// Whom it concerns, for `enters`, `starts` and `wakes`; the text, for `note` and `effect`; else empty.
+    /// Whom it concerns, for `starts` and `wakes`; the text, for `note` and `effect`; what happened, such as `sleeps
+    /// until 0.3 seconds`, for `enters` and `timer`; else empty.
     public let text: String
 }
 

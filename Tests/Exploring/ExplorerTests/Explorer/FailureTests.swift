@@ -22,6 +22,17 @@ struct Fault: Sendable, CustomTestStringConvertible {
             run.operation("opener") {}
             run.operation("walker") { await silence() }
         },
+        Fault(
+            name: "an operation that listens for ever, and does not say so",
+            kind: .lostWaiter,
+            says: ": feed (or waiting for something that the explorer does not control, such as the main actor; an "
+                + "operation that listens for as long as it lives says listens: true)",
+            patience: .milliseconds(1)
+        ) { run in
+            let (elements, source) = AsyncStream.makeStream(of: Int.self)
+            run.operation("feed") { for await _ in elements {} }
+            run.operation("walker") { withExtendedLifetime(source) {} }
+        },
         Fault(name: "a waiter whose namesake has ended", kind: .lostWaiter, patience: .milliseconds(1)) { run in
             run.operation("caller") {}
             run.operation("caller") { await silence() }
@@ -135,6 +146,24 @@ struct FailureTests {
         #expect(failure.kind == fault.kind, "\(report)")
         #expect(fault.says.isEmpty || failure.message.contains(fault.says), "\(report)")
         #expect(await explorer.replay(failure.schedule, of: scenario).failure?.kind == fault.kind)
+    }
+
+    @Test("nothing in an operation that listens, which hears all and is cancelled behind the checks")
+    func listener() async {
+        let ends = Protected(0)
+        let report = await explore("a feed") { run in
+            let (elements, source) = AsyncStream.makeStream(of: Int.self)
+            let heard = Protected<[Int]>([])
+            run.operation("feed", listens: true) {
+                for await element in elements { run.effect("hears") { heard.withLock { $0.append(element) } } }
+                _ = ends.next()
+                throw Refusal()
+            }
+            run.operation("source") { run.effect("sends") { _ = source.yield(1) } }
+            run.invariant("all was heard") { heard.withLock { $0 } == [1] }
+        }
+        #expect(report.holds && report.isComplete, "\(report)")
+        #expect(ends.withLock { $0 } >= report.schedules, "\(report)")
     }
 
     @Test("nothing in what the scenario has announced")

@@ -38,8 +38,8 @@ struct ReadmeExample {
                 schedule 0, 0 delays (steps out of first-in-first-out order, marked with *)
                  1  first     starts; TicketOffice runs
                  2  second    starts; TicketOffice runs
-                 3  scenario  card is good; wakes first; TicketOffice runs
-                 4  scenario  card is good; wakes second; TicketOffice runs
+                 3  scenario  card is good; wakes first; TicketOffice runs for first
+                 4  scenario  card is good; wakes second; TicketOffice runs for second
                  5  first     continues; ends
                  6  second    continues; ends
                 """

@@ -30,6 +30,29 @@ struct TraceTests {
         }
     }
 
+    @Test("names those for whom an actor runs, says that nobody has woken who leaves an actor, and gives the times")
+    func servedAndTimes() async {
+        let scenario = Scenario("two callers of one actor") { run in
+            let cell = Cell()
+            for name in ["first", "second"] {
+                run.operation(name) {
+                    _ = await cell.add(name)
+                    run.note("is back")
+                }
+            }
+            run.operation("sleeper") {
+                run.clock.schedule(after: .seconds(1), "alarm") {}
+                try await run.clock.sleep(for: .milliseconds(300))
+            }
+        }
+        let explorer = Explorer().with(\.reduces, false)
+        let text = await explorer.replay("+1", of: scenario).description
+        #expect(text.contains("first    Cell runs for first, second\n"), "\(text)")
+        #expect(!text.contains("wakes first") && !text.contains("wakes second"), "\(text)")
+        #expect(text.contains("sets “alarm” for 1.0 seconds; sleeps until 0.3 seconds"), "\(text)")
+        #expect(text.contains("clock    sleep ends at 0.3 seconds; wakes sleeper"), "\(text)")
+    }
+
     @Test("names a task that the scenario has started by the step that did it")
     func causes() async {
         let scenario = Scenario("steps") { run in

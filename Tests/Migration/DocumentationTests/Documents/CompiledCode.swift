@@ -8,6 +8,7 @@ struct CompiledCode {
         let others = [
             "Tests/Exploring/ExplorerTests/Explorer/ReadmeExample.swift",
             "Tests/Exploring/ExplorerTests/Explorer/FindARaceExample.swift",
+            "Tests/Exploring/ExplorerTests/Explorer/TimingExample.swift",
             "Tests/OAuth/AccessTokenOAuthTests/Loaders/DocumentedExampleTests.swift",
             "Tests/OAuth/AccessTokenPostgresTests/FleetExample.swift",
             "Tests/OAuth/AccessTokenPostgresTests/FourColumnsExample.swift",
