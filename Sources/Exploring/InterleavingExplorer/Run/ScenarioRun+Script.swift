@@ -5,8 +5,8 @@ extension ScenarioRun {
     /// **Failure.** An error that it throws is a failure of the schedule, unless `mayThrow` says that the
     /// invariants will judge it, or the scenario has cancelled the operation.
     ///
-    /// - Parameter listens: Whether it listens for as long as it lives, as a loop over an `AsyncStream` does. The
-    ///   scenario then ends without it, and the run cancels it behind the checks.
+    /// With `listens` it may listen for as long as it lives, as a loop over an `AsyncStream` does. The scenario ends
+    /// without it then, and the run cancels it behind the checks.
     @discardableResult
     public func operation<Value: Sendable>(
         _ name: String,
