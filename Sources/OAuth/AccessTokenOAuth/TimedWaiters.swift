@@ -58,26 +58,43 @@ package final class TimedWaiters<State: Sendable, Outcome: Sendable>: Sendable {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let outcome = guarded.withLock { guarded -> Outcome? in
-                    // A cancellation before this moment is seen here. A later one finds the waiter in the list.
-                    if let cancelled, Task.isCancelled { return cancelled }
-                    if let outcome = decide(&guarded.state) { return outcome }
-                    guarded.waiters.append(Waiter(number: number, continuation: continuation))
-                    return nil
-                }
-                if let outcome { return continuation.resume(returning: outcome) }
-                guard let limit else { return }
-                let timer = clock.schedule(after: limit) { [self] in end(number, with: timedOut) }
-                let hasEnded = guarded.withLock { guarded in
-                    guard let index = guarded.waiters.firstIndex(where: { $0.number == number }) else { return true }
-                    guarded.waiters[index].timer = timer
-                    return false
-                }
-                if hasEnded { timer.cancel() }
+                let waiter = Waiter(number: number, continuation: continuation)
+                arrive(waiter, atMost: limit, by: clock, timedOut: timedOut, cancelled: cancelled, unless: decide)
             }
         } onCancel: {
             if let cancelled { end(number, with: cancelled) }
         }
+    }
+
+    /// Answers a waiter, or puts it in the list.
+    ///
+    /// Not inlined: a task would keep all of this in its frame while it waits.
+    @inline(never)
+    private func arrive(
+        _ waiter: Waiter,
+        atMost limit: TimeInterval?,
+        by clock: any AccessTokenClock,
+        timedOut: Outcome,
+        cancelled: Outcome?,
+        unless decide: (inout State) -> Outcome?
+    ) {
+        let outcome = guarded.withLock { guarded -> Outcome? in
+            // A cancellation before this moment is seen here. A later one finds the waiter in the list.
+            if let cancelled, Task.isCancelled { return cancelled }
+            if let outcome = decide(&guarded.state) { return outcome }
+            guarded.waiters.append(waiter)
+            return nil
+        }
+        if let outcome { return waiter.continuation.resume(returning: outcome) }
+        guard let limit else { return }
+        let number = waiter.number
+        let timer = clock.schedule(after: limit) { [self] in end(number, with: timedOut) }
+        let hasEnded = guarded.withLock { guarded in
+            guard let index = guarded.waiters.firstIndex(where: { $0.number == number }) else { return true }
+            guarded.waiters[index].timer = timer
+            return false
+        }
+        if hasEnded { timer.cancel() }
     }
 
     /// Ends one waiter; does nothing if it is not in the list.

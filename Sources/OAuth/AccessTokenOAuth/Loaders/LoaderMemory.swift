@@ -13,7 +13,7 @@ struct LoaderMemory: Sendable {
     /// Tells those who share this memory from all others, also in this process: they do not know what is under way
     /// here.
     var process = UInt64.random(in: 0 ... .max)
-    var unsaved: Unsaved?
+    @Seldom var unsaved: Unsaved?
     /// The requests of this process that were announced in the record and are not settled.
     var sending: Set<Int> = []
     /// The last refresh token that the server refused, in case that it could not be removed.
@@ -23,7 +23,7 @@ struct LoaderMemory: Sendable {
     /// The first failure of the present refresh token after which the server may have spent it.
     var lost: (any Error)?
     /// The credential of a session that has ended and whose record could not be removed.
-    var ended: Credential?
+    @Seldom var ended: Credential?
     /// Whether a session has ended whose record could not even be read.
     var hasEndedUnread = false
     /// How many refresh tokens were sent.
@@ -44,6 +44,23 @@ struct LoaderMemory: Sendable {
     mutating func forget() {
         self = LoaderMemory(process: process, sending: sending, exchanges: exchanges)
     }
+}
+
+/// A value that is seldom there, and takes room only then: a server may have this memory for each of its users.
+@propertyWrapper
+struct Seldom<Value: Sendable>: Sendable {
+    private indirect enum Box: Sendable {
+        case value(Value)
+    }
+
+    private var box: Box?
+
+    var wrappedValue: Value? {
+        get { if case .value(let value) = box { value } else { nil } }
+        set { box = newValue.map { .value($0) } }
+    }
+
+    init(wrappedValue: Value? = nil) { self.wrappedValue = wrappedValue }
 }
 
 /// The memory of all loaders of one store in this process, or of all stores of one place.

@@ -12,31 +12,45 @@ extension OAuthLoader {
     @concurrent
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
         guard let gate = exchange.gate else { return try await loadAtOnce(replacing: old) }
-        if !exchange.hasGrant, let turn = gate.turnAtOnce() {
-            return try await load(replacing: old, at: gate, beginningWith: Means(turn: turn))
-        }
         // A load waits in this frame, and there may be a thousand for each that is in flight. What a load needs before
         // and after is in frames of its own, which are not inlined here: they would make this one 16 KB large.
-        guard var need = try await needByLook(replacing: old) else {
-            return try await load(replacing: old, at: gate, beginningWith: Means())
+        let means: Means
+        if !exchange.hasGrant, let turn = gate.turnAtOnce() {
+            means = Means(turn: turn)
+        } else if let need = try await needByLook(replacing: old) {
+            means = try await meansByPlace(for: need, replacing: old, at: gate)
+        } else {
+            means = Means()
         }
+        defer { if means.hasPlace { memory.places.leave(exchange.key) } }
+        return try await load(replacing: old, at: gate, beginningWith: means)
+    }
+
+    /// What a load waits for in line, where its store has one place for each key.
+    @inline(never)
+    private func meansByPlace(
+        for need: Need,
+        replacing old: AccessToken?,
+        at gate: ExchangeGate
+    ) async throws -> Means {
+        var need = need
         if try await memory.places.take(exchange.key) {
             // The load before this one may have brought what this one wants.
             guard let present = try await needByLookInPlace(replacing: old) else {
                 // Whoever comes next need not wait for this load, which sends nothing.
                 memory.places.leave(exchange.key)
-                return try await load(replacing: old, at: gate, beginningWith: Means())
+                return Means()
             }
             need = present
         }
-        defer { memory.places.leave(exchange.key) }
-        let means =
-            if case .turn = need {
-                Means(turn: try await gate.turn(.renewal))
-            } else {
-                try await means(for: need, at: gate)
-            }
-        return try await load(replacing: old, at: gate, beginningWith: means)
+        do {
+            if case .turn = need { return Means(turn: try await gate.turn(.renewal), hasPlace: true) }
+            let means = try await means(for: need, at: gate)
+            return Means(turn: means.turn, grant: means.grant, hasPlace: true)
+        } catch {
+            memory.places.leave(exchange.key)
+            throw error
+        }
     }
 
     @inline(never)
@@ -91,21 +105,25 @@ extension OAuthLoader {
     /// A load that finds what another process has brought, or needs no server, waits for no turn.
     @inline(never)
     private func needByLook(replacing old: AccessToken?) async throws -> Need? {
-        // Nothing was sent, which `timedOut` would not say.
-        let what = "it has not said within \(exchange.deadline) seconds what is in it, and nothing was sent"
-        return try await made(
-            within: exchange.deadline,
-            by: exchange.clock,
-            orThrow: CredentialStoreError.unavailable(at: "\(type(of: store))", what)
-        ) {
-            let record: CredentialRecord?
+        try await made(within: exchange.deadline, by: exchange.clock, orThrow: self.unansweredLook) {
             // The load itself will say what fails.
-            do { record = try await self.store.load() } catch { return nil }
-            var machine = self.machine(replacing: old)
-            // A copy: nothing is decided here.
-            var known = self.memory.withLock { $0 }
-            return Need(of: machine.entered(record, &known, at: self.exchange.clock.now), by: machine, record)
+            do { return self.need(for: try await self.store.load(), replacing: old) } catch { return nil }
         }
+    }
+
+    /// Nothing was sent, which `timedOut` would not say.
+    private var unansweredLook: CredentialStoreError {
+        let what = "it has not said within \(exchange.deadline) seconds what is in it, and nothing was sent"
+        return .unavailable(at: "\(type(of: store))", what)
+    }
+
+    /// Not inlined: a look would keep all of this in its frame while it waits for its store.
+    @inline(never)
+    private func need(for record: CredentialRecord?, replacing old: AccessToken?) -> Need? {
+        var machine = machine(replacing: old)
+        // A copy: nothing is decided here.
+        var known = memory.withLock { $0 }
+        return Need(of: machine.entered(record, &known, at: exchange.clock.now), by: machine, record)
     }
 
     /// Waits for a turn, and makes the grant before.
@@ -315,10 +333,13 @@ private final class Means: Sendable {
 
     let turn: ExchangeGate.Turn?
     let grant: Grant?
+    /// Whether the load has the place of its store in the line, which is to be left when it has ended.
+    let hasPlace: Bool
 
-    init(turn: ExchangeGate.Turn? = nil, grant: Grant? = nil) {
+    init(turn: ExchangeGate.Turn? = nil, grant: Grant? = nil, hasPlace: Bool = false) {
         self.turn = turn
         self.grant = grant
+        self.hasPlace = hasPlace
     }
 }
 

@@ -58,20 +58,12 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
     /// Obtains a new token; see `AsyncAccessTokenLoader.load(replacing:)`.
     public func load(replacing old: AccessToken?) async throws -> AccessToken {
         let session = signOuts.withLock { $0 }
-        var mayHaveBeenCarriedOut = false
-        var retry = 0
+        var failures = Failures()
         while true {
             do {
                 return try await base.load(replacing: old)
             } catch {
-                retry += 1
-                guard retry <= retries, isTransient(error), let delay = delay(before: retry, after: error) else {
-                    throw error
-                }
-                if (error as? OAuthError)?.mayHaveBeenCarriedOut == true {
-                    guard !mayHaveBeenCarriedOut else { throw error }
-                    mayHaveBeenCarriedOut = true
-                }
+                guard let delay = delay(after: error, &failures) else { throw error }
                 try await clock.pause(for: delay)
                 guard signOuts.withLock({ $0 }) == session else { throw AccessTokenError.signedOut }
             }
@@ -87,6 +79,28 @@ public final class RetryingLoader: AsyncAccessTokenLoader {
     @usableFromInline
     static func mayPass(_ error: any Error) -> Bool {
         (error as? OAuthError)?.isTransient ?? (error as? CredentialStoreError)?.isTransient ?? false
+    }
+
+    /// The failures of one load.
+    private struct Failures {
+        var count = 0
+        /// Whether the server may have carried out the request of one of them.
+        var mayHaveBeenCarriedOut = false
+    }
+
+    /// Seconds until the next retry; `nil` if there is none.
+    ///
+    /// Not inlined: a load would keep all of this in its frame while it waits for its turn.
+    @inline(never)
+    private func delay(after error: any Error, _ failures: inout Failures) -> TimeInterval? {
+        failures.count += 1
+        guard failures.count <= retries, isTransient(error) else { return nil }
+        guard let delay = delay(before: failures.count, after: error) else { return nil }
+        if (error as? OAuthError)?.mayHaveBeenCarriedOut == true {
+            guard !failures.mayHaveBeenCarriedOut else { return nil }
+            failures.mayHaveBeenCarriedOut = true
+        }
+        return delay
     }
 
     /// `nil` if the server asks for a longer wait than is allowed: to ask it earlier would be in vain.
