@@ -173,7 +173,7 @@ extension OAuthLoader {
 
     private func load(_ machine: RenewalStateMachine, with means: Means) async throws -> AccessToken {
         let turn = means.turn
-        let load = RunningLoad(machine, memory, mayRenew: exchange.gate == nil || turn != nil, means.grant)
+        let load = RunningLoad(machine, memory, turn, mayRenew: exchange.gate == nil || turn != nil, means.grant)
         let answer = OutstandingExchange<Result<AccessToken, any Error>> { [onUnheardError] result, isLate in
             guard isLate, case .failure(let error) = result, error as? OAuthError != .timedOut else { return }
             if !(error is MeansNeeded) { onUnheardError?(error) }
@@ -185,15 +185,28 @@ extension OAuthLoader {
             answer.settle(result)
         }
         guard let result = await answer.reply(within: exchange.deadline, by: exchange.clock) else {
-            let isSending = load.decide { machine, _ in
-                machine.deadlinePassed()
-                return machine.isSending
-            }
-            // It may wait for its store for much longer, and sends nothing any more.
-            if !isSending { turn?.end() }
+            load.decide { machine, _ in machine.deadlinePassed() }
+            endTurn(of: load)
             throw OAuthError.timedOut
         }
         return try result.get()
+    }
+
+    /// Ends the turn of a load for which no caller waits, as soon as the load can send nothing any more.
+    ///
+    /// The load may wait for its store for much longer, or for ever: fifty such loads would hold all turns.
+    private func endTurn(of load: RunningLoad) {
+        let now = exchange.clock.now
+        switch load.decide({ machine, _ in machine.state }) {
+        case .sending: break  // The reply ends the turn.
+        case .announcing(let note) where !note.isOlder(than: exchange.deadline, at: now),
+            .announced(let note, _) where !note.isOlder(than: exchange.deadline, at: now):
+            // By then it will be too late to send what was announced.
+            _ = exchange.clock.schedule(after: exchange.deadline) { [weak load] in
+                if let load { self.endTurn(of: load) }
+            }
+        case .looking, .announcing, .announced, .settled, .ended: load.turn?.end()
+        }
     }
 
     private func run(_ load: RunningLoad) async -> Result<AccessToken, any Error> {
@@ -246,7 +259,11 @@ extension OAuthLoader {
         }
         let present: CredentialRecord? = if case .failed(_, .refused) = answer { try? await store.load() } else { nil }
         let then = exchange.clock.now
-        return load.decide { $0.answered(answer, present: present, &$1, at: then) }
+        let (change, isWanted) = load.decide { machine, memory in
+            (machine.answered(answer, present: present, &memory, at: then), machine.isWanted)
+        }
+        if !isWanted { endTurn(of: load) }
+        return change
     }
 
     /// The exchange is seen through: its reply is the only place where a rotated refresh token is.
@@ -354,13 +371,21 @@ private struct MeansNeeded: Error {
 private final class RunningLoad: Sendable {
     private let machine: Locked<RenewalStateMachine>
     private let memory: SharedLoaderMemory
+    let turn: ExchangeGate.Turn?
     private let mayRenew: Bool
     let grant: Means.Grant?
     private let need = Locked<Need?>(nil)
 
-    init(_ machine: RenewalStateMachine, _ memory: SharedLoaderMemory, mayRenew: Bool, _ grant: Means.Grant?) {
+    init(
+        _ machine: RenewalStateMachine,
+        _ memory: SharedLoaderMemory,
+        _ turn: ExchangeGate.Turn?,
+        mayRenew: Bool,
+        _ grant: Means.Grant?
+    ) {
         self.machine = Locked(machine)
         self.memory = memory
+        self.turn = turn
         self.mayRenew = mayRenew
         self.grant = grant
     }

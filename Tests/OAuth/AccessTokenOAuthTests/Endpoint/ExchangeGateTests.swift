@@ -540,6 +540,65 @@ struct ExchangeGateTests {
         }
     }
 
+    /// Fifty users with such a store would keep all others from the endpoint.
+    @Test func `gives its turn back when its store never ends the write that announces the request`() async throws {
+        try await withServer(replying: 500) { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let (isWriting, mayEnd) = (Event(), Event())
+            let store = TroubledStore(Credential(refreshToken: "RT0"), takeOverDelay: 5)
+            let (isLooking, mayLook) = (Event(), Event())
+            store.goBlind(for: 0) {
+                isLooking.happen()
+                await mayLook.wait()
+            }
+            store.afterUpdate {
+                isWriting.happen()
+                await mayEnd.wait()
+            }
+            let loader = OAuthLoader(endpoint: endpoint, store: store)
+            let load = Task { try await loader.load(replacing: nil) }
+            await isLooking.wait()
+            await yieldUntil { clock.pendingTimers == 1 }
+            clock.advance(by: 1)
+            mayLook.happen()
+            await isWriting.wait()
+            clock.advance(by: endpoint.deadline - 1)
+            await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+            // What was announced may still be sent.
+            #expect(endpoint.gate.inFlight == 1)
+            clock.advance(by: endpoint.deadline)
+            #expect(endpoint.gate.inFlight == 0)
+            mayEnd.happen()
+            await yieldUntil { loader.memory.withLock { $0.sending.isEmpty } }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func `gives its turn back when a late reply is there and its store never ends the write`() async throws {
+        let mayAnswer = Gate()
+        try await withServer { connection, _ in
+            mayAnswer.pass()
+            connection.reply(200, tokens("A", "RT"))
+        } _: { server in
+            let endpoint = try endpoint(server, limit: 1)
+            let (isWriting, mayEnd) = (Event(), Event())
+            defer { mayEnd.happen() }
+            let store = TroubledStore(Credential(refreshToken: "RT0"))
+            store.afterUpdate {
+                isWriting.happen()
+                await mayEnd.wait()
+            }
+            let load = Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil) }
+            await yieldUntil { server.requests.count == 1 && clock.pendingTimers == 1 }
+            clock.advance(by: endpoint.deadline)
+            await #expect(throws: OAuthError.timedOut) { try await load.valueInTime }
+            #expect(endpoint.gate.inFlight == 1)
+            mayAnswer.open()
+            await isWriting.wait()
+            #expect(endpoint.gate.inFlight == 0)
+        }
+    }
+
     @Test func `does not hear what a device that polls and a sign-out are told`() async throws {
         try await withServer { connection, _ in
             connection.reply(429, "", fields: ["Retry-After": "20"])
