@@ -9,26 +9,36 @@ import Foundation
 struct AccountRow: Sendable {
     static let title = "accounts, all expired at once"
 
-    private static let header = [title, "served", "requests", "seconds", "slowest ms", "peak MB", "threads"]
+    private static let header = [
+        title, "limit a second", "served", "requests", "seconds", "slowest ms", "peak MB", "threads",
+    ]
 
     let accounts: Int
+    /// Requests that the server takes in a second; 0 is no limit.
+    let limit: Int
     /// Those that got a token.
     let served: Int
     let requests: Int
     let seconds: Double
-    /// Of the slowest load, from its turn at the endpoint to its token.
+    /// Of the slowest load, from its turn at the endpoint until its token is in the store.
     let slowest: Double
     /// `nil` where the system does not tell.
     let memory: Int?
     let threads: Int?
 
-    /// Whether each account was served, by one request, and for how much memory.
+    /// Whether each account was served, by how many requests, and at what cost.
     var targets: [(isMet: Bool, text: String)] {
+        // A server with a limit refuses some requests before the client knows of the limit.
+        let most = limit == 0 ? accounts : accounts * 12 / 10
         var targets = [
             (served == accounts, "all of \(accounts) are served: \(served)"),
-            (requests <= accounts, "\(accounts) requests at most: \(requests)"),
+            (requests <= most, "\(most) requests at most for \(accounts) accounts: \(requests)"),
         ]
-        if accounts == 60_000, let memory {
+        guard accounts == 60_000 else { return targets }
+        let milliseconds = Int((slowest * 1_000).rounded(.up))
+        targets.append((seconds <= 37, "37 s for \(accounts) accounts at most: \(Int(seconds.rounded(.up)))"))
+        targets.append((milliseconds <= 130, "130 ms for the slowest load at most: \(milliseconds)"))
+        if let memory {
             targets.append((memory >> 20 <= 238, "238 MB for \(accounts) accounts at most: \(memory >> 20)"))
         }
         return targets
@@ -37,9 +47,9 @@ struct AccountRow: Sendable {
     static func text(of rows: [AccountRow]) -> String {
         let cells = rows.map { row in
             [
-                "\(row.accounts)", "\(row.served)", "\(row.requests)", String(format: "%.1f", row.seconds),
-                String(format: "%.0f", row.slowest * 1_000), row.memory.map { "\($0 >> 20)" } ?? "–",
-                row.threads.map { "\($0)" } ?? "–",
+                "\(row.accounts)", row.limit == 0 ? "–" : "\(row.limit)", "\(row.served)", "\(row.requests)",
+                String(format: "%.1f", row.seconds), String(format: "%.0f", row.slowest * 1_000),
+                row.memory.map { "\($0 >> 20)" } ?? "–", row.threads.map { "\($0)" } ?? "–",
             ]
         }
         let verdicts = rows.flatMap(\.targets).map { "\($0.isMet ? "met:   " : "MISSED:") \($0.text)" }
@@ -51,10 +61,11 @@ struct AccountRow: Sendable {
     /// - Parameter server: a process of its own: neither its memory nor its threads count.
     static func run(_ accounts: Int, at server: AccountServer) async throws -> AccountRow {
         let endpoint = TokenEndpoint(server.url, authentication: .none(clientID: "benchmarks"), deadline: 3600)
+        let exchange = TokenExchange(endpoint)
         let stores = (0..<accounts).map { TimedStore(refreshToken: "RT\($0)") }
         let policy = AccessTokenPolicy(loadDeadline: nil)
         let services = AccessTokenAccounts<Int, AsyncAccessTokenService>(idleLimit: 600) { account in
-            let loader = OAuthLoader(endpoint: endpoint, store: stores[account])
+            let loader = OAuthLoader(exchange, store: stores[account])
             return AsyncAccessTokenService(loader: RetryingLoader(loader), policy: policy)
         }
         let requestsBefore = try await server.requests()
@@ -64,7 +75,7 @@ struct AccountRow: Sendable {
             for account in 0..<accounts {
                 group.addTask {
                     guard (try? await services.service(for: account).token()) != nil else { return nil }
-                    return stores[account].secondsSinceUpdate
+                    return stores[account].seconds
                 }
             }
             for await seconds in group {
@@ -75,6 +86,7 @@ struct AccountRow: Sendable {
         }
         return AccountRow(
             accounts: accounts,
+            limit: server.limit,
             served: served,
             requests: try await server.requests() - requestsBefore,
             seconds: watch.nanoseconds / 1e9,
@@ -85,22 +97,26 @@ struct AccountRow: Sendable {
     }
 }
 
-/// A store in memory that knows when a load entered it first, which a load does when it has its turn.
+/// A store in memory that knows how long the longest update took.
+///
+/// A load enters it when it has its turn, and leaves it with the new credential. What comes after that is the caller's
+/// wait for a thread, among as many callers as there are accounts.
 private final class TimedStore: CredentialStore {
     private let base: MemoryCredentialStore
-    private let firstUpdate = Locked<Stopwatch?>(nil)
+    private let longest = Locked(0.0)
 
     init(refreshToken: String) { base = MemoryCredentialStore(Credential(refreshToken: refreshToken)) }
 
     /// As that of the base: every sender of the refresh token is in this process.
     var takeOverDelay: TimeInterval { base.takeOverDelay }
 
-    var secondsSinceUpdate: Double { (firstUpdate.withLock { $0 }?.nanoseconds ?? 0) / 1e9 }
+    var seconds: Double { longest.withLock { $0 } }
 
     func load() async throws -> CredentialRecord? { try await base.load() }
 
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord? {
-        firstUpdate.withLock { $0 = $0 ?? Stopwatch() }
+        let watch = Stopwatch()
+        defer { longest.withLock { $0 = max($0, watch.nanoseconds / 1e9) } }
         return try await base.update(body)
     }
 }
