@@ -22,8 +22,9 @@ nonisolated enum ManyUsers {
         store: @escaping @Sendable (_ user: String) -> any CredentialStore
     ) -> AccessTokenAccounts<String, AsyncAccessTokenService> {
         let endpoint = TokenEndpoint(tokenURL, authentication: .basic(clientID: "mail", secret: secret))
+        let exchange = TokenExchange(endpoint)
         return AccessTokenAccounts(idleLimit: 600, most: 10_000) { user in
-            let loader = OAuthLoader(endpoint: endpoint, store: store(user), subject: user)
+            let loader = OAuthLoader(exchange, store: store(user), subject: user)
             return AsyncAccessTokenService(loader: RetryingLoader(loader))
         }
     }
