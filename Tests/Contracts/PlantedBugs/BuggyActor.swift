@@ -29,6 +29,8 @@ actor BuggyActor {
         case refreshLooksFirst
         /// There is an `await` between the look at the token and the end of that token and its task.
         case rejectionLooksFirst
+        /// There is an `await` between the look at the session and the end of the load, which keeps the token.
+        case keepsTheTokenLate
         /// The load is cancelled at sign-out, which many a request ignores.
         case signOutTrustsInCancellation
     }
@@ -104,6 +106,11 @@ actor BuggyActor {
         let session = session
         defer { if session == self.session, !leaderClears, bug != .nobodyClears { shared = nil } }
         let new = try await loader.load(replacing: nil)
+        if bug == .keepsTheTokenLate, session == self.session {
+            await Ledger().note()
+            current = new
+            return new
+        }
         switch bug {
         case _ where session == self.session, .signOutTrustsInCancellation: current = new
         case .waitersGetTheLateToken: break

@@ -24,7 +24,8 @@ struct PlantedBugTests {
         .signOutIsACancellation: ["O5"], .loadsAfterSignOut: ["O3"], .loaderKeepsTheSession: ["O7"],
         .signInUndoneByLateAnswer: ["O2", "T2"], .signInFailsWaiters: ["O8"], .signInLeavesSignedOut: ["O6"],
         .cancelledWaiterWaits: ["X1"], .cancelledWaiterFailsAll: ["X4"], .cancelledWaiterStays: ["D1"],
-        .cancellationIsSignOut: ["X5"], .lastOneOutEndsTheLoad: ["X2"], .lastInFirstOut: ["D2"],
+        .cancellationIsSignOut: ["X5"], .lastOneOutEndsTheLoad: ["X2"], .lastOneOutEndsTheLoadAhead: ["X2"],
+        .lastInFirstOut: ["D2"],
         .answersInsideTheCall: ["D3", "D4"],
         .answersBeforeTheStateChanges: ["I8", "D4", "D9"], .answersTokensUnderALock: ["D4", "D5", "D9"],
         .answersErrorsUnderALock: ["D4", "D10"], .weakSelf: ["D6"], .takesEveryAnswer: ["T2", "D7"],
@@ -40,7 +41,9 @@ struct PlantedBugTests {
         .secondSignOutIsIgnored: ["O3"],
         .refreshLoadsAfterSignOut: ["O3"], .expiredTokenIsCurrent: ["C6"], .timerOutlivesItsLoad: ["T1"],
         .forgetsTheStoredToken: ["C11"], .signInAfterAFailureIsIgnored: ["F6"], .joinerPostponesTheDeadline: ["T1"],
-        .lateTokenNeverExpires: ["T2"],
+        .lateTokenNeverExpires: ["T2"], .storedTokenHasNoLeeway: ["C2"], .timerOutlivesItsSession: ["T1"],
+        .refusedLoadAheadFailsInSilence: ["F1"], .loadsAgainForExpiredTokens: ["F5"],
+        .signOutWaitsForTheLoader: ["O4"], .signOutEndsTwice: ["O6"],
     ]
 
     /// The bugs of an actor with one shared task, each with all clauses that it breaks; `nil` is the actor without one.
@@ -48,7 +51,7 @@ struct PlantedBugTests {
         nil: ["O4", "X1", "R1"], .unguarded: ["S1", "S2", "O4", "R1"],
         .everyCallerClears: ["S3", "S4", "O4", "X1", "R1"], .leaderClears: ["I8", "O4", "X1", "R1"],
         .leaderAndRejectionsClear: ["S4", "I7", "O4", "X1", "R1"],
-        .everyCallerStores: ["I8", "O4", "X1", "R1"],
+        .everyCallerStores: ["I8", "O1", "O4", "X1", "R1"],
         .nobodyClears: ["F2", "I1", "I6", "O4", "X1", "R1"], .refreshJoinsNoOther: ["S3", "I7", "O4", "X1", "R1"],
         .anyoneCancelsTheLoad: ["O4", "X2", "X4", "R1"], .leaderCancelsTheLoad: ["O4", "X1", "X2", "X4", "R1"],
         .cancelledCallerLoads: ["O4", "X1", "X3", "R1"], .cancelledCallerWaits: ["O4", "X1", "X3", "R1"],
@@ -61,7 +64,7 @@ struct PlantedBugTests {
     /// Other clauses may find the bug by chance.
     static let awaits: [(bug: BuggyActor.Bug, clause: String, needed: [String])] = [
         (.looksAtTheCacheFirst, "S7", ["L1", "C1", "S1", "S2"]), (.rejectionLooksFirst, "I3", ["L1", "S1", "I1"]),
-        (.refreshLooksFirst, "I7", ["L1", "S1", "I6"]),
+        (.refreshLooksFirst, "I7", ["L1", "S1", "I6"]), (.keepsTheTokenLate, "O1", ["L1", "S1"]),
     ]
 
     /// Other services, each with all clauses that it breaks.
@@ -235,6 +238,7 @@ extension BuggyService {
             clock: fixture.clock,
             handlerQueue: fixture.handlerQueue,
             onEvent: fixture.onEvent,
+            isRefusal: { ($0 as? ContractLoadError)?.kind == .permanent },
             bug: bug
         )
     }

@@ -22,7 +22,7 @@ extension BuggyService {
         case signInOverATokenIsIgnored, secondSignOutIsIgnored, refreshLoadsAfterSignOut
         // Cancellation
         case cancelledWaiterWaits, cancelledWaiterFailsAll, cancelledWaiterStays, cancellationIsSignOut
-        case lastOneOutEndsTheLoad
+        case lastOneOutEndsTheLoad, lastOneOutEndsTheLoadAhead
         // Delivery
         case lastInFirstOut, answersInsideTheCall, answersBeforeTheStateChanges
         case answersTokensUnderALock, answersErrorsUnderALock, changesNeedTheHandlersLock, weakSelf, takesEveryAnswer
@@ -58,6 +58,8 @@ extension BuggyService {
             forcedTokenIsNotCached
         case expiredSignInIsServed, rejectionAfterSignInIsIgnored, lateTokenNeverExpires
         case timeOutForgetsRejection, secondRejectionIsIgnored
+        case storedTokenHasNoLeeway, timerOutlivesItsSession, refusedLoadAheadFailsInSilence
+        case loadsAgainForExpiredTokens, signOutWaitsForTheLoader, signOutEndsTwice
         /// What loads lives as long as the first caller: once that is cancelled, every later load fails.
         case sourceBelongsToTheFirstCaller
     }

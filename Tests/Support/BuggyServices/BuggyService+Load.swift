@@ -46,6 +46,7 @@ extension BuggyService {
         answerTooEarly(load, result)
         endDeadline(of: load.id)
         var isRepeated = false
+        var again: Load?
         decide { state in
             if bug == .clearsNewerLoads, state.load?.id != load.id { state.load = nil }
             let ignoresSession =
@@ -81,7 +82,12 @@ extension BuggyService {
                 let isWanted = isCurrent || state.load == nil && state.tokenLoad < load.id
                 guard isWanted || bug == .signInUndoneByLateAnswer || bug == .takesEveryAnswer else { return nil }
                 // A late token that has expired is worth nothing.
-                if !isCurrent, token.expiration.map({ $0 <= clock.now }) ?? false { return nil }
+                let hasExpired = token.expiration.map { $0 <= clock.now } ?? false
+                if !isCurrent, hasExpired { return nil }
+                if bug == .loadsAgainForExpiredTokens, hasExpired {
+                    again = newLoad(&state)
+                    return nil
+                }
                 let isDropped =
                     !isCurrent && bug == .dropsLateAnswers
                     || state.load?.waiters.isEmpty == true && bug == .dropsWhatNobodyAwaits
@@ -98,6 +104,7 @@ extension BuggyService {
             }
             return isCurrent ? endLoad(&state, with: result) : nil
         }
+        if let again { self.load(again) }
         if case .failure = result, !isRepeated { loadAgain(after: load) }
         if isRepeated, bug != .swallowsRepeatedAnswers {
             onEvent(.init(.ignoredRepeatedAnswer, load: load.id))
@@ -176,7 +183,9 @@ extension BuggyService {
         default:
             state.load = nil
         }
-        if bug == .loadAheadFailsInSilence, load?.isAhead == true { return ([], result) }
+        let isSilent =
+            bug == .loadAheadFailsInSilence || bug == .refusedLoadAheadFailsInSilence && isRefusal(error)
+        if isSilent, load?.isAhead == true { return ([], result) }
         return (
             bug == .onlyTheFirstWaiterFails ? Array(waiters.prefix(1)) : waiters,
             bug == .replacesErrors ? .failure(AccessTokenError.signedOut) : result
@@ -185,7 +194,9 @@ extension BuggyService {
 
     func timeOut(_ load: Load) {
         decide(.deadline) { state in
-            guard state.load?.id == load.id || bug == .timerOutlivesItsLoad else { return nil }
+            let isStray =
+                bug == .timerOutlivesItsLoad || bug == .timerOutlivesItsSession && load.session != state.session
+            guard state.load?.id == load.id || isStray else { return nil }
             let waiters = state.load?.waiters ?? []
             state.timedOut.insert(load.id)
             if bug == .timeOutAheadDropsToken, load.isAhead { state.token = nil }

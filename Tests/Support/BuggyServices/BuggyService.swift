@@ -55,6 +55,7 @@ package final class BuggyService: AccessTokenProviding {
     let clock: any AccessTokenClock
     private let handlerQueue: any SerialQueue
     let onEvent: @Sendable (AccessTokenEvent) -> Void
+    let isRefusal: @Sendable (any Error) -> Bool
     let later: @Sendable (@escaping @Sendable () -> Void) -> Void
     let bug: Bug?
     let state = Locked(State())
@@ -63,6 +64,7 @@ package final class BuggyService: AccessTokenProviding {
 
     /// - Parameters:
     ///   - token: what the app stored when it last ran.
+    ///   - isRefusal: whether a loader's error says that the server refuses the credential for good.
     ///   - later: runs a block a moment later, in any order with other such blocks.
     package init(
         token: AccessToken? = nil,
@@ -71,6 +73,7 @@ package final class BuggyService: AccessTokenProviding {
         clock: any AccessTokenClock,
         handlerQueue: any SerialQueue,
         onEvent: @escaping @Sendable (AccessTokenEvent) -> Void = { _ in },
+        isRefusal: @escaping @Sendable (any Error) -> Bool = { _ in false },
         later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { block in
             DispatchQueue.global().async(execute: block)
         },
@@ -81,10 +84,14 @@ package final class BuggyService: AccessTokenProviding {
         self.clock = clock
         self.handlerQueue = handlerQueue
         self.onEvent = onEvent
+        self.isRefusal = isRefusal
         self.later = later
         self.bug = bug
         guard let token, bug != .forgetsTheStoredToken else { return }
-        state.withLock { adopt(token, in: &$0) }
+        state.withLock { state in
+            adopt(token, in: &state)
+            if bug == .storedTokenHasNoLeeway { state.leeway = 0 }
+        }
     }
 
     package var currentToken: AccessToken? {
@@ -144,6 +151,11 @@ package final class BuggyService: AccessTokenProviding {
     }
 
     package func signOut(then done: @escaping @Sendable () -> Void) {
+        guard bug == .signOutWaitsForTheLoader else { return endSession(then: done) }
+        loader.signOut { [self] in endSession(then: done) }
+    }
+
+    private func endSession(then done: @escaping @Sendable () -> Void) {
         waitForHandlers()
         endDeadline(of: state.withLock { $0.load?.id })
         decide(.signOut) { state in
@@ -165,7 +177,18 @@ package final class BuggyService: AccessTokenProviding {
             if bug != .signOutForgetsWaiters, bug != .newSessionJoinsTheOldLoad, !keepsAhead { state.load = nil }
             return (waiters, signedOut)
         }
-        if bug == .loaderKeepsTheSession { done() } else { loader.signOut(then: done) }
+        if bug == .signOutEndsTwice {
+            loader.signOut { [self] in
+                state.withLock { ($0.isSignedOut, $0.token) = (true, nil) }
+                done()
+            }
+            return
+        }
+        if bug == .loaderKeepsTheSession || bug == .signOutWaitsForTheLoader {
+            done()
+        } else {
+            loader.signOut(then: done)
+        }
     }
 
     // MARK: Callers
@@ -262,7 +285,9 @@ package final class BuggyService: AccessTokenProviding {
                 return ([waiter] + [other].compactMap(\.self), .failure(error))
             }
             if bug != .cancelledWaiterStays { state.load?.waiters.remove(at: index) }
-            if bug == .lastOneOutEndsTheLoad, let load = state.load, load.waiters.isEmpty {
+            if let load = state.load, load.waiters.isEmpty,
+                bug == .lastOneOutEndsTheLoad || bug == .lastOneOutEndsTheLoadAhead && load.isAhead
+            {
                 state.answeredLoads.insert(load.id)
                 state.load = nil
             }

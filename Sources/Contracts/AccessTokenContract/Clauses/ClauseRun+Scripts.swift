@@ -1,8 +1,14 @@
 import ContractHarness
 
-extension ClauseRun.TokenOrigin {
-    /// How a script puts a token into the cache.
-    var steps: [Step] { self == .load ? [.call, .answer(.token)] : [.signIn(.valid)] }
+extension Script {
+    /// A script that begins with a cached token.
+    init(_ setting: Setting, from origin: ClauseRun.TokenOrigin, _ steps: [Step]) {
+        switch origin {
+        case .load: self.init(setting, [.call, .answer(.token)] + steps)
+        case .signIn: self.init(setting, [.signIn(.valid)] + steps)
+        case .initial: self.init(setting, initialToken: .valid, steps)
+        }
+    }
 }
 
 extension ClauseRun {

@@ -10,6 +10,7 @@ extension ServiceContract {
     private enum InitialToken: String, ClauseSituation {
         case valid = "the token that the service is made with is valid"
         case expired = "the token that the service is made with has expired"
+        case expiresLater = "the token that the service is made with expires later"
     }
 
     static let caching = [
@@ -40,9 +41,9 @@ extension ServiceContract {
             intent: "a token that expires on its way to the server is a 401 for the user",
             remedy: "compare the clock with expiration − leeway, at each call",
             needs: [.expiry, .leeway],
-            situations: ClauseRun.TokenOrigin.all
+            situations: ClauseRun.TokenOrigin.inScripts
         ) { run, origin in
-            try await run.play(Script(.leeway, origin.steps + [.pass(.leeway), .call, .answer(.token)]))
+            try await run.play(Script(.leeway, from: origin, [.pass(.leeway), .call, .answer(.token)]))
         },
 
         ContractClause(
@@ -101,9 +102,9 @@ extension ServiceContract {
             intent: "every request with it fails, until somebody signs in again",
             remedy: "compare the clock with the expiration at each call, not only when the token arrives",
             needs: .expiry,
-            situations: ClauseRun.TokenOrigin.all
+            situations: ClauseRun.TokenOrigin.inScripts
         ) { run, origin in
-            try await run.play(Script(.plain, origin.steps + [.pass(.life), .call]))
+            try await run.play(Script(.plain, from: origin, [.pass(.life), .call]))
         },
 
         ContractClause(
@@ -130,9 +131,9 @@ extension ServiceContract {
             intent: "a server that is away for a moment must not cost a token that still works",
             remedy: "touch the cached token only when a load brings another one",
             needs: [.expiry, .refreshAhead],
-            situations: ClauseRun.TokenOrigin.all
+            situations: ClauseRun.TokenOrigin.inScripts
         ) { run, origin in
-            try await run.play(Script(.ahead, origin.steps + [.pass(.freshness), .call, .answer(.failure), .call]))
+            try await run.play(Script(.ahead, from: origin, [.pass(.freshness), .call, .answer(.failure), .call]))
         },
 
         ContractClause(
@@ -164,9 +165,9 @@ extension ServiceContract {
             remedy: "load when the cached token has expired, and give the caller what the load brings",
             resembles: "OAuthenticator #13: after expiry every call fails",
             needs: .expiry,
-            situations: ClauseRun.TokenOrigin.all
+            situations: ClauseRun.TokenOrigin.inScripts
         ) { run, origin in
-            try await run.play(Script(.plain, origin.steps + [.pass(.life), .call, .answer(.token)]))
+            try await run.play(Script(.plain, from: origin, [.pass(.life), .call, .answer(.token)]))
         },
 
         ContractClause(
@@ -176,7 +177,7 @@ extension ServiceContract {
                 "an app that was closed would rotate its refresh token at each launch, or begin with a token that fails",
             remedy: "give the initialiser the stored token, and treat the token as one that a load has brought",
             needs: .initialToken,
-            situations: { [InitialToken.valid] + ($0.contains(.expiry) ? [.expired] : []) }
+            situations: { [InitialToken.valid] + ($0.contains(.expiry) ? [.expired, .expiresLater] : []) }
         ) { run, initialToken in
             try run.takeForGranted("C1")
             switch initialToken {
@@ -184,6 +185,9 @@ extension ServiceContract {
             case .expired:
                 try run.takeForGranted("C6", "C10")
                 try await run.play(Script(initialToken: .expired, [.call, .answer(.token), .call]))
+            case .expiresLater:
+                try run.takeForGranted("C6", "C10")
+                try await run.play(Script(initialToken: .valid, [.pass(.life), .call, .answer(.token), .call]))
             }
         },
     ]

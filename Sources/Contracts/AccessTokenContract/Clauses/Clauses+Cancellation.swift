@@ -33,16 +33,20 @@ extension ServiceContract {
             intent: "the server rotated the refresh token when it answered, whether or not anybody listens",
             remedy: "run the load in a task of its own, which no caller's cancellation reaches",
             resembles: "ktor PR #5193: a cancellation loses the rotated token",
-            skips: callersCannotBeCancelled
-        ) { run in
-            try run.takeForGranted("C1", "S1")
-            let token = run.token("T1")
-            let callers = try await run.calls(2)
-            let load = try await run.firstLoad()
+            skips: callersCannotBeCancelled,
+            setting: ahead,
+            situations: ClauseRun.AwaitedLoad.all
+        ) { run, situation in
+            try run.takeForGranted("C1", "S1", "S2")
+            let (waiters, load, ended) = try await run.load(situation)
+            let token = run.token("T2")
+            let callers = waiters + (try await run.calls(2))
+            try await run.expectNobody(of: callers, gets: ended)
             await run.settle()
             for caller in callers { try await run.cancel(caller) }
             await run.settle()
-            try run.expect(load.isOpen, "load 1 to go on", observed: "the service has cancelled it")
+            let number = load.number
+            try run.expect(load.isOpen, "load \(number) to go on", observed: "the service has cancelled it")
             try await run.answer(load, .success(token))
             await run.settle()
             try await run.expect(run.call("later caller"), getsCached: token)

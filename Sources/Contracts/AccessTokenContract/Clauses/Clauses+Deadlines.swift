@@ -8,14 +8,20 @@ extension ServiceContract {
         case first = "the silent load is the first one"
         case afterAFailure = "the silent load follows one that failed"
         case inANewSession = "the silent load is the first one of a new session"
+        case besideAFormerOne = "the silent load begins while one of a session that a sign-in ended is running"
 
         /// The clause that judges whether the load begins.
         var judge: String {
             switch self {
             case .first: "L1"
             case .afterAFailure: "F2"
-            case .inANewSession: "S5"
+            case .inANewSession, .besideAFormerOne: "S5"
             }
+        }
+
+        static func all(_ features: ContractFeatures) -> [SilentLoad] {
+            [.first, .afterAFailure] + (features.isSuperset(of: [.signIn, .signOut]) ? [.inANewSession] : [])
+                + (features.isSuperset(of: [.signIn, .forcedRefresh]) ? [.besideAFormerOne] : [])
         }
     }
 
@@ -33,37 +39,43 @@ extension ServiceContract {
             remedy: "set a timer when a load begins, cancel it at the load's end, and answer the waiters when it fires",
             needs: .loadDeadline,
             setting: tenSeconds,
-            situations: { features in
-                let all: [SilentLoad] = [.first, .afterAFailure]
-                return all + (features.isSuperset(of: [.signIn, .signOut]) ? [.inANewSession] : [])
-            }
+            situations: SilentLoad.all
         ) { run, silentLoad in
             if silentLoad != .first {
                 let earlier = try await run.call("caller of an earlier load")
                 let load = try await run.firstLoad()
                 await run.waitUntilTimerRuns()
                 try await run.advance(by: 4)
-                if silentLoad == .afterAFailure {
+                switch silentLoad {
+                case .first: break
+                case .afterAFailure:
                     try await run.given("F1") {
                         try await run.answer(load, .failed)
                         // A service may try several times.
                         try await run.failLoads(until: [earlier])
                     }
-                } else {
+                case .inANewSession:
                     try await run.given("O6") {
                         try await run.signOut()
                         try await run.signIn(run.token("S1", life: -1))
                     }
+                case .besideAFormerOne:
+                    try run.takeForGranted("I7")
+                    try await run.given("O2") { try await run.signIn(run.token("S1")) }
                 }
             }
-            let callers = try await run.calls(3)
+            let isForced = silentLoad == .besideAFormerOne
+            let callers = try await run.calls(3, refresh: isForced)
+            let loader = run.fixture.loader
+            // A service may let the new session's load wait until the former one has ended.
+            if isForced, await !run.comes({ loader.loads.count > 1 }) { return }
             _ = try await run.given(silentLoad.judge) { try await run.nextLoad() }
             await run.waitUntilTimerRuns()
             await run.settle()
             try await run.advance(by: 5)
             if !run.conditions.broken.contains("S1") {
                 // Nobody waits longer because somebody else joins later.
-                try await run.call("late joiner")
+                try await run.call("late joiner", refresh: isForced)
                 await run.settle()
             }
             try await run.advance(by: 4)

@@ -2,9 +2,28 @@ import AccessTokenAdapters
 import ContractHarness
 
 extension ServiceContract {
-    private enum Waiters: String, ClauseSituation, CaseIterable {
+    private enum Waiters: String, ClauseSituation {
         case one = "a caller waits alone"
         case three = "after a caller alone, three callers wait together"
+        case oneForExpiredTokens = "a caller waits alone, and each load brings a token that has expired"
+
+        static func all(_ features: ContractFeatures) -> [Waiters] {
+            [.one, .three] + (features.contains(.expiry) ? [.oneForExpiredTokens] : [])
+        }
+    }
+
+    private struct FailingLoad: ClauseSituation {
+        let load: ClauseRun.AwaitedLoad
+        let kind: ContractLoadError.Kind
+
+        var name: String { load.name + (kind == .permanent ? ", and is refused for good" : "") }
+
+        static func all(_ features: ContractFeatures) -> [FailingLoad] {
+            let loads = ClauseRun.AwaitedLoad.all(features)
+            // F5 lets the first load be refused for good.
+            return loads.map { FailingLoad(load: $0, kind: .transient) }
+                + loads.dropFirst().map { FailingLoad(load: $0, kind: .permanent) }
+        }
     }
 
     static let failure = [
@@ -15,12 +34,13 @@ extension ServiceContract {
             remedy: "answer all waiters on every path out of a load",
             resembles: "Salesforce iOS #2395 and AppAuth-Android #695: callbacks are lost after an error",
             setting: ahead,
-            situations: ClauseRun.AwaitedLoad.all
+            situations: FailingLoad.all
         ) { run, situation in
-            let (waiters, load, ended) = try await run.load(situation)
+            let (waiters, load, ended) = try await run.load(situation.load)
             let callers = waiters + (try await run.calls(4))
             try await run.expectNobody(of: callers, gets: ended)
-            try await run.given("L1") { try await run.answer(load, .failed) }
+            let error = ContractLoadError(number: load.number, kind: situation.kind)
+            try await run.given("L1") { try await run.answer(load, .failure(error)) }
             // A caller that has a load of its own is answered by that one.
             try await run.answerLoads(with: .failed, until: callers)
             for caller in callers { try await run.expectFailure(caller) }
@@ -65,20 +85,24 @@ extension ServiceContract {
             intent: "a refused credential that is sent again and again gets the client blocked",
             remedy: "give the failure to all who wait, and leave it to the next caller to load again",
             resembles: "Alamofire #3297 and #3290: a storm of requests after a failed refresh",
-            situations: { _ in Waiters.allCases }
+            situations: Waiters.all
         ) { run, waiters in
             let error = ContractLoadError(number: 1, kind: .permanent)
             if waiters == .three { try run.takeForGranted("F1") }
             let caller = try await run.call()
-            try await run.answerLoads(with: .failure(error), until: [caller])
+            let expired = LoadResult.success(run.token("expired T", life: -1))
+            let isForExpiredTokens = waiters == .oneForExpiredTokens
+            try await run.answerLoads(with: isForExpiredTokens ? expired : .failure(error), until: [caller])
             // The last error may be on its way.
             if caller.answers.isEmpty, run.openLoads.isEmpty { await run.settle() }
             let loads = run.fixture.loader.loads.count
             try run.expect(
                 !caller.answers.isEmpty || loads < 20,
-                "\(caller.name) to get the error after a few loads",
-                observed: "\(loads) loads have failed, and the caller has no answer"
+                "\(caller.name) to get \(isForExpiredTokens ? "an answer" : "the error") after a few loads",
+                observed: "\(loads) loads have \(isForExpiredTokens ? "ended" : "failed"), and the caller has no answer"
             )
+            // What is done with such a token, and when the next one is loaded, is left open.
+            if isForExpiredTokens { return }
             try await run.leaving(to: "F1") { try await run.expectFailure(caller) }
             run.takenLoads = run.fixture.loader.loads.count
             await run.settle()

@@ -134,9 +134,9 @@ extension ServiceContract {
             intent: "a caller that knows better than the clock gets the same useless token again",
             remedy: "look at the cache only if no refresh is forced",
             needs: .forcedRefresh,
-            situations: ClauseRun.TokenOrigin.all
+            situations: ClauseRun.TokenOrigin.inScripts
         ) { run, origin in
-            try await run.play(Script(.plain, origin.steps + [.refresh, .answer(.token)]))
+            try await run.play(Script(.plain, from: origin, [.refresh, .answer(.token)]))
         },
 
         ContractClause(

@@ -9,6 +9,7 @@ extension ServiceContract {
             case failure = "fails"
             case permanentFailure = "is refused for good"
             case failureAndThenSuccess = "fails, and the next one brings a token"
+            case successAtTheDoor = "brings a token just before, and both wait while a caller is held"
         }
 
         let load: ClauseRun.LoadKind
@@ -16,10 +17,13 @@ extension ServiceContract {
 
         var name: String { "\(load.rawValue) \(kind.rawValue)" }
 
-        /// Each of the answers to a first load, and a success of each other kind of load that the subject has.
+        /// Each of the answers to a first load, a success of each other kind of load that the subject has, and both at
+        /// the door of an actor.
         static func all(_ kinds: Kind..., features: ContractFeatures) -> [LateAnswer] {
-            kinds.map { LateAnswer(load: .first, kind: $0) }
-                + ClauseRun.LoadKind.all(features).dropFirst().map { LateAnswer(load: $0, kind: .success) }
+            let atTheDoor: [Kind] = features.contains(.asyncCallers) ? [.successAtTheDoor] : []
+            return ClauseRun.LoadKind.all(features).flatMap { load in
+                ((load == .first ? kinds : [.success]) + atTheDoor).map { LateAnswer(load: load, kind: $0) }
+            }
         }
     }
 
@@ -37,7 +41,25 @@ extension ServiceContract {
     private enum FormerSession: String, ClauseSituation, CaseIterable {
         case withToken = "the former session had a token at sign-out"
         case withLoad = "the former session had a running load at sign-out"
+        case isBeingForgotten = "the loader has not forgotten the former session yet"
         case goesOn = "the former session was not signed out"
+    }
+
+    /// What the loader is slow in when a session ends.
+    private enum LeavingLoader: ClauseSituation {
+        case loads(ClauseRun.LoaderKind)
+        case forgetsSlowly
+
+        var name: String {
+            switch self {
+            case .loads(let kind): kind.name
+            case .forgetsSlowly: "the loader takes its time to forget the session"
+            }
+        }
+
+        static func all(_ features: ContractFeatures) -> [LeavingLoader] {
+            ClauseRun.LoaderKind.all(features).map(loads) + [.forgetsSlowly]
+        }
     }
 
     static let sessions = [
@@ -61,16 +83,20 @@ extension ServiceContract {
             let (waiters, load, _) = try await run.runningLoad(answer.load)
             let late = run.token("late T")
             await run.settle()
-            try await run.given("O4") { try await run.signOut() }
-            if answer.kind != .success {
+            if answer.kind == .successAtTheDoor {
+                try await run.answer(load, .success(late), andThen: "sign-out") { await $0.signOut?() }
+            } else {
+                try await run.given("O4") { try await run.signOut() }
+            }
+            if answer.kind == .failureAndThenSuccess {
                 try await run.answer(load, .failure(ContractLoadError(number: load.number)))
                 await run.settle()
             }
             // After a failure this is a service that loads again.
             for load in run.openLoads { try await run.answer(load, .success(late)) }
             await run.settle()
-            // Whether they are answered at once is for O4 to judge.
-            for waiter in waiters {
+            // Whether they are answered at once is for O4 to judge. Who was answered before the sign-out has its token.
+            for waiter in waiters where answer.kind != .successAtTheDoor {
                 guard let given = waiter.answers.lazy.compactMap(\.token).first else { continue }
                 let broken = "\(waiter.name), who waited at sign-out, not to get a token"
                 throw run.violation(broken, "the caller gets \(run.log.name(given))")
@@ -97,12 +123,17 @@ extension ServiceContract {
             try run.takeForGranted("C1")
             let load = try await run.runningLoad(answer.load).load
             let (late, new) = (run.token("late T"), run.token("new T"))
-            try await run.signIn(new)
-            let error = ContractLoadError(
-                number: load.number,
-                kind: answer.kind == .permanentFailure ? .permanent : .transient
-            )
-            try await run.answer(load, answer.kind == .success ? .success(late) : .failure(error))
+            switch answer.kind {
+            case .successAtTheDoor:
+                try await run.answer(load, .success(late), andThen: "sign-in with new T") { await $0.signIn?(new) }
+            case .success:
+                try await run.signIn(new)
+                try await run.answer(load, .success(late))
+            case .failure, .permanentFailure, .failureAndThenSuccess:
+                try await run.signIn(new)
+                let kind: ContractLoadError.Kind = answer.kind == .permanentFailure ? .permanent : .transient
+                try await run.answer(load, .failure(ContractLoadError(number: load.number, kind: kind)))
+            }
             await run.settle()
             let caller = try await run.call("caller after sign-in")
             // Has its answer from the cache by now, also where the service loads before it is asked.
@@ -151,9 +182,14 @@ extension ServiceContract {
             intent: "the screens of a user who is gone wait for a server that owes them nothing",
             remedy: "take the waiters out of the load at sign-out, and answer them",
             needs: .signOut,
-            situations: ClauseRun.LoaderKind.all
-        ) { run, loader in
-            run.use(loader)
+            situations: { LeavingLoader.all($0) }
+        ) { run, situation in
+            let loader = run.fixture.loader
+            switch situation {
+            case .loads(let kind): run.use(kind)
+            case .forgetsSlowly: loader.holdSignOuts()
+            }
+            defer { loader.releaseSignOuts() }
             let callers = try await run.calls(3)
             try await run.firstLoad()
             await run.settle()
@@ -190,13 +226,30 @@ extension ServiceContract {
         ) { run, former in
             try run.takeForGranted("C1")
             let token = run.token("S1")
-            if former == .withLoad {
-                _ = try await run.runningLoad(.first)
-            } else {
+            let loader = run.fixture.loader
+            defer { loader.releaseSignOuts() }
+            switch former {
+            case .withToken:
                 try await run.cache(run.token("T1"))
+                try await run.given("O3") { try await run.signOut() }
+            case .withLoad:
+                _ = try await run.runningLoad(.first)
+                try await run.given("O3") { try await run.signOut() }
+            case .isBeingForgotten:
+                loader.holdSignOuts()
+                let waiters = try await run.runningLoad(.first).waiters
+                try await run.given("O4") {
+                    try await run.signOut()
+                    // The sign-out has counted before the sign-in.
+                    for waiter in waiters { try await run.expectFailure(waiter) }
+                }
+            case .goesOn: try await run.cache(run.token("T1"))
             }
-            if former != .goesOn { try await run.given("O3") { try await run.signOut() } }
-            try await run.signIn(token)
+            if former == .isBeingForgotten {
+                try await run.signIn(token) { loader.releaseSignOuts() }
+            } else {
+                try await run.signIn(token)
+            }
             // A service may load before it is asked.
             await run.settle()
             run.takenLoads = run.fixture.loader.loads.count

@@ -118,6 +118,58 @@ extension ClauseRun {
         return callers
     }
 
+    /// Lets a load answer, and then does something else to the service, while a caller is held.
+    ///
+    /// The held caller may stand at the door of an actor. Then both wait behind the caller, in this order, and an `await`
+    /// between the load's end and what the service keeps of it lets the other one in.
+    func answer(
+        _ load: ControlledLoad,
+        _ result: LoadResult,
+        andThen what: String,
+        _ change: @escaping @Sendable (ContractService) async -> Void
+    ) async throws {
+        let hasReturned = Locked(false)
+        _ = try await callsInLockstep(1, parts: 1) {
+            try await answer(load, result)
+            await settle()
+            begin(what, change) { hasReturned.withLock { $0 = true } }
+            await settle()
+        }
+        _ = try await wait { hasReturned.withLock { $0 } }
+    }
+
+    /// Signs in; what happens then lets the subject's closure return, if that has waited for it.
+    func signIn(_ token: AccessToken, andThen happen: @Sendable () -> Void) async throws {
+        let hasReturned = Locked(false)
+        begin("sign-in with \(log.name(token))") {
+            await $0.signIn?(token)
+        } whenDone: {
+            hasReturned.withLock { $0 = true }
+        }
+        await settle()
+        happen()
+        _ = try await wait { hasReturned.withLock { $0 } }
+    }
+
+    /// Begins something on a thread of its own, and waits for nothing.
+    private func begin(
+        _ what: String,
+        _ change: @escaping @Sendable (ContractService) async -> Void,
+        whenDone done: @escaping @Sendable () -> Void
+    ) {
+        guard let service = service.withLock({ $0 }) else { return }
+        log.happened(what)
+        let lane = Lane(what)
+        // As callers begin: with another priority it would not wait behind what came before it.
+        lane.run { [log] in
+            lane.start {
+                await change(service)
+                done()
+                log.check()
+            }
+        }
+    }
+
     /// Ends the wait of these callers and their load, all at the same moment, each on a thread of its own.
     func cancelAndAnswerAtOnce(_ callers: [Caller], _ load: ControlledLoad, _ result: LoadResult) async throws {
         let startingLine = StartingLine(count: callers.count + 1)

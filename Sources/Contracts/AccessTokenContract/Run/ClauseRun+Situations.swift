@@ -7,9 +7,15 @@ extension ClauseRun {
     enum TokenOrigin: String, ClauseSituation {
         case load = "a load has brought the token"
         case signIn = "a sign-in has brought the token"
+        /// Only a script can begin with it.
+        case initial = "the service is made with the token"
 
         static func all(_ features: ContractFeatures) -> [TokenOrigin] {
             features.contains(.signIn) ? [.load, .signIn] : [.load]
+        }
+
+        static func inScripts(_ features: ContractFeatures) -> [TokenOrigin] {
+            all(features) + (features.contains(.initialToken) ? [.initial] : [])
         }
     }
 

@@ -136,6 +136,17 @@ extension Step {
         }
     }
 
+    /// Whether services with this policy have the time that passes.
+    func makesSense(with policy: AccessTokenPolicy) -> Bool {
+        switch self {
+        case .pass(.fourSeconds), .pass(.sixSeconds), .pass(.nineSeconds), .pass(.elevenSeconds):
+            policy.loadDeadline != nil
+        case .pass(.freshness): policy.refreshAhead > 0
+        case .pass(.leeway): policy.leeway > 0
+        default: true
+        }
+    }
+
     var isCancellation: Bool {
         switch self {
         case .cancel, .retrieve(_, true, _): true

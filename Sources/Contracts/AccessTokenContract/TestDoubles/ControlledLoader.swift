@@ -14,6 +14,8 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     private struct State {
         var loads: [ControlledLoad] = []
         var signOuts = 0
+        /// What is to be told that the session is forgotten; `nil` if that is said at once.
+        var heldSignOuts: [@Sendable () -> Void]?
         var ignoresCancellation = false
         var duringLoad: (@Sendable (ControlledLoad) async -> Void)?
         var insideLoad: (@Sendable (ControlledLoad) -> Void)?
@@ -87,14 +89,28 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
 
     /// Counts a sign-out.
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        state.withLock { $0.signOuts += 1 }
-        log.happened("the loader forgot the session")
-        done()
+        let isHeld = state.withLock { state in
+            state.signOuts += 1
+            state.heldSignOuts?.append(done)
+            return state.heldSignOuts != nil
+        }
+        log.happened(isHeld ? "the loader is told to forget the session" : "the loader forgot the session")
+        if !isHeld { done() }
     }
 
     /// Counts a sign-out.
     public func signOut() async {
-        signOut {}
+        await withCheckedContinuation { done in signOut { done.resume() } }
+    }
+
+    /// From now on forgets no session until ``releaseSignOuts()``.
+    func holdSignOuts() {
+        state.withLock { $0.heldSignOuts = [] }
+    }
+
+    /// Has forgotten the sessions of all sign-outs.
+    func releaseSignOuts() {
+        for done in state.withLock({ $0.heldSignOuts.take() }) ?? [] { done() }
     }
 
     /// Lets go of what tests have it do; that leaves the lock before it is released.

@@ -19,6 +19,8 @@ struct ScriptDraw {
         [.call, .pass(.elevenSeconds), .call],
         [.call, .signOut, .signIn(.valid), .reject(.current), .call],
         [.signIn(.valid), .refresh],
+        [.call, .pass(.sixSeconds), .signIn(.valid), .refresh],
+        [.call, .signIn(.expired), .call],
     ]
 
     /// How many steps are drawn between the opening and the closing ones.
@@ -45,7 +47,8 @@ struct ScriptDraw {
             case 5: [.loader(.asksItsService)]
             default: []
             }
-        first = habit + (generator.isOne(in: 2) ? generator.one(of: Self.openings) : [])
+        let openings = Self.openings.filter { opening in opening.allSatisfy { $0.makesSense(with: setting.policy) } }
+        first = habit + (generator.isOne(in: 2) ? generator.one(of: openings) : [])
         self.generator = generator
     }
 

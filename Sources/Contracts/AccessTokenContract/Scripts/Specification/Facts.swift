@@ -76,9 +76,12 @@ struct Facts {
 
     // MARK: Changes
 
-    /// Loads that begin from now on beside one that is running break this clause.
-    mutating func eachRunningLoad(isAloneBy clause: String) {
-        for index in loads.indices where loads[index].isRunning { loads[index].alone = clause }
+    /// Loads that begin from now on beside one that is running break this clause, unless the subject is known to break
+    /// the one that they would break before.
+    mutating func eachRunningLoad(isAloneBy clause: String, known: Set<String>) {
+        for index in loads.indices where loads[index].isRunning && !known.contains(loads[index].alone) {
+            loads[index].alone = clause
+        }
     }
 
     /// No token must be handed out any more, though some may be.

@@ -26,7 +26,7 @@ extension Specification {
         if let token = sure(facts), !isFresh(token, facts), !isCancelled, features.contains(.refreshAhead) {
             facts.mustLoadAhead = true
         }
-        if refresh { facts.eachRunningLoad(isAloneBy: "I7") }
+        if refresh { facts.eachRunningLoad(isAloneBy: "I7", known: tolerated) }
         facts.end = facts.lack
         changed()
     }
@@ -62,7 +62,7 @@ extension Specification {
         } else {
             facts.sureToken(isSureBy: "I2") { $0.value != value }
         }
-        facts.eachRunningLoad(isAloneBy: "I5")
+        facts.eachRunningLoad(isAloneBy: "I5", known: tolerated)
         facts.end = "I5"
         changed()
     }

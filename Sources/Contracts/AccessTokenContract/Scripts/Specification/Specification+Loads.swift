@@ -70,7 +70,7 @@ extension Specification {
         let isFormer = load.session != facts.session
         let isLate = load.isTimedOut && !isFormer
         if isFormer || isLate {
-            facts.eachRunningLoad(isAloneBy: isFormer ? "S5" : "S6")
+            facts.eachRunningLoad(isAloneBy: isFormer ? "S5" : "S6", known: tolerated)
             facts.sureToken(isSureBy: isFormer ? "O2" : "T2")
             facts.end = isFormer ? (promises.contains("O9") ? "O9" : "O2") : "T2"
         }
@@ -198,7 +198,7 @@ extension Specification {
     /// The load that answered last answers once more.
     mutating func loadAnsweredAgain() {
         facts.sureToken(isSureBy: "D7")
-        facts.eachRunningLoad(isAloneBy: "D7")
+        facts.eachRunningLoad(isAloneBy: "D7", known: tolerated)
         facts.end = "D7"
         changed()
     }
