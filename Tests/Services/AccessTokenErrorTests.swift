@@ -11,15 +11,23 @@ struct AccessTokenErrorTests {
         (.requestAbandoned, "requestAbandoned"),
     ]
 
-    @Test("says what happened and what to do next, also where only an error is known", arguments: codes)
-    func texts(error: AccessTokenError, code: String) {
+    @Test("has a code for logs", arguments: codes)
+    func logCode(error: AccessTokenError, code: String) {
         #expect(error.logCode == code)
+    }
+
+    @Test("says what happened and what to do next", arguments: codes.map(\.0))
+    func texts(error: AccessTokenError) {
         #expect(error.description.split(separator: ". ").count > 1)
+    }
+
+    @Test("says the same where only an error is known", arguments: codes.map(\.0))
+    func textsOfAnyError(error: AccessTokenError) {
         #expect("\(error as any Error)" == error.description)
     }
 
-    @Test("tells the people who use the app what they can do, and nothing of code", arguments: codes)
-    func textsForUsers(error: AccessTokenError, code: String) {
+    @Test("tells the people who use the app what they can do, and nothing of code", arguments: codes.map(\.0))
+    func textsForUsers(error: AccessTokenError) {
         let shown = (error as any Error).localizedDescription
         #expect(shown.wholeMatch(of: /[A-Z][^.]+\. [A-Z][^.]+\./) != nil, "\(shown)")
         #expect(!shown.contains(/[()\[\]_]|oken|[a-z][A-Z]/), "\(shown)")

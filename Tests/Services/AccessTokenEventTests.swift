@@ -58,21 +58,29 @@ struct AccessTokenEventTests {
         #expect("\(kind): \(event)" == line)
     }
 
-    @Test("of a failed load names the error's type and stable code, and nothing else that the error says")
-    func namesErrorTypeAndCode() throws {
+    @Test("of a failed load names the error's type, and nothing that the error says")
+    func namesErrorType() throws {
         struct TalkativeFailure: Error, CustomStringConvertible {
             var description: String { "refresh token s3cr3t was rejected" }
         }
+        let event = try eventOfFailure(TalkativeFailure())
+        #expect("\(event)" == "load 1 failed 1 waiting after 0.000 s with TalkativeFailure")
+    }
+
+    @Test("of a failed load names the error's code for logs")
+    func namesLogCode() throws {
         struct ServerFailure: LoggableError {
             var logCode: String { "http_503" }
         }
+        #expect(try eventOfFailure(ServerFailure()).errorCode == "http_503")
+    }
+
+    @Test("of a failed load names the domain and number of an error of Foundation")
+    func namesDomain() throws {
         struct FoundationFailure: CustomNSError {
             static var errorDomain: String { "Domain" }
             var errorCode: Int { 7 }
         }
-        let talkative = try eventOfFailure(TalkativeFailure())
-        #expect("\(talkative)" == "load 1 failed 1 waiting after 0.000 s with TalkativeFailure")
-        #expect(try eventOfFailure(ServerFailure()).errorCode == "http_503")
         #expect(try eventOfFailure(FoundationFailure()).errorCode == "Domain 7")
     }
 
@@ -86,14 +94,18 @@ struct AccessTokenEventTests {
         return try #require(events.last)
     }
 
-    @Test("that is written behind a closed pipe does not end the process, and leaves its signals as they were")
+    @Test("that is written behind a closed pipe does not end the process")
     func isWrittenBehindAClosedPipe() async {
         await #expect(processExitsWith: .success) {
-            var ends: [Int32] = [0, 0]
-            guard unsafe pipe(&ends) == 0, dup2(ends[1], STDERR_FILENO) >= 0 else { exit(EXIT_FAILURE) }
-            close(ends[0])
-            let log = AccessTokenEventLog.standardError()
-            for _ in 0..<3 { log(.init(.signedIn, waiters: 0)) }
+            Self.logBehindAClosedPipe()
+            exit(EXIT_SUCCESS)
+        }
+    }
+
+    @Test("that is written behind a closed pipe leaves the signals of the process as they were")
+    func leavesSignals() async {
+        await #expect(processExitsWith: .success) {
+            Self.logBehindAClosedPipe()
             var mask = sigset_t()
             var pending = sigset_t()
             unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
@@ -103,47 +115,114 @@ struct AccessTokenEventTests {
         }
     }
 
-    @Test("that comes while a thousand wait is lost, and the next delivery says how many were")
-    func isLost() {
-        let queue = HeldQueue()
-        let delivered = Locked<[AccessTokenEvent]>([])
-        let delivery = EventDelivery(on: { queue.enqueue($0) }) { event in delivered.withLock { $0.append(event) } }
-        for load in 1...(EventDelivery.capacity + 3) { delivery.deliver([.init(.loadStarted, load: load)]) }
-        #expect(queue.count == 1, "one delivers")
-        queue.run()
-        let events = delivered.withLock { $0 }
-        #expect(events.count == EventDelivery.capacity + 1)
-        #expect(events.first == .init(.loadStarted, load: 1))
-        #expect(events.last == .init(.eventsLost, count: 3))
-        delivery.deliver([.init(.signedOut, waiters: 0)])
-        queue.run()
-        #expect(delivered.withLock { $0.dropFirst(events.count) } == [.init(.signedOut, waiters: 0)])
+    private static func logBehindAClosedPipe() {
+        var ends: [Int32] = [0, 0]
+        guard unsafe pipe(&ends) == 0, dup2(ends[1], STDERR_FILENO) >= 0 else { exit(EXIT_FAILURE) }
+        close(ends[0])
+        let log = AccessTokenEventLog.standardError()
+        for _ in 0..<3 { log(.init(.signedIn, waiters: 0)) }
     }
 
-    @Test("is delivered by one at a time, and others have their turn after each batch")
-    func isDeliveredByOne() {
-        let queue = HeldQueue()
-        let delivered = Locked<[AccessTokenEvent]>([])
-        let again = Locked<EventDelivery?>(nil)
-        let delivery = EventDelivery(on: { queue.enqueue($0) }) { event in
-            delivered.withLock { $0.append(event) }
-            // The handler makes another event, which has to wait for its turn.
-            if event.kind == .refusedSignedOut { again.withLock { $0.take() }?.deliver([.init(.refusedCancelled)]) }
+    // MARK: Delivery
+
+    /// Takes events as an app's event handler does.
+    private final class Handler: Sendable {
+        private let events = Locked<[AccessTokenEvent]>([])
+        private let onEvent = Locked<(@Sendable (AccessTokenEvent) -> Void)?>(nil)
+
+        var delivered: [AccessTokenEvent] { events.withLock { $0 } }
+
+        /// What the handler does beside.
+        func whenDelivered(_ body: @escaping @Sendable (AccessTokenEvent) -> Void) { onEvent.withLock { $0 = body } }
+
+        func take(_ event: AccessTokenEvent) {
+            events.withLock { $0.append(event) }
+            onEvent.withLock { $0 }?(event)
         }
-        again.withLock { $0 = delivery }
-        delivery.deliver([])
-        #expect(queue.count == 0, "there is nothing to deliver")
-        delivery.deliver([.init(.invalidated)])
-        delivery.deliver([.init(.refusedSignedOut)])
-        #expect(queue.count == 1, "one delivers")
-        let neighbour = Locked(0)
-        queue.enqueue { neighbour.withLock { $0 = delivered.withLock { $0.count } } }
-        queue.run()
-        #expect(neighbour.withLock { $0 } == 2)
-        #expect(delivered.withLock { $0 } == [.init(.invalidated), .init(.refusedSignedOut), .init(.refusedCancelled)])
-        delivery.deliver([.init(.invalidated)])
-        #expect(queue.count == 1, "one delivers again")
-        queue.run()
-        #expect(delivered.withLock { $0.count } == 4)
+    }
+
+    /// A delivery on a queue that runs when a test says so.
+    private struct Delivery {
+        let queue = HeldQueue()
+        let handler = Handler()
+        let events: EventDelivery
+
+        init() {
+            events = EventDelivery(on: { [queue] in queue.enqueue($0) }, to: handler.take)
+        }
+
+        /// More events than may wait, of which three are lost.
+        func overflow() {
+            for load in 1...(EventDelivery.capacity + 3) { events.deliver([.init(.loadStarted, load: load)]) }
+            queue.run()
+        }
+    }
+
+    @Test("that comes while a thousand wait is lost")
+    func isLost() {
+        let delivery = Delivery()
+        delivery.overflow()
+        let loads = delivery.handler.delivered.filter { $0.kind == .loadStarted }
+        #expect(loads == (1...EventDelivery.capacity).map { .init(.loadStarted, load: $0) })
+    }
+
+    @Test("that is lost is counted, and the next delivery says how many were")
+    func isCounted() {
+        let delivery = Delivery()
+        delivery.overflow()
+        #expect(delivery.handler.delivered.last == .init(.eventsLost, count: 3))
+    }
+
+    @Test("that comes after some were lost is delivered")
+    func isDeliveredAfterALoss() {
+        let delivery = Delivery()
+        delivery.overflow()
+        delivery.events.deliver([.init(.signedOut, waiters: 0)])
+        delivery.queue.run()
+        #expect(delivery.handler.delivered.last == .init(.signedOut, waiters: 0))
+    }
+
+    @Test("that does not come makes no block of the queue")
+    func isNone() {
+        let delivery = Delivery()
+        delivery.events.deliver([])
+        #expect(delivery.queue.count == 0)
+    }
+
+    @Test("is delivered with those that wait, by one block of the queue")
+    func isDeliveredByOne() {
+        let delivery = Delivery()
+        delivery.events.deliver([.init(.invalidated)])
+        delivery.events.deliver([.init(.refusedSignedOut)])
+        #expect(delivery.queue.count == 1)
+    }
+
+    @Test("is delivered by a block of its own when those before it were delivered")
+    func isDeliveredAgain() {
+        let delivery = Delivery()
+        delivery.events.deliver([.init(.invalidated)])
+        delivery.queue.run()
+        delivery.events.deliver([.init(.refusedSignedOut)])
+        #expect(delivery.queue.count == 1)
+        delivery.queue.run()
+        #expect(delivery.handler.delivered == [.init(.invalidated), .init(.refusedSignedOut)])
+    }
+
+    @Test("that a handler makes waits until others had their turn")
+    func waitsForItsTurn() {
+        let delivery = Delivery()
+        delivery.handler.whenDelivered { [events = delivery.events] event in
+            if event.kind == .refusedSignedOut { events.deliver([.init(.refusedCancelled)]) }
+        }
+        delivery.events.deliver([.init(.refusedSignedOut)])
+        // A neighbour on the same thread, which came before the handler made its event.
+        let deliveredBeforeNeighbour = Locked(0)
+        delivery.queue.enqueue { [handler = delivery.handler] in
+            deliveredBeforeNeighbour.withLock { $0 = handler.delivered.count }
+        }
+        delivery.queue.run()
+        #expect(deliveredBeforeNeighbour.withLock { $0 } == 1)
+        #expect(delivery.handler.delivered == [.init(.refusedSignedOut), .init(.refusedCancelled)])
+        delivery.handler.whenDelivered { _ in }
     }
 }

@@ -7,14 +7,19 @@ import Testing
 struct AccessTokenPolicyTests {
     static let century = 3_155_760_000.0
 
-    @Test("that makes sense is used as it is, the default one among them")
-    func sensible() {
-        let sensible = AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: 60, minimumLoadInterval: 10)
-        #expect(AccessTokenPolicy() == sensible)
-        for policy in [sensible, AccessTokenPolicy(leeway: 0, refreshAhead: 5, loadDeadline: nil)] {
-            #expect(policy.corrected == policy)
-            #expect(policy.corrections.isEmpty)
-        }
+    @Test("has these times by default")
+    func byDefault() {
+        let policy = AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: 60, minimumLoadInterval: 10)
+        #expect(AccessTokenPolicy() == policy)
+    }
+
+    @Test(
+        "that makes sense is used as it is",
+        arguments: [AccessTokenPolicy(), AccessTokenPolicy(leeway: 0, refreshAhead: 5, loadDeadline: nil)]
+    )
+    func sensible(policy: AccessTokenPolicy) {
+        #expect(policy.corrected == policy)
+        #expect(policy.corrections.isEmpty)
     }
 
     @Test(

@@ -20,7 +20,8 @@ struct ActorTests {
         #expect(others == 1)
     }
 
-    @Test func `a caller looks for a token without leaving its actor, and leaves it to wait`() async throws {
+    /// On which executor a caller on an actor reads the service's clock: once for the snapshot, once to begin a load.
+    private func executorsOfClockReads() async throws -> [ExecutorKind] {
         actor Screen {
             let executor: DispatchQueueExecutor
             nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -30,20 +31,30 @@ struct ActorTests {
         let queue = DispatchQueue(label: "screen")
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
-        let wasOnQueue = Locked<[Bool]>([])
+        let reads = Locked<[ExecutorKind]>([])
         let watched = WatchedClock(base: clock) {
-            wasOnQueue.withLock { $0.append(DispatchQueue.getSpecific(key: key) ?? false) }
+            reads.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true ? .callers : .another) }
         }
         let service = AsyncAccessTokenService(loader: loader, clock: watched)
+        // The first reading is of the initializer.
+        reads.withLock { $0 = [] }
         let screen = Screen(queue: queue)
         let waiter = Task { try await screen.show(service) }
         let load = await loader.started(1)
-        #expect(
-            wasOnQueue.withLock { $0 } == [false, true, false],
-            "once at its creation, for the snapshot, for the load"
-        )
+        let beforeTheAnswer = reads.withLock { $0 }
         load?.answer(.success(validToken))
         #expect(try await waiter.valueInTime == validToken)
+        return beforeTheAnswer
+    }
+
+    private enum ExecutorKind { case callers, another }
+
+    @Test func `a caller looks for a token without leaving its actor`() async throws {
+        #expect(try await executorsOfClockReads().first == .callers)
+    }
+
+    @Test func `a caller leaves its actor to wait`() async throws {
+        #expect(try await executorsOfClockReads().last == .another)
     }
 
     @Test(arguments: [TaskPriority.background, .high])

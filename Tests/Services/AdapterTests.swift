@@ -19,14 +19,8 @@ struct AdapterTests {
         case before, duringTheCall, whileItWaits
     }
 
-    @Test(arguments: Moment.allCases, [false, true])
-    func `a cancelled caller is answered at once, whatever the service does, and its retrieval cancelled (X1, X3)`(
-        _ moment: Moment,
-        answersCancellation: Bool
-    ) async {
-        let service = CallbackService(answersCancellation: answersCancellation) {
-            if moment == .duringTheCall { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
-        }
+    /// A caller that is cancelled at this moment.
+    private func cancelledCaller(_ moment: Moment, of service: CallbackService) async -> Task<AccessToken, any Error> {
         let caller = Task {
             if moment == .before { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
             return try await AsyncServiceAdapter(of: service).token()
@@ -35,27 +29,62 @@ struct AdapterTests {
             await service.isCalled.wait()
             caller.cancel()
         }
+        return caller
+    }
+
+    private func callbackService(cancelling moment: Moment, answersCancellation: Bool = false) -> CallbackService {
+        CallbackService(answersCancellation: answersCancellation) {
+            if moment == .duringTheCall { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+        }
+    }
+
+    @Test(arguments: Moment.allCases, [false, true])
+    func `a cancelled caller is answered at once, whatever the service does (X1)`(
+        _ moment: Moment,
+        answersCancellation: Bool
+    ) async {
+        let service = callbackService(cancelling: moment, answersCancellation: answersCancellation)
+        let caller = await cancelledCaller(moment, of: service)
         await #expect(throws: CancellationError.self) { try await caller.valueInTime }
-        #expect(service.isCalled.hasHappened == (moment != .before))
-        #expect(service.isCancelled.hasHappened == (moment != .before))
         for handler in service.takeHandlers() { handler(.success(validToken)) }
     }
 
+    @Test func `a caller that is cancelled already does not reach the service (X3)`() async {
+        let service = callbackService(cancelling: .before)
+        _ = await cancelledCaller(.before, of: service).result
+        #expect(!service.isCalled.hasHappened)
+    }
+
+    @Test(arguments: [Moment.duringTheCall, .whileItWaits])
+    func `the retrieval of a cancelled caller is cancelled`(_ moment: Moment) async {
+        let service = callbackService(cancelling: moment)
+        _ = try? await cancelledCaller(moment, of: service).valueInTime
+        await service.isCancelled.wait()
+        service.takeHandlers().first?(.success(validToken))
+    }
+
     @Test(arguments: [false, true])
-    func `so is a caller with a handler`(answersCancellation: Bool) async {
+    func `a cancelled caller with a handler is answered at once, whatever the service does (X1)`(
+        answersCancellation: Bool
+    ) async {
         let service = CallbackService(answersCancellation: answersCancellation)
         let answers = Answers()
         let view = CallbackServiceAdapter(of: AsyncServiceAdapter(of: service))
         view.callFromLegacyCode(then: answers.take).cancel()
-        await answers.count(1)
-        #expect(throws: CancellationError.self) { try answers.results[0].get() }
-        #expect(service.isCancelled.hasHappened)
+        await #expect(throws: CancellationError.self) { try await answers.first().get() }
     }
 
-    @Test(arguments: [true, false])
-    func `a handler that is dropped fails its caller, and one that is called twice does no harm`(
-        isDropped: Bool
-    ) async {
+    @Test func `the retrieval of a cancelled caller with a handler is cancelled`() async {
+        let service = CallbackService()
+        let view = CallbackServiceAdapter(of: AsyncServiceAdapter(of: service))
+        view.callFromLegacyCode { _ in }.cancel()
+        await service.isCancelled.wait()
+    }
+
+    /// Calls a service as a task and with a handler; what the service then does with its two handlers is up to `body`.
+    private func answersOfBothWorlds(
+        after body: @Sendable (AccessTokenHandler) -> Void
+    ) async -> [Result<AccessToken, any Error>] {
         let service = CallbackService()
         let async = AsyncServiceAdapter(of: service)
         let view = CallbackServiceAdapter(of: async)
@@ -67,19 +96,28 @@ struct AdapterTests {
             handlers += service.takeHandlers()
             return handlers.count == 2
         }
-        for handler in handlers where !isDropped {
-            handler(.success(validToken))
-            handler(.failure(AccessTokenError.signedOut))
-        }
+        for handler in handlers { body(handler) }
         handlers = []
         await caller.value
         // Delivered in order: a second answer would come before this.
         let signedOut = Event()
         view.signOutFromLegacyCode { signedOut.happen() }
         await signedOut.wait()
-        #expect(answers.results.count == 2)
-        #expect(answers.results.count { hasFailed($0, with: .loadAbandoned) } == (isDropped ? 2 : 0))
-        #expect(answers.tokens.count == (isDropped ? 0 : 2))
+        return answers.results
+    }
+
+    @Test func `a handler that is dropped fails its caller`() async {
+        let results = await answersOfBothWorlds { _ in }
+        #expect(results.count == 2)
+        #expect(results.allSatisfy { hasFailed($0, with: .loadAbandoned) })
+    }
+
+    @Test func `a handler that is called twice answers its caller once, with the first answer`() async {
+        let results = await answersOfBothWorlds { handler in
+            handler(.success(validToken))
+            handler(.failure(AccessTokenError.signedOut))
+        }
+        #expect(results.map(\.token) == [validToken, validToken])
     }
 
     @Test(arguments: [false, true])
@@ -198,32 +236,49 @@ struct AdapterTests {
         mayEnd.happen()
     }
 
-    @Test func `sign-out ends also where the handler is dropped`() async {
-        let service = CallbackService()
-        await AsyncServiceAdapter(of: service).signOut()
-        await AsyncLoaderAdapter(of: DroppingLoader()).signOut()
-        let providers: [any AccessTokenProviding] = [
-            CallbackServiceAdapter(of: AsyncServiceAdapter(of: service)), AccessTokenService(loader: DroppingLoader()),
-        ]
-        for provider in providers {
-            let isDone = Event()
-            provider.signOutFromLegacyCode { isDone.happen() }
-            await isDone.wait()
-        }
+    /// What has a callback service or loader behind it that drops the end of a sign-out.
+    enum DroppedEnd: CaseIterable {
+        case asyncAdapterOfService, bothAdaptersOfService, asyncAdapterOfLoader, queueServiceWithLoader
     }
 
-    @Test(arguments: ["the queue service itself", "the actor", "a service of others"])
-    func `it is said on the handlers' queue that sign-out is done (D4)`(kind: String) async {
+    @Test(arguments: DroppedEnd.allCases)
+    func `sign-out ends also where the handler is dropped`(_ kind: DroppedEnd) async {
+        let isDone = Event()
+        let service = CallbackService()
+        switch kind {
+        case .asyncAdapterOfService:
+            Task {
+                await AsyncServiceAdapter(of: service).signOut()
+                isDone.happen()
+            }
+        case .bothAdaptersOfService:
+            CallbackServiceAdapter(of: AsyncServiceAdapter(of: service)).signOutFromLegacyCode { isDone.happen() }
+        case .asyncAdapterOfLoader:
+            Task {
+                await AsyncLoaderAdapter(of: DroppingLoader()).signOut()
+                isDone.happen()
+            }
+        case .queueServiceWithLoader:
+            AccessTokenService(loader: DroppingLoader()).signOutFromLegacyCode { isDone.happen() }
+        }
+        await isDone.wait()
+    }
+
+    enum CallbackKind: CaseIterable {
+        case queueService, actor, serviceOfOthers
+    }
+
+    @Test(arguments: CallbackKind.allCases)
+    func `it is said on the handlers' queue that sign-out is done (D4)`(_ kind: CallbackKind) async {
         let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "handlers")
         queue.setSpecific(key: key, value: true)
         let actor = AsyncAccessTokenService(loader: loader, clock: clock)
         let service: any AccessTokenProviding =
             switch kind {
-            case "the actor": CallbackServiceAdapter(of: actor, handlerQueue: queue)
-            case "a service of others":
-                CallbackServiceAdapter(of: AsyncServiceOfOthers(base: actor), handlerQueue: queue)
-            default: AccessTokenService(loader: loader, clock: clock, handlerQueue: queue)
+            case .queueService: AccessTokenService(loader: loader, clock: clock, handlerQueue: queue)
+            case .actor: CallbackServiceAdapter(of: actor, handlerQueue: queue)
+            case .serviceOfOthers: CallbackServiceAdapter(of: AsyncServiceOfOthers(base: actor), handlerQueue: queue)
             }
         let wasOnQueue = Locked<Bool?>(nil)
         let isDone = Event()
@@ -235,32 +290,77 @@ struct AdapterTests {
         #expect(wasOnQueue.withLock { $0 } == true)
     }
 
-    @Test(arguments: [false, true])
-    func `an async call sees what was called through the adapter before`(isStacked: Bool) async throws {
-        let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        let adapter = CallbackServiceAdapter(of: service)
-        let view = isStacked ? CallbackServiceAdapter(of: AsyncServiceAdapter(of: adapter)) : adapter
-        for _ in 0..<100 {
-            view.callInOrder { await service.signIn(validToken) }
-            #expect(try await view.token() == validToken)
-            view.signOut {}
-            await #expect(throws: AccessTokenError.signedOut) { try await view.token() }
-            view.callInOrder { await service.signIn(validToken) }
-            await AsyncServiceAdapter(of: view).invalidate(validToken)
-            #expect(service.currentToken == nil)
-            view.callInOrder { await service.signIn(validToken) }
-            // From inside a call, no other call waits for the end of that one.
-            let isDone = Event()
-            view.callInOrder {
-                await AsyncServiceAdapter(of: view).signOut()
-                isDone.happen()
-            }
-            await isDone.wait()
-            await #expect(throws: AccessTokenError.signedOut) { try await view.token() }
+    // MARK: Async calls after calls through the adapter
+
+    /// An adapter of the actor, or an adapter of that adapter, which shares its order of calls.
+    enum View: CaseIterable {
+        case adapter, adapterOfAdapter
+
+        func make(of service: AsyncAccessTokenService) -> CallbackServiceAdapter {
+            let adapter = CallbackServiceAdapter(of: service)
+            return self == .adapter ? adapter : CallbackServiceAdapter(of: AsyncServiceAdapter(of: adapter))
         }
     }
 
-    @Test func `a service of both worlds is async by one adapter, or calls back by the other one`() async throws {
+    // Each of them is repeated: once, a call that does not wait for the earlier ones may come in time by luck.
+
+    @Test(arguments: View.allCases)
+    func `a caller sees a sign-in that was made through the adapter before`(_ kind: View) async throws {
+        for _ in 0..<100 {
+            let service = AsyncAccessTokenService(loader: loader, clock: clock)
+            await service.signOut()
+            let view = kind.make(of: service)
+            view.callInOrder { await service.signIn(validToken) }
+            // A caller that came before the sign-in would be told that nobody is signed in.
+            try #require(try await view.token() == validToken)
+        }
+    }
+
+    @Test(arguments: View.allCases)
+    func `a caller sees a sign-out that was made through the adapter before`(_ kind: View) async throws {
+        for _ in 0..<100 {
+            let view = kind.make(of: AsyncAccessTokenService(token: validToken, loader: loader, clock: clock))
+            view.signOut {}
+            try await #require(throws: AccessTokenError.signedOut) { try await view.token() }
+        }
+    }
+
+    @Test(arguments: View.allCases)
+    func `an async invalidation comes after a sign-in through the adapter`(_ kind: View) async throws {
+        for _ in 0..<100 {
+            let service = AsyncAccessTokenService(loader: loader, clock: clock)
+            let view = kind.make(of: service)
+            view.callInOrder { await service.signIn(validToken) }
+            await AsyncServiceAdapter(of: view).invalidate(validToken)
+            try #require(service.currentToken == nil)
+        }
+    }
+
+    @Test(arguments: View.allCases)
+    func `an async sign-out comes after a sign-in through the adapter`(_ kind: View) async throws {
+        for _ in 0..<100 {
+            let service = AsyncAccessTokenService(loader: loader, clock: clock)
+            let view = kind.make(of: service)
+            view.callInOrder { await service.signIn(validToken) }
+            await AsyncServiceAdapter(of: view).signOut()
+            try await #require(throws: AccessTokenError.signedOut) { try await service.token() }
+        }
+    }
+
+    @Test(arguments: View.allCases)
+    func `an async call from inside an ordered call does not wait for the end of that one`(_ kind: View) async {
+        let view = kind.make(of: AsyncAccessTokenService(token: validToken, loader: loader, clock: clock))
+        let isDone = Event()
+        view.callInOrder {
+            await AsyncServiceAdapter(of: view).signOut()
+            isDone.happen()
+        }
+        await isDone.wait()
+    }
+
+    // MARK: Services of both worlds
+
+    @Test func `a service of both worlds that calls back is async by an adapter`() async throws {
         final class Legacy: AccessTokenProviding, AsyncAccessTokenProviding {
             @available(*, renamed: "token()")
             func retrieveToken(then handler: @escaping AccessTokenHandler) -> AccessTokenRetrieval {
@@ -272,6 +372,10 @@ struct AdapterTests {
             func signOut(then done: @escaping @Sendable () -> Void) { done() }
             func signOut() async {}
         }
+        #expect(try await Legacy().token() == validToken)
+    }
+
+    @Test func `a service of both worlds that is async calls back by an adapter`() async {
         final class Modern: AccessTokenProviding, AsyncAccessTokenProviding {
             func token() async throws -> AccessToken { validToken }
             func invalidate(_ rejected: AccessToken) {}
@@ -283,7 +387,6 @@ struct AdapterTests {
             @available(*, renamed: "signOut()")
             func signOut(then done: @escaping @Sendable () -> Void) { done() }
         }
-        #expect(try await Legacy().token() == validToken)
         let answers = Answers()
         Modern().callFromLegacyCode(then: answers.take)
         await answers.count(1)
@@ -321,7 +424,7 @@ struct AdapterTests {
         #expect(try await leftBehind.withLock { $0 }?.valueInTime == validToken)
     }
 
-    @Test func `a callback loader is called on the queue of its view only, one call at a time`() async {
+    @Test func `a callback loader is called on the queue of its view only`() async {
         let queue = HeldQueue()
         let view = AsyncLoaderAdapter(of: loader, loaderOn: queue, onEvent: nil)
         let load = Task { try await view.load(replacing: nil) }

@@ -85,15 +85,19 @@ struct LaunchTests {
         #expect(loader.loads.count == 1)
     }
 
+    enum Login: CaseIterable {
+        case withExpiredToken, withoutToken
+    }
+
     /// Two loads at once would send the same refresh token, and the server would end the session.
-    @Test(arguments: Engine.allCases, ["with an expired token", "without a token"])
-    func `and signs in during its first load does not load beside it (O9)`(_ engine: Engine, _ kind: String)
+    @Test(arguments: Engine.allCases, Login.allCases)
+    func `and signs in during its first load does not load beside it (O9)`(_ engine: Engine, _ login: Login)
         async throws
     {
         let service = service(engine)
         let first = Task { try await service.tokens.token() }
         let load = await loader.started(1)
-        let expired = kind == "without a token" ? nil : token("expired", lasting: -1)
+        let expired = login == .withoutToken ? nil : token("expired", lasting: -1)
         await service.tokens.beginSession(with: expired)
         let second = Task { try await service.tokens.token() }
         await service.settle()

@@ -61,18 +61,29 @@ struct NeighbourTests {
         }
     }
 
+    private let senseless = AccessTokenPolicy(leeway: .nan, refreshAhead: -5, loadDeadline: .infinity)
+
     @Test(arguments: Engine.allCases)
-    func `senseless times are corrected and reported`(_ engine: Engine) async throws {
-        let events = Locked<[AccessTokenEvent]>([])
-        let policy = AccessTokenPolicy(leeway: .nan, refreshAhead: -5, loadDeadline: .infinity)
-        let service = engine.make(loader, policy: policy, clock: clock) { event in events.withLock { $0.append(event) }
-        }
+    func `senseless times are corrected: an infinite deadline is none`(_ engine: Engine) async throws {
+        let service = engine.make(loader, policy: senseless, clock: clock)
         let caller = Task { try await service.token() }
         let load = await loader.started(1)
-        #expect(clock.pendingTimers == 0, "no deadline")
+        #expect(clock.pendingTimers == 0)
         load?.answer(.success(validToken))
         #expect(try await caller.valueInTime == validToken)
-        await yieldUntil { events.withLock { $0.count } >= 4 }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `each senseless time is reported`(_ engine: Engine) async {
+        let events = Locked<[AccessTokenEvent]>([])
+        let areReported = Event()
+        let service = engine.make(loader, policy: senseless, clock: clock) { event in
+            events.withLock { $0.append(event) }
+            if event.kind == .invalidated || event.kind == .ignoredInvalidation { areReported.happen() }
+        }
+        // Events come in their order: this one after those of the policy.
+        await service.invalidate(validToken)
+        await areReported.wait()
         #expect(events.withLock { $0.count { $0.kind == .policyCorrected } } == 3)
     }
 
@@ -133,60 +144,123 @@ struct NeighbourTests {
         #expect(loader.loads.isEmpty)
     }
 
-    @Test func `an executor that is blocked holds up neither a deadline nor a cancellation`() async throws {
-        let (queue, hasJoined) = (HeldQueue(), Event())
-        let service = AsyncAccessTokenService(loader: loader, clock: clock, executor: HeldExecutor(queue: queue)) {
-            if $0.kind == .joined { hasJoined.happen() }
-        }
-        let (waiter, cancelled) = (Task { try await service.token() }, Task { try await service.token() })
+    /// A service whose executor is blocked before it can call the loader, and a caller that waits for the load.
+    private func callerOfBlockedExecutor() async -> (Task<AccessToken, any Error>, HeldQueue) {
+        let queue = HeldQueue()
+        let service = AsyncAccessTokenService(loader: loader, clock: clock, executor: HeldExecutor(queue: queue))
+        let caller = Task { try await service.token() }
         await yieldUntil { queue.count == 1 }
-        await hasJoined.wait()
-        cancelled.cancel()
-        await #expect(throws: CancellationError.self) { try await cancelled.valueInTime }
-        clock.advance(by: 60)
-        await #expect(throws: AccessTokenError.loadTimedOut) { try await waiter.valueInTime }
-        queue.run()
-        #expect(loader.loads.isEmpty)
+        return (caller, queue)
     }
 
-    /// A loader that waits before it can send its request would send what the next load has sent already.
-    @Test(arguments: Engine.allCases, ["past its deadline", "of a session that is over"])
-    func `a loader can ask whether its load is still wanted`(_ engine: Engine, _ end: String) async throws {
-        let begun = Locked(0)
-        let (mayAsk, hasAsked) = ([Event(), Event()], [Event(), Event()])
-        let wanted = Locked<[Int: Bool]>([:])
-        let loader = Loader {
-            let number = begun.withLock { number in
-                defer { number += 1 }
-                return number
+    @Test func `an executor that is blocked holds up no deadline`() async {
+        let (caller, queue) = await callerOfBlockedExecutor()
+        clock.advance(by: 60)
+        await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
+        queue.run()
+    }
+
+    @Test func `an executor that is blocked holds up no cancellation`() async {
+        let (caller, queue) = await callerOfBlockedExecutor()
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.valueInTime }
+        queue.run()
+    }
+
+    /// A loader whose loads ask whether they are still wanted, when a test says so.
+    private final class AskingLoader: Sendable {
+        private let begun = Locked(0)
+        private let hasBegun = [Event(), Event()]
+        private let mayAsk = [Event(), Event()]
+        private let hasAsked = [Event(), Event()]
+        private let wanted = Locked<[Int: Bool]>([:])
+
+        var loader: Loader {
+            Loader { [self] in
+                let load = begun.withLock { begun in
+                    begun += 1
+                    return begun
+                }
+                hasBegun[load - 1].happen()
+                await mayAsk[load - 1].wait()
+                wanted.withLock { $0[load] = AccessTokenLoad.isWanted }
+                hasAsked[load - 1].happen()
+                return validToken
             }
-            await mayAsk[number].wait()
-            wanted.withLock { $0[number] = AccessTokenLoad.isWanted }
-            hasAsked[number].happen()
-            return validToken
         }
-        let service = engine.make(loader, clock: clock)
-        let first = Task { try await service.token() }
-        await yieldUntil { begun.withLock { $0 } == 1 }
-        if end == "past its deadline" {
-            clock.advance(by: 60)
-            await #expect(throws: AccessTokenError.loadTimedOut) { try await first.valueInTime }
-            let second = Task { try await service.token() }
-            await yieldUntil { begun.withLock { $0 } == 2 }
-            mayAsk[1].happen()
-            #expect(try await second.valueInTime == validToken)
-            #expect(wanted.withLock { $0[1] } == true)
-        } else {
-            await service.beginSession(with: validToken)
+
+        func started(_ load: Int) async { await hasBegun[load - 1].wait() }
+
+        /// What a load is told when it asks now.
+        func isWanted(_ load: Int) async -> Bool? {
+            mayAsk[load - 1].happen()
+            await hasAsked[load - 1].wait()
+            return wanted.withLock { $0[load] }
         }
-        mayAsk[0].happen()
-        await hasAsked[0].wait()
-        #expect(wanted.withLock { $0[0] } == false)
-        #expect(AccessTokenLoad.isWanted, "outside of a load")
     }
 
     @Test(arguments: Engine.allCases)
-    func `an answered load leaves no timer, and a kept retrieval no service`(_ engine: Engine) async {
+    func `a load is wanted while callers wait for it`(_ engine: Engine) async throws {
+        let asking = AskingLoader()
+        let service = engine.make(asking.loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await asking.started(1)
+        #expect(await asking.isWanted(1) == true)
+        #expect(try await caller.valueInTime == validToken)
+    }
+
+    /// A loader that waits before it can send its request would send what the next load has sent already.
+    @Test(arguments: Engine.allCases)
+    func `a load that is past its deadline is not wanted`(_ engine: Engine) async {
+        let asking = AskingLoader()
+        let service = engine.make(asking.loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await asking.started(1)
+        clock.advance(by: 60)
+        await #expect(throws: AccessTokenError.loadTimedOut) { try await caller.valueInTime }
+        #expect(await asking.isWanted(1) == false)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `the load that follows one that is past its deadline is wanted`(_ engine: Engine) async {
+        let asking = AskingLoader()
+        let service = engine.make(asking.loader, clock: clock)
+        let first = Task { try await service.token() }
+        await asking.started(1)
+        clock.advance(by: 60)
+        await #expect(throws: AccessTokenError.loadTimedOut) { try await first.valueInTime }
+        let second = Task { try await service.token() }
+        await asking.started(2)
+        #expect(await asking.isWanted(2) == true)
+        _ = await (asking.isWanted(1), second.result)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a load of a session that is over is not wanted`(_ engine: Engine) async throws {
+        let asking = AskingLoader()
+        let service = engine.make(asking.loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await asking.started(1)
+        await service.beginSession(with: validToken)
+        #expect(try await caller.valueInTime == validToken)
+        #expect(await asking.isWanted(1) == false)
+    }
+
+    @Test func `code outside of a load is wanted`() {
+        #expect(AccessTokenLoad.isWanted)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `an answered load leaves no timer`(_ engine: Engine) async throws {
+        let service = engine.make(loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await loader.started(1)?.answer(.success(validToken))
+        #expect(try await caller.valueInTime == validToken)
+        await yieldUntil { clock.pendingTimers == 0 }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a kept retrieval keeps no service`(_ engine: Engine) async {
         let queue = WeakReference<AccessTokenService>(nil)
         let actor = WeakReference<AsyncAccessTokenService>(nil)
         var retrieval: AccessTokenRetrieval?
@@ -199,61 +273,105 @@ struct NeighbourTests {
             await answers.count(1)
         }
         await yieldUntil { queue.object == nil && actor.object == nil }
-        #expect(clock.pendingTimers == 0)
         retrieval?.cancel()
     }
 
     // MARK: Queues and threads that are blocked
 
-    @Test(arguments: Engine.allCases, [true, false])
-    func `an async caller does not wait for the handlers' queue`(_ engine: Engine, isCancelled: Bool) async throws {
-        let queue = DispatchQueue(label: "suspended")
-        queue.suspend()
-        defer { queue.resume() }
-        let view: any AccessTokenProviding =
-            switch engine {
-            case .queue: AccessTokenService(loader: loader, clock: clock, handlerQueue: queue)
-            case .actor:
-                CallbackServiceAdapter(of: AsyncAccessTokenService(loader: loader, clock: clock), handlerQueue: queue)
-            }
+    /// A service as callback code sees it, whose handlers' queue is blocked for good.
+    private func service(_ engine: Engine, token: AccessToken? = nil) -> any AccessTokenProviding {
+        let queue = HeldQueue()
+        switch engine {
+        case .queue:
+            return AccessTokenService(
+                token: token,
+                loader: loader,
+                policy: AccessTokenPolicy(),
+                clock: clock,
+                loaderOn: DispatchQueue(label: "loader"),
+                handlersOn: queue,
+                events: nil
+            )
+        case .actor:
+            let service = AsyncAccessTokenService(token: token, loader: loader, clock: clock)
+            return CallbackServiceAdapter(of: service, handlersOn: queue)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `an async caller that waits for a load does not wait for the handlers' queue`(_ engine: Engine) async throws {
+        let service = service(engine)
+        let caller = Task { try await service.token() }
+        await loader.started(1)?.answer(.success(validToken))
+        #expect(try await caller.valueInTime == validToken)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `an async caller for whom there is a token does not wait for the handlers' queue`(_ engine: Engine)
+        async throws
+    {
+        let service = service(engine, token: validToken)
+        let caller = Task { try await service.token() }
+        #expect(try await caller.valueInTime == validToken)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a cancelled async caller does not wait for the handlers' queue`(_ engine: Engine) async {
+        let service = service(engine)
         let caller = Task {
-            if isCancelled { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
-            return try await view.token()
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await service.token()
         }
-        if isCancelled {
-            await #expect(throws: CancellationError.self) { try await caller.valueInTime }
-        } else {
-            await loader.started(1)?.answer(.success(validToken))
-            #expect(try await caller.valueInTime == validToken)
-            #expect(try await view.token() == validToken)
-        }
-        await AsyncServiceAdapter(of: view).invalidate(validToken)
-        await AsyncServiceAdapter(of: view).signOut()
+        await #expect(throws: CancellationError.self) { try await caller.valueInTime }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `an async invalidation does not wait for the handlers' queue`(_ engine: Engine) async throws {
+        let service = service(engine, token: validToken)
+        try await Task<Void, any Error> { await AsyncServiceAdapter(of: service).invalidate(validToken) }.valueInTime
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `an async sign-out does not wait for the handlers' queue`(_ engine: Engine) async throws {
+        let service = service(engine, token: validToken)
+        try await Task<Void, any Error> { await AsyncServiceAdapter(of: service).signOut() }.valueInTime
     }
 
     /// The threads that are blocked are shared with other tests, so that it is a process of its own that has them.
-    @Test func `three hundred loaders that block hold up no deadline, and no service with a loader queue of its own`()
-        async throws
-    {
+    @Test func `three hundred loaders that block hold up no deadline`() async throws {
         await #expect(processExitsWith: .success) {
-            let (loader, clock, answers) = (ControlledLoader(), ManualClock(), Answers())
-            let blocking = BlockingLoader()
-            let services = (1...300).map { _ in AccessTokenService(loader: blocking, clock: clock) }
-            for service in services { service.callFromLegacyCode(then: answers.take) }
-            await yieldUntil { blocking.begun.withLock { $0 } >= 2 }
+            let (clock, answers) = (ManualClock(), Answers())
+            let services = await Self.blockedServices(clock: clock, answers)
             let isFired = Event()
             _ = SystemClock().schedule(after: 0) { isFired.happen() }
             await isFired.wait()
             clock.advance(by: 60)
-            await answers.count(300)
+            await answers.count(services.count)
+            let timedOut = answers.results.count { hasFailed($0, with: .loadTimedOut) }
+            exit(timedOut == services.count ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+    }
+
+    @Test func `three hundred loaders that block hold up no service with a loader queue of its own`() async throws {
+        await #expect(processExitsWith: .success) {
+            let loader = ControlledLoader()
+            let services = await Self.blockedServices(clock: ManualClock(), Answers())
             let own = DispatchQueue(label: "loader")
-            let healthy = AccessTokenService(loader: loader, clock: clock, loaderQueue: own)
+            let healthy = AccessTokenService(loader: loader, clock: ManualClock(), loaderQueue: own)
             let caller = Task { try await healthy.token() }
             await loader.started(1)?.answer(.success(validToken))
             let token = try await caller.valueInTime
-            let areTimedOut = answers.results.allSatisfy { hasFailed($0, with: .loadTimedOut) }
-            exit(areTimedOut && token == validToken ? EXIT_SUCCESS : EXIT_FAILURE)
+            withExtendedLifetime(services) { exit(token == validToken ? EXIT_SUCCESS : EXIT_FAILURE) }
         }
+    }
+
+    /// Services whose loaders block all threads that Dispatch has for them.
+    private static func blockedServices(clock: ManualClock, _ answers: Answers) async -> [AccessTokenService] {
+        let blocking = BlockingLoader()
+        let services = (1...300).map { _ in AccessTokenService(loader: blocking, clock: clock) }
+        for service in services { service.callFromLegacyCode(then: answers.take) }
+        await yieldUntil { blocking.begun.withLock { $0 } >= 2 }
+        return services
     }
 
     /// A queue without a target would have a thread for each service.

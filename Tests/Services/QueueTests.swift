@@ -66,75 +66,166 @@ struct QueueTests {
         }
     }
 
-    @Test(
-        arguments: [DispatchQueue(label: "serial"), DispatchQueue(label: "concurrent", attributes: .concurrent), .main]
-    )
-    func `handlers are called one at a time, in order, on a queue of any kind (D2, D4)`(queue: DispatchQueue) async {
-        let key = DispatchSpecificKey<Bool>()
-        queue.setSpecific(key: key, value: true)
-        defer { queue.setSpecific(key: key, value: nil) }
+    // MARK: The queue of the handlers
+
+    /// What an app may pass as the handler queue.
+    enum QueueKind: CaseIterable {
+        case serial, concurrent, main
+
+        func make() -> DispatchQueue {
+            switch self {
+            case .serial: DispatchQueue(label: "serial")
+            case .concurrent: DispatchQueue(label: "concurrent", attributes: .concurrent)
+            case .main: .main
+            }
+        }
+    }
+
+    /// Answers this many callers by one load; each handler calls `onAnswer` with the number of its call.
+    private func answer(_ callers: Int, on queue: DispatchQueue, _ onAnswer: @escaping @Sendable (Int) -> Void) async {
         let service = AccessTokenService(loader: loader, clock: clock, handlerQueue: queue)
-        let inside = Locked(0)
-        let order = Locked<[Int]>([])
-        for number in 0..<100 {
+        for number in 0..<callers {
             service.callFromLegacyCode { [answers] result in
-                let isAlone = inside.withLock { inside in
-                    inside += 1
-                    return inside == 1
-                }
-                #expect(isAlone && DispatchQueue.getSpecific(key: key) == true)
-                order.withLock { $0.append(number) }
-                inside.withLock { $0 -= 1 }
+                onAnswer(number)
                 answers.take(result)
             }
         }
         await loader.started(1)?.answer(.success(validToken))
-        await answers.count(100)
+        await answers.count(callers)
+    }
+
+    @Test(arguments: QueueKind.allCases)
+    func `handlers are called on the queue given (D4)`(_ kind: QueueKind) async {
+        let (queue, key) = (kind.make(), DispatchSpecificKey<Bool>())
+        queue.setSpecific(key: key, value: true)
+        defer { queue.setSpecific(key: key, value: nil) }
+        let areOnQueue = Locked(0)
+        await answer(100, on: queue) { _ in
+            if DispatchQueue.getSpecific(key: key) == true { areOnQueue.withLock { $0 += 1 } }
+        }
+        #expect(areOnQueue.withLock { $0 } == 100)
+    }
+
+    @Test(arguments: QueueKind.allCases)
+    func `handlers are called in the order of the calls (D2)`(_ kind: QueueKind) async {
+        let order = Locked<[Int]>([])
+        await answer(100, on: kind.make()) { number in order.withLock { $0.append(number) } }
         #expect(order.withLock { $0 } == Array(0..<100))
     }
 
-    @Test func `a call waits for no queue, a cancelled caller for its own only (X1)`() {
-        let (loaderQueue, handlerQueue) = (HeldQueue(), HeldQueue())
-        let service = service(loaderOn: loaderQueue, handlersOn: handlerQueue)
-        let retrieval = service.callFromLegacyCode(then: answers.take)
-        #expect(clock.pendingTimers == 1, "the deadline waits for no queue")
-        retrieval.cancel()
+    /// With a valid token each handler is a block of its own; the waiters of one load are called by one block.
+    @Test(arguments: QueueKind.allCases)
+    func `handlers are called one at a time (D4)`(_ kind: QueueKind) async {
+        let inside = Locked(0)
+        let most = Locked(0)
+        let service = AccessTokenService(token: validToken, loader: loader, clock: clock, handlerQueue: kind.make())
+        for _ in 0..<100 {
+            service.callFromLegacyCode { [answers] result in
+                let now = inside.withLock { inside in
+                    inside += 1
+                    return inside
+                }
+                most.withLock { $0 = max($0, now) }
+                // Gives another thread the time to come in.
+                sched_yield()
+                inside.withLock { $0 -= 1 }
+                answers.take(result)
+            }
+        }
+        await answers.count(100)
+        #expect(most.withLock { $0 } == 1)
+    }
+
+    // MARK: What waits for which queue
+
+    @Test func `the deadline of a load waits for no queue`() {
+        let service = service(loaderOn: HeldQueue(), handlersOn: HeldQueue())
+        service.callFromLegacyCode(then: answers.take)
+        #expect(clock.pendingTimers == 1)
+    }
+
+    @Test func `a cancelled caller waits for the handler queue only (X1)`() {
+        let handlerQueue = HeldQueue()
+        let service = service(loaderOn: HeldQueue(), handlersOn: handlerQueue)
+        service.callFromLegacyCode(then: answers.take).cancel()
         #expect(answers.results.isEmpty)
         handlerQueue.run()
         #expect(answers.results.count == 1)
+    }
+
+    @Test func `a load that waits for its queue is begun, though its caller has left (X2)`() {
+        let loaderQueue = HeldQueue()
+        let service = service(loaderOn: loaderQueue)
+        service.callFromLegacyCode(then: answers.take).cancel()
         #expect(loader.loads.isEmpty)
         loaderQueue.run()
         #expect(loader.loads.count == 1)
     }
 
-    @Test func `a load whose session ended before it was begun is not begun, and the loader forgets at once`() {
-        let loaderQueue = HeldQueue()
+    /// A session that has ended while its load waits for the loader's queue.
+    private func endSessionBeforeItsLoad(on loaderQueue: HeldQueue) {
         let service = service(loaderOn: loaderQueue)
         service.callFromLegacyCode(then: answers.take)
         service.signOut {}
-        #expect(loader.signOuts == 0)
         loaderQueue.run()
-        #expect(loader.loads.isEmpty)
-        #expect(loader.signOuts == 1)
-        #expect(clock.pendingTimers == 0, "a deadline of nothing")
     }
 
-    @Test func `what a decision leads to is in its queue before anybody can decide again`() async {
+    @Test func `a load whose session ended before it was begun is not begun`() {
+        endSessionBeforeItsLoad(on: HeldQueue())
+        #expect(loader.loads.isEmpty)
+    }
+
+    @Test func `a load whose session ended before it was begun leaves no deadline`() {
+        endSessionBeforeItsLoad(on: HeldQueue())
+        #expect(clock.pendingTimers == 0)
+    }
+
+    @Test func `a sign-out does not wait for a load that was not begun`() {
+        endSessionBeforeItsLoad(on: HeldQueue())
+        #expect(loader.signOuts == 1)
+    }
+
+    @Test func `a loader is told to forget a session on its queue only`() {
+        let loaderQueue = HeldQueue()
+        service(loaderOn: loaderQueue).signOut {}
+        #expect(loader.signOuts == 0)
+        loaderQueue.run()
+        #expect(loader.signOuts == 1)
+    }
+
+    // MARK: What comes before what
+
+    @Test func `answers are in the queue of the handlers before anybody can decide again`() async {
         let queue = ProbingQueue()
         let service = service(handlersOn: queue)
         queue.probe { service.invalidate(AccessToken(value: "another")) }
         service.callFromLegacyCode(then: answers.take)
-        service.callFromLegacyCode(then: answers.take).cancel()
         await loader.started(1)?.answer(.success(validToken))
-        await answers.count(2)
+        await answers.count(1)
         #expect(queue.count == 0, "a thread got in between")
+        queue.probe(nil)
+    }
 
-        let signingOut = self.service(loaderOn: queue)
-        queue.probe { signingOut.invalidate(AccessToken(value: "another")) }
+    @Test func `the answer of a cancelled caller is in the queue of the handlers before anybody can decide again`()
+        async
+    {
+        let queue = ProbingQueue()
+        let service = service(handlersOn: queue)
+        queue.probe { service.invalidate(AccessToken(value: "another")) }
+        service.callFromLegacyCode(then: answers.take).cancel()
+        await answers.count(1)
+        #expect(queue.count == 0, "a thread got in between")
+        queue.probe(nil)
+    }
+
+    @Test func `a forgetting is in the queue of the loader before anybody can decide again`() async {
+        let queue = ProbingQueue()
+        let service = service(loaderOn: queue)
+        queue.probe { service.invalidate(AccessToken(value: "another")) }
         let signedOut = Event()
-        signingOut.signOutFromLegacyCode { signedOut.happen() }
+        service.signOutFromLegacyCode { signedOut.happen() }
         await signedOut.wait()
-        #expect(queue.count == 0, "a thread got in before the loader was to forget")
+        #expect(queue.count == 0, "a thread got in between")
         queue.probe(nil)
     }
 
@@ -153,41 +244,60 @@ struct QueueTests {
         queue.probe(nil)
     }
 
-    @Test(arguments: Engine.allCases, ["answered", "cancelled", "signed out"])
-    func `what a handler captures is released on the handlers' queue, and may call the service`(
-        _ engine: Engine,
-        _ end: String
+    // MARK: Code of others that calls the service
+
+    enum End: CaseIterable {
+        case answered, cancelled, signedOut
+    }
+
+    /// Makes a call whose handler captures a screen, and returns when the screen was released.
+    ///
+    /// - Parameter onRelease: what the screen does on its way out.
+    private func releaseScreen(
+        _ end: End,
+        of service: any AccessTokenProviding,
+        handlersOn queue: DispatchQueue,
+        _ onRelease: @escaping @Sendable () -> Void
     ) async {
-        let queue = DispatchQueue(label: "handlers")
-        let key = DispatchSpecificKey<Bool>()
-        queue.setSpecific(key: key, value: true)
-        let (service, _) = provider(engine, handlersOn: queue)
         let isReleased = Event()
-        let released = Locked<[Bool]>([])
         let screen: @Sendable () -> Screen = {
             Screen {
-                // Inside of a decision this would be the end.
-                service.invalidate(validToken)
-                released.withLock { $0.append(DispatchQueue.getSpecific(key: key) ?? false) }
+                onRelease()
                 isReleased.happen()
             }
         }
-        let retrieval = call(service, holding: screen())
-        let load = await loader.started(1)
         switch end {
-        case "answered": load?.answer(.success(validToken))
-        case "cancelled": retrieval.cancel()
-        default:
+        case .answered:
+            _ = call(service, holding: screen())
+            await loader.started(1)?.answer(.success(validToken))
+        case .cancelled:
+            call(service, holding: screen()).cancel()
+        case .signedOut:
             // On the queue it must not be called before the call has let go of it here.
             queue.suspend()
             signOut(of: service, holding: screen())
             queue.resume()
         }
         await isReleased.wait()
-        load?.answer(.success(validToken))
-        let count = end == "signed out" ? 2 : 1
-        await yieldUntil { released.withLock { $0.count } == count }
-        #expect(released.withLock { $0 } == Array(repeating: true, count: count))
+    }
+
+    @Test(arguments: Engine.allCases, End.allCases)
+    func `what a handler captures is released on the handlers' queue`(_ engine: Engine, _ end: End) async {
+        let (queue, key) = (DispatchQueue(label: "handlers"), DispatchSpecificKey<Bool>())
+        queue.setSpecific(key: key, value: true)
+        let wasOnQueue = Locked<Bool?>(nil)
+        await releaseScreen(end, of: provider(engine, handlersOn: queue).0, handlersOn: queue) {
+            wasOnQueue.withLock { $0 = DispatchQueue.getSpecific(key: key) }
+        }
+        #expect(wasOnQueue.withLock { $0 } == true)
+    }
+
+    @Test(arguments: Engine.allCases, End.allCases)
+    func `what a handler captures may call the service when it is released`(_ engine: Engine, _ end: End) async {
+        let queue = DispatchQueue(label: "handlers")
+        let (service, _) = provider(engine, handlersOn: queue)
+        // Inside of a decision the call would be the end.
+        await releaseScreen(end, of: service, handlersOn: queue) { service.invalidate(validToken) }
     }
 
     // In functions of their own, which have let go of the handler when they return.
@@ -200,8 +310,8 @@ struct QueueTests {
     }
 
     /// An executor may do anything when it is given a job.
-    @Test(arguments: ["answered", "cancelled"])
-    func `the executor of a task that is resumed may call the service`(_ end: String) async {
+    @Test(arguments: End.allCases)
+    func `the executor of a task that is resumed may call the service`(_ end: End) async {
         final class CallingExecutor: TaskExecutor {
             let service: AsyncAccessTokenService
             init(service: AsyncAccessTokenService) { self.service = service }
@@ -217,8 +327,11 @@ struct QueueTests {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
         let caller = Task(executorPreference: CallingExecutor(service: service)) { try await service.token() }
         let load = await loader.started(1)
-        if end == "cancelled" { caller.cancel() }
-        load?.answer(.failure(ContractLoadError(number: 1)))
+        switch end {
+        case .answered: load?.answer(.failure(ContractLoadError(number: 1)))
+        case .cancelled: caller.cancel()
+        case .signedOut: await service.signOut()
+        }
         await #expect(throws: (any Error).self) { try await caller.valueInTime }
     }
 }

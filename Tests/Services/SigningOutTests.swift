@@ -6,8 +6,12 @@ import Testing
 struct SigningOutTests {
     let clock = ManualClock()
 
-    @Test(arguments: Stack.allCases, ["async", "callback"])
-    func `ends when the loader has forgotten the session, and not before`(_ stack: Stack, _ world: String) async {
+    enum World: CaseIterable {
+        case async, callback
+    }
+
+    @Test(arguments: Stack.allCases, World.allCases)
+    func `ends when the loader has forgotten the session, and not before`(_ stack: Stack, _ world: World) async {
         let (isForgetting, mayForget, isDone) = (Event(), Event(), Event())
         let order = Locked<[String]>([])
         let loader = Loader {
@@ -22,13 +26,13 @@ struct SigningOutTests {
             order.withLock { $0.append("done") }
             isDone.happen()
         }
-        if world == "async" {
+        switch world {
+        case .async:
             Task {
                 await doors.async.signOut()
                 done()
             }
-        } else {
-            doors.callback.signOut(then: done)
+        case .callback: doors.callback.signOut(then: done)
         }
         await isForgetting.wait()
         // A service that does not wait for its loader is done by now, or soon.
@@ -50,66 +54,120 @@ struct SigningOutTests {
         }
     }
 
-    @Test func `cancels the load of its service, also behind another loader, and no other load of the loader`()
-        async throws
-    {
+    @Test func `cancels the load of its service, also behind another loader`() async throws {
         let loader = ControlledLoader()
-        let shared = OuterLoader(base: CallbackLoaderAdapter(of: loader))
-        let (first, second) = (
-            AccessTokenService(loader: shared, clock: clock), AccessTokenService(loader: shared, clock: clock)
-        )
-        let caller = Task { try await first.token() }
+        let service = AccessTokenService(loader: OuterLoader(base: CallbackLoaderAdapter(of: loader)), clock: clock)
+        service.callFromLegacyCode { _ in }
         await loader.started(1)?.answer(.failure(CancellationError()))
         _ = await loader.started(2)
-        let neighbour = Task { try await second.token() }
-        let load = await loader.started(3)
-        try await Task<Void, any Error> { await first.signOut() }.valueInTime
+        // A sign-out waits for the load, which ends by its cancellation only.
+        try await Task<Void, any Error> { await service.signOut() }.valueInTime
+    }
+
+    @Test func `cancels no load that another service has of the same loader`() async throws {
+        let loader = ControlledLoader()
+        let shared = CallbackLoaderAdapter(of: loader)
+        let service = AccessTokenService(loader: shared, clock: clock)
+        let neighbour = AccessTokenService(loader: shared, clock: clock)
+        service.callFromLegacyCode { _ in }
+        _ = await loader.started(1)
+        let caller = Task { try await neighbour.token() }
+        let load = await loader.started(2)
+        try await Task<Void, any Error> { await service.signOut() }.valueInTime
         load?.answer(.success(validToken))
-        #expect(try await neighbour.valueInTime == validToken)
-        await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
+        #expect(try await caller.valueInTime == validToken)
     }
 
     // MARK: Loads that it meets
 
-    @Test(arguments: Engine.allCases, ["its cancellation", "an answer", "the deadline"])
-    func `sign-out cancels the load and waits for its end, and callers do not wait`(
-        _ engine: Engine,
-        _ end: String
-    ) async {
-        let (isLoading, mayEnd, isForgotten, isCancelled) = (Event(), Event(), Event(), Event())
-        let service = engine.make(
-            Loader {
-                isLoading.happen()
+    /// A load that ends when a test says so, also if it is cancelled.
+    private struct StubbornLoad {
+        let isRunning = Event()
+        let isCancelled = Event()
+        let mayEnd = Event()
+        let isForgotten = Event()
+
+        var loader: Loader {
+            Loader { [isRunning, isCancelled, mayEnd] in
+                isRunning.happen()
                 await withTaskCancellationHandler {
                     await mayEnd.wait()
                 } onCancel: {
                     isCancelled.happen()
-                    if end == "its cancellation" { mayEnd.happen() }
                 }
-                #expect(Task.isCancelled)
-                #expect(isForgotten.hasHappened == (end == "the deadline"))
                 return validToken
-            } forget: {
+            } forget: { [isForgotten] in
                 isForgotten.happen()
-            },
-            clock: clock
-        )
+            }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `sign-out cancels the load that is running`(_ engine: Engine) async {
+        let load = StubbornLoad()
+        let service = engine.make(load.loader, clock: clock)
         let caller = Task { try await service.token() }
-        await isLoading.wait()
+        await load.isRunning.wait()
+        let signingOut = Task { await service.signOut() }
+        await load.isCancelled.wait()
+        load.mayEnd.happen()
+        await signingOut.value
+        _ = await caller.result
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `callers do not wait for the load that a sign-out waits for`(_ engine: Engine) async {
+        let load = StubbornLoad()
+        let service = engine.make(load.loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await load.isRunning.wait()
         let signingOut = Task { await service.signOut() }
         await #expect(throws: AccessTokenError.signedOut) { try await caller.valueInTime }
-        if end != "its cancellation" {
-            // The load is cancelled after the callers have their answers.
-            await isCancelled.wait()
-            #expect(!isForgotten.hasHappened)
-            await yieldUntil { clock.pendingTimers == 1 }
-            if end == "an answer" { mayEnd.happen() } else { clock.advance(by: 60) }
-        }
+        load.mayEnd.happen()
         await signingOut.value
-        #expect(isForgotten.hasHappened)
-        mayEnd.happen()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a loader forgets the session when its load has ended, and not before`(_ engine: Engine) async {
+        let load = StubbornLoad()
+        let service = engine.make(load.loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await load.isRunning.wait()
+        let signingOut = Task { await service.signOut() }
+        // The load is cancelled after the callers have their answers.
+        await load.isCancelled.wait()
+        for _ in 0..<5 { await Task.yield() }
+        #expect(!load.isForgotten.hasHappened)
+        load.mayEnd.happen()
+        await load.isForgotten.wait()
+        await signingOut.value
+        _ = await caller.result
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a loader forgets the session at the deadline of a load that does not end`(_ engine: Engine) async {
+        let load = StubbornLoad()
+        let service = engine.make(load.loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await load.isRunning.wait()
+        let signingOut = Task { await service.signOut() }
+        await load.isCancelled.wait()
+        clock.advance(by: 60)
+        await load.isForgotten.wait()
+        await signingOut.value
+        load.mayEnd.happen()
+        _ = await caller.result
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a load that a sign-out met leaves no timer`(_ engine: Engine) async {
+        let load = CancellableLoad()
+        let service = engine.make(load.loader, clock: clock)
+        let caller = Task { try await service.token() }
+        await load.isRunning.wait()
+        await service.signOut()
         await yieldUntil { clock.pendingTimers == 0 }
-        await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
+        _ = await caller.result
     }
 
     /// A load that lasts until its task is cancelled, and brings a token then.
@@ -197,8 +255,13 @@ struct SigningOutTests {
         #expect(try await caller.valueInTime == validToken)
     }
 
-    @Test(arguments: Engine.allCases, ["the service", "an adapter", "an adapter, in order"])
-    func `sign-out inside a load returns at once`(_ engine: Engine, by door: String) async {
+    /// What a loader signs out by while it loads.
+    enum Door: CaseIterable {
+        case service, adapter, orderedCallOfAdapter
+    }
+
+    @Test(arguments: Engine.allCases, Door.allCases)
+    func `sign-out inside a load returns at once`(_ engine: Engine, by door: Door) async {
         let signOut = Locked<(@Sendable () async -> Void)?>(nil)
         let isForgotten = Event()
         let service = engine.make(
@@ -213,12 +276,17 @@ struct SigningOutTests {
         let view = CallbackServiceAdapter(of: service)
         signOut.withLock { signOut in
             signOut = {
-                if door == "the service" { return await service.signOut() }
-                await withCheckedContinuation { continuation in
-                    if door == "an adapter" { return view.signOut { continuation.resume() } }
-                    view.callInOrder {
-                        await service.signOut()
-                        continuation.resume()
+                switch door {
+                case .service:
+                    await service.signOut()
+                case .adapter:
+                    await withCheckedContinuation { continuation in view.signOut { continuation.resume() } }
+                case .orderedCallOfAdapter:
+                    await withCheckedContinuation { continuation in
+                        view.callInOrder {
+                            await service.signOut()
+                            continuation.resume()
+                        }
                     }
                 }
             }
@@ -296,34 +364,65 @@ struct SigningOutTests {
         inside.withLock { $0 = nil }
     }
 
-    @Test(arguments: Engine.allCases)
-    func `a sign-out that the loader does not answer is done at the load's deadline, and reported`(
-        _ engine: Engine
-    ) async {
-        let (isForgetting, mayForget, isSignedOut, isReported) = (Event(), Event(), Event(), Event())
-        let service = engine.make(
-            Loader {
+    /// A service whose loader forgets no session before a test says so.
+    private struct UnansweredSignOut {
+        let isForgetting = Event()
+        let mayForget = Event()
+        let isReported = Event()
+        let service: any AsyncAccessTokenProviding
+
+        init(_ engine: Engine, clock: ManualClock) {
+            let loader = Loader {
                 validToken
-            } forget: {
+            } forget: { [isForgetting, mayForget] in
                 isForgetting.happen()
                 await mayForget.wait()
-            },
-            policy: AccessTokenPolicy(loadDeadline: 60),
-            clock: clock
-        ) { event in
-            if event.kind == .signOutTimedOut { isReported.happen() }
+            }
+            service = engine.make(loader, policy: AccessTokenPolicy(loadDeadline: 60), clock: clock) {
+                [isReported] event in
+                if event.kind == .signOutTimedOut { isReported.happen() }
+            }
         }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a sign-out that the loader does not answer is done at the load's deadline, and not before`(
+        _ engine: Engine
+    ) async {
+        let unanswered = UnansweredSignOut(engine, clock: clock)
+        let isSignedOut = Event()
         let signOut = Task {
-            await service.signOut()
+            await unanswered.service.signOut()
             isSignedOut.happen()
         }
-        await isForgetting.wait()
+        await unanswered.isForgetting.wait()
         clock.advance(by: 59)
+        for _ in 0..<5 { await Task.yield() }
         #expect(!isSignedOut.hasHappened)
         clock.advance(by: 1)
         await signOut.value
-        await isReported.wait()
-        mayForget.happen()
-        #expect(clock.pendingTimers == 0)
+        unanswered.mayForget.happen()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a sign-out that the loader does not answer is reported`(_ engine: Engine) async {
+        let unanswered = UnansweredSignOut(engine, clock: clock)
+        let signOut = Task { await unanswered.service.signOut() }
+        await unanswered.isForgetting.wait()
+        clock.advance(by: 60)
+        await unanswered.isReported.wait()
+        unanswered.mayForget.happen()
+        await signOut.value
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a sign-out that the loader does not answer leaves no timer`(_ engine: Engine) async {
+        let unanswered = UnansweredSignOut(engine, clock: clock)
+        let signOut = Task { await unanswered.service.signOut() }
+        await unanswered.isForgetting.wait()
+        clock.advance(by: 60)
+        await signOut.value
+        unanswered.mayForget.happen()
+        await yieldUntil { clock.pendingTimers == 0 }
     }
 }

@@ -11,8 +11,8 @@ struct WithTokenTests {
     typealias Outcome = Result<AccessToken, any Error>
     typealias Callback = @Sendable (Outcome) -> Void
 
-    private static let rejected = Outcome.success(AccessToken(value: "401"))
-    private static let accepted = Outcome.success(AccessToken(value: "200"))
+    fileprivate static let rejected = Outcome.success(AccessToken(value: "401"))
+    fileprivate static let accepted = Outcome.success(AccessToken(value: "200"))
     private static func isRejected(_ reply: AccessToken) -> Bool { reply.value == "401" }
 
     /// Remembers the tokens that were sent.
@@ -43,19 +43,34 @@ struct WithTokenTests {
 
     // MARK: In both worlds
 
-    @Test(
-        arguments: Engine.allCases,
-        [
-            [accepted], [rejected, accepted], [rejected, rejected], [rejected, .failure(Offline())],
-            [.failure(AccessTokenError.tokenRejected), accepted],
-            [.failure(AccessTokenError.tokenRejected), .failure(AccessTokenError.tokenRejected)],
-            [.failure(Offline())],
-        ] as [[Outcome]]
-    )
-    func `is sent once more after a rejection, and no more often`(_ engine: Engine, _ replies: [Outcome]) async {
-        let reply: @Sendable (AccessToken) -> Outcome = { [server] token in replies[server.take(token) - 1] }
-        let outcome: Outcome
-        let current: AccessToken?
+    /// What the server replies to the first request, and to the second one if there is one.
+    enum Replies: CaseIterable {
+        case accepts, rejectsOnce, rejectsTwice, rejectsAndIsOffline, rejectsByErrorOnce, rejectsByErrorTwice, isOffline
+
+        fileprivate var outcomes: [Outcome] {
+            let rejection = Outcome.failure(AccessTokenError.tokenRejected)
+            return switch self {
+            case .accepts: [accepted]
+            case .rejectsOnce: [rejected, accepted]
+            case .rejectsTwice: [rejected, rejected]
+            case .rejectsAndIsOffline: [rejected, .failure(Offline())]
+            case .rejectsByErrorOnce: [rejection, accepted]
+            case .rejectsByErrorTwice: [rejection, rejection]
+            case .isOffline: [.failure(Offline())]
+            }
+        }
+    }
+
+    /// Sends a request to a server that replies so.
+    private func outcome(
+        _ engine: Engine,
+        _ replies: Replies
+    ) async -> (outcome: Outcome, currentToken: AccessToken?) {
+        let outcomes = replies.outcomes
+        // A third request, which there must not be, has the reply of the second one.
+        let reply: @Sendable (AccessToken) -> Outcome = { [server] token in
+            outcomes[min(server.take(token), outcomes.count) - 1]
+        }
         switch engine {
         case .queue:
             let service = AccessTokenService(loader: loader, clock: clock)
@@ -64,34 +79,54 @@ struct WithTokenTests {
             } then: { [answers] in
                 answers.take($0)
             }
-            outcome = await answers.first()
-            current = service.currentToken
+            return (await answers.first(), service.currentToken)
         case .actor:
             let service = AsyncAccessTokenService(loader: loader, clock: clock)
             do {
-                outcome = .success(try await service.withToken(isRejected: Self.isRejected) { try reply($0).get() })
+                let response = try await service.withToken(isRejected: Self.isRejected) { try reply($0).get() }
+                return (.success(response), service.currentToken)
             } catch {
-                outcome = .failure(error)
+                return (.failure(error), service.currentToken)
             }
-            current = service.currentToken
         }
-        #expect("\(outcome.map(\.value))" == "\(replies[replies.count - 1].map(\.value))")
-        #expect(server.sent == Array(["T1", "T2"].prefix(replies.count)))
-        #expect(current?.value == server.sent.last, "a second rejection is not about the token's age")
+    }
+
+    @Test(arguments: Engine.allCases, Replies.allCases)
+    func `is sent once more after a rejection, and no more often`(_ engine: Engine, _ replies: Replies) async {
+        _ = await outcome(engine, replies)
+        #expect(server.sent == Array(["T1", "T2"].prefix(replies.outcomes.count)))
+    }
+
+    @Test(arguments: Engine.allCases, Replies.allCases)
+    func `ends with the last reply, also if that is a rejection`(_ engine: Engine, _ replies: Replies) async {
+        let (outcome, _) = await outcome(engine, replies)
+        let last = replies.outcomes[replies.outcomes.count - 1]
+        #expect("\(outcome.map(\.value))" == "\(last.map(\.value))")
+    }
+
+    @Test(arguments: Engine.allCases, [Replies.rejectsTwice, .rejectsByErrorTwice])
+    func `that is rejected twice invalidates its first token only`(_ engine: Engine, _ replies: Replies) async {
+        let (_, currentToken) = await outcome(engine, replies)
+        #expect(currentToken?.value == "T2", "a second rejection is not about the token's age")
     }
 
     // MARK: Async
 
-    @Test @MainActor func `runs where the caller does, and may return what is not Sendable`() async throws {
-        final class View {}
+    @Test @MainActor func `runs where the caller does`() async throws {
+        let service = AsyncAccessTokenService(token: validToken, loader: loader, clock: clock)
+        try await service.withToken { _ in MainActor.assertIsolated() }
+    }
+
+    @Test @MainActor func `is given its token on the main actor also after it waited for a load`() async throws {
         let service = AsyncAccessTokenService(loader: loader, clock: clock)
-        var count = 0
-        let view = try await service.withToken { _ in
-            MainActor.assertIsolated()
-            count += 1
-            return View()
-        }
-        #expect(count == 1)
+        try await service.withToken { _ in MainActor.assertIsolated() }
+    }
+
+    /// That this compiles is the promise.
+    @Test func `may return what is not Sendable`() async throws {
+        final class View {}
+        let service = AsyncAccessTokenService(token: validToken, loader: loader, clock: clock)
+        let view = try await service.withToken { _ in View() }
         withExtendedLifetime(view) {}
     }
 
@@ -131,8 +166,8 @@ struct WithTokenTests {
         }
     }
 
-    @Test func `that is cancelled is answered at once, and not sent again`() async {
-        let service = AccessTokenService(loader: loader, clock: clock)
+    /// Sends a request, and cancels it when the server has it; the callback is the server's.
+    private func sendAndCancel(by service: AccessTokenService) async -> Callback? {
         let pending = Locked<Callback?>(nil)
         let isSent = Event()
         let retrieval = send(by: service) { _, callback in
@@ -141,10 +176,29 @@ struct WithTokenTests {
         }
         await isSent.wait()
         retrieval.cancel()
+        return pending.withLock { $0 }
+    }
+
+    @Test func `that is cancelled is answered at once`() async {
+        let callback = await sendAndCancel(by: AccessTokenService(loader: loader, clock: clock))
         await #expect(throws: CancellationError.self) { try await answers.first().get() }
-        pending.withLock { $0 }?(Self.rejected)
-        #expect(service.currentToken?.value == "T1", "nobody invalidates for a caller that has left")
+        callback?(Self.accepted)
+    }
+
+    @Test func `that is cancelled and then rejected is not sent again`() async {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        await sendAndCancel(by: service)?(Self.rejected)
+        // A second request would have its token, and be sent, before this handler is called (D2).
+        await withCheckedContinuation { continuation in
+            _ = service.retrieveToken { _ in continuation.resume() }
+        }
         #expect(server.sent == ["T1"])
+    }
+
+    @Test func `that is cancelled and then rejected invalidates nothing`() async {
+        let service = AccessTokenService(loader: loader, clock: clock)
+        await sendAndCancel(by: service)?(Self.rejected)
+        #expect(service.currentToken?.value == "T1")
     }
 
     @Test(arguments: [1, 2])
@@ -185,38 +239,57 @@ struct WithTokenTests {
         }
     }
 
-    @Test(arguments: [true, false])
-    func `is sent at most once with a token that comes twice, and not if it was cancelled`(isCancelled: Bool) async {
+    @Test func `is sent once with a token that comes twice`() async {
         let service = CallbackService()
-        let pending = Locked<Callback?>(nil)
-        let retrieval = send(by: service) { _, callback in pending.withLock { $0 = callback } }
-        if isCancelled { retrieval.cancel() }
+        send(by: service) { _, callback in callback(Self.accepted) }
         let handlers = service.takeHandlers()
         for handler in handlers + handlers { handler(.success(AccessToken(value: "T1"))) }
-        pending.withLock { $0.take() }?(Self.accepted)
-        #expect(await (answers.first().error is CancellationError) == isCancelled)
-        #expect(answers.results.count == 1)
-        #expect(server.sent == (isCancelled ? [] : ["T1"]))
+        #expect(await answers.first().token?.value == "200")
+        #expect(server.sent == ["T1"])
     }
 
-    @Test(
-        arguments: [
-            [rejected, rejected], [rejected, .failure(Offline())], [rejected, accepted],
-            [.failure(AccessTokenError.tokenRejected), .failure(Offline())],
-        ] as [[Outcome]],
-        [true, false]
-    )
-    func `whose first callback is called twice is sent once more, and only the repeated request counts`(
-        calls: [Outcome],
-        isAnswered: Bool
-    ) async {
-        let kept = Locked<[Callback]>([])
+    @Test func `is not sent if it was cancelled before its token came`() async {
+        let service = CallbackService()
+        send(by: service) { _, _ in }.cancel()
+        for handler in service.takeHandlers() { handler(.success(AccessToken(value: "T1"))) }
+        #expect(await answers.first().error is CancellationError)
+        #expect(server.sent.isEmpty)
+    }
+
+    // MARK: A first callback that is called twice
+
+    /// What a request calls its first callback with.
+    enum FirstCalls: CaseIterable {
+        case rejectionTwice, rejectionAndError, rejectionAndReply, rejectionByErrorAndError
+
+        fileprivate var outcomes: [Outcome] {
+            switch self {
+            case .rejectionTwice: [rejected, rejected]
+            case .rejectionAndError: [rejected, .failure(Offline())]
+            case .rejectionAndReply: [rejected, accepted]
+            case .rejectionByErrorAndError: [.failure(AccessTokenError.tokenRejected), .failure(Offline())]
+            }
+        }
+    }
+
+    /// The callbacks that a request was given.
+    private final class Callbacks: Sendable {
+        private let callbacks = Locked<[Callback]>([])
+
+        func append(_ callback: @escaping Callback) { callbacks.withLock { $0.append(callback) } }
+        func callLast(_ outcome: Outcome) { callbacks.withLock { $0.last }?(outcome) }
+        func dropLast() { _ = callbacks.withLock { $0.popLast() } }
+    }
+
+    /// Sends a request that calls its first callback so; returns the callbacks that the request was given.
+    private func callTwice(_ calls: FirstCalls) async -> Callbacks {
+        let kept = Callbacks()
         let hasCalledBack = Event()
         let service = AccessTokenService(loader: loader, clock: clock)
         send(by: service) { number, callback in
-            kept.withLock { $0.append(callback) }
+            kept.append(callback)
             guard number == 1 else { return }
-            for call in calls { callback(call) }
+            for call in calls.outcomes { callback(call) }
             hasCalledBack.happen()
         }
         await hasCalledBack.wait()
@@ -224,11 +297,31 @@ struct WithTokenTests {
         await withCheckedContinuation { continuation in
             _ = service.retrieveToken { _ in continuation.resume() }
         }
-        if isAnswered { kept.withLock { $0.last }?(Self.accepted) } else { kept.withLock { _ = $0.popLast() } }
-        let outcome = await answers.first()
-        #expect(outcome.token?.value == (isAnswered ? "200" : nil))
-        #expect(hasFailed(outcome, with: .requestAbandoned) == !isAnswered)
+        return kept
+    }
+
+    @Test(arguments: FirstCalls.allCases)
+    func `whose first callback is called twice is sent once more, and no more often`(_ calls: FirstCalls) async {
+        let kept = await callTwice(calls)
         #expect(server.sent == ["T1", "T2"])
-        #expect(kept.withLock { $0.count } == (isAnswered ? 2 : 1), "the first callback is kept")
+        kept.callLast(Self.accepted)
+    }
+
+    @Test(arguments: FirstCalls.allCases)
+    func `whose first callback is called twice is answered by the repeated request`(_ calls: FirstCalls) async {
+        let kept = await callTwice(calls)
+        #expect(answers.results.isEmpty)
+        kept.callLast(Self.accepted)
+        #expect(await answers.first().token?.value == "200")
+    }
+
+    @Test(arguments: FirstCalls.allCases)
+    func `whose repeated request drops its callback fails, though the first callback is kept`(
+        _ calls: FirstCalls
+    ) async {
+        let kept = await callTwice(calls)
+        kept.dropLast()
+        #expect(hasFailed(await answers.first(), with: .requestAbandoned))
+        withExtendedLifetime(kept) {}
     }
 }

@@ -19,39 +19,80 @@ struct LateAnswerTableTests {
         return story
     }
 
-    @Test(arguments: ["a sign-out", "a sign-in", "both"])
-    func `is ignored after the end of its session (O1, O2)`(_ end: String) {
+    @Test func `is ignored after a sign-out (O1)`() {
         var story = silentLoad()
-        if end != "a sign-in" { story.userSignsOut() }
-        if end != "a sign-out" { story.user(signsInWith: nil) }
+        story.userSignsOut()
         story.load(1, brings: late)
-        if end == "a sign-out" {
-            story.calls("Bob")
-            #expect(story.error(of: "Bob").map { AccessTokenError.signedOut ~= $0 } == true)
-            story.user(signsInWith: nil)
-        }
-        story.calls("Cid")
-        #expect(story.waits("Cid"))
+        story.calls("Bob")
+        #expect(story.error(of: "Bob").map { AccessTokenError.signedOut ~= $0 } == true)
+    }
+
+    @Test func `is ignored after a sign-in (O2)`() {
+        var story = silentLoad()
+        story.user(signsInWith: nil)
+        story.load(1, brings: late)
+        story.calls("Bob")
+        #expect(story.waits("Bob"))
         #expect(story.replacing == [nil, nil], "not the late one either")
     }
 
-    @Test(arguments: ["an error", "expired", "rejected", "to be replaced"])
-    func `is ignored if it is worth nothing`(_ answer: String) {
-        var story = silentLoad(token: Story().token("old"))
-        switch answer {
-        case "an error": story.load(1, failsWith: LoadFailure(load: 1))
-        case "expired": story.load(1, brings: story.token("expired", lasting: -1))
-        case "rejected":
-            story.server(rejects: late)
-            story.load(1, brings: late)
-        default: story.load(1, brings: story.token("old"))
-        }
+    @Test func `is ignored after a sign-out that was followed by a sign-in (O2)`() {
+        var story = silentLoad()
+        story.userSignsOut()
+        story.user(signsInWith: nil)
+        story.load(1, brings: late)
         story.calls("Bob")
         #expect(story.waits("Bob"))
-        #expect(story.replacing == [Story().token("old"), Story().token("old")], "what came is not replaced")
+        #expect(story.replacing == [nil, nil], "not the late one either")
     }
 
-    @Test func `is ignored if a newer load has brought a token, also one that was rejected since (S3)`() {
+    /// A session whose token was rejected, and whose load is silent past its deadline.
+    private func silentLoadOfRejectedToken() -> Story { silentLoad(token: Story().token("old")) }
+
+    /// The next caller waits for a load that is told of the old token, as the one before was.
+    private func expectNextLoad(of story: Story, sourceLocation: SourceLocation = #_sourceLocation) {
+        var story = story
+        story.calls("Bob")
+        #expect(story.waits("Bob"), sourceLocation: sourceLocation)
+        let old = Story().token("old")
+        #expect(story.replacing == [old, old], "what came is not replaced", sourceLocation: sourceLocation)
+    }
+
+    @Test func `is ignored if it is an error`() {
+        var story = silentLoadOfRejectedToken()
+        story.load(1, failsWith: LoadFailure(load: 1))
+        expectNextLoad(of: story)
+    }
+
+    @Test func `is ignored if it is a token that has expired`() {
+        var story = silentLoadOfRejectedToken()
+        story.load(1, brings: story.token("expired", lasting: -1))
+        expectNextLoad(of: story)
+    }
+
+    @Test func `is ignored if it is a token that was rejected`() {
+        var story = silentLoadOfRejectedToken()
+        story.server(rejects: late)
+        story.load(1, brings: late)
+        expectNextLoad(of: story)
+    }
+
+    @Test func `is ignored if it is the token that it was to replace`() {
+        var story = silentLoadOfRejectedToken()
+        story.load(1, brings: story.token("old"))
+        expectNextLoad(of: story)
+    }
+
+    @Test func `is ignored if a newer load has brought a token (S3)`() {
+        var story = silentLoad()
+        story.calls("Bob")
+        story.load(2, brings: new)
+        story.load(1, brings: late)
+        story.calls("Cid")
+        #expect(story.token(of: "Cid") == new)
+    }
+
+    @Test func `is ignored if a newer load has brought a token that was rejected since (S3)`() {
         var story = silentLoad()
         story.calls("Bob")
         story.load(2, brings: new)
@@ -69,11 +110,17 @@ struct LateAnswerTableTests {
         #expect(story.token(of: "Bob") == late)
     }
 
-    @Test func `is kept aside while a load is running, and used if that load fails (T2)`() {
+    @Test func `is given to nobody while a load is running (T2)`() {
         var story = silentLoad()
         story.calls("Bob")
         story.load(1, brings: late)
         #expect(story.waits("Bob"))
+    }
+
+    @Test func `that came while a load was running is used if that load fails (T2)`() {
+        var story = silentLoad()
+        story.calls("Bob")
+        story.load(1, brings: late)
         story.load(2, failsWith: LoadFailure(load: 1))
         #expect(story.token(of: "Bob") == late)
     }
@@ -88,14 +135,23 @@ struct LateAnswerTableTests {
         #expect(story.token(of: "Cid") == new)
     }
 
-    @Test func `that was kept aside is not used if it is rejected meanwhile (I9)`() {
+    /// The first load is late with a token that is rejected, and the second one fails.
+    private func rejectedWhileKeptAside() -> Story {
         var story = silentLoad()
         story.calls("Bob")
         story.load(1, brings: late)
         story.server(rejects: late)
         story.load(2, failsWith: LoadFailure(load: 1))
-        #expect(story.error(of: "Bob") is LoadFailure)
+        return story
+    }
+
+    @Test func `that was kept aside is not used if it is rejected meanwhile (I9)`() {
+        #expect(rejectedWhileKeptAside().error(of: "Bob") is LoadFailure)
+    }
+
+    @Test func `that was kept aside and rejected is told to the next load (I9)`() {
+        var story = rejectedWhileKeptAside()
         story.calls("Cid")
-        #expect(story.replacing == [nil, nil, late], "the next load is told of it")
+        #expect(story.replacing == [nil, nil, late])
     }
 }
