@@ -11,14 +11,21 @@ struct ArticleTests {
     /// A busy machine may need longer than a load's usual deadline.
     let patient = AccessTokenPolicy(loadDeadline: nil)
 
-    @Test(arguments: [("token 2", ["a friend, for token 2"]), ("no token", [])])
-    func `a callback caller whose token is rejected sends its request once more`(good: String, friends: [String])
-        async throws
-    {
+    /// Which tokens the server takes.
+    enum Server: CaseIterable {
+        case takesSecondToken, takesNone
+
+        var server: FriendsServer { FriendsServer { $0 == "token 2" && self == .takesSecondToken } }
+        /// What a request is shown that is sent once more after a rejection.
+        var shown: [String] { self == .takesSecondToken ? ["a friend, for token 2"] : [] }
+    }
+
+    @Test(arguments: Server.allCases)
+    func `a callback caller whose token is rejected sends its request once more`(_ kind: Server) async throws {
         let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint, keychain: keychain), policy: patient)
-        let list = CallbackCode.Friends(tokens: service, server: FriendsServer { $0 == good })
+        let list = CallbackCode.Friends(tokens: service, server: kind.server)
         let shown = try await withCheckedThrowingContinuation { reply in list.load { reply.resume(with: $0) } }
-        #expect(shown == friends)
+        #expect(shown == kind.shown)
         #expect(endpoint.requests == 2)
     }
 
@@ -53,29 +60,57 @@ struct ArticleTests {
         #expect(token == screen.tokens.currentToken)
     }
 
-    @Test func `a session that the server has ended is refused once, and all callers are told to sign in`() async throws
-    {
-        let ended = YourEndpoint { $0 == "first" }
-        let service = AccessTokenService(loader: TokenLoader(endpoint: ended, keychain: keychain), policy: patient)
-        let rotating = AsyncCode.RotatingLoader(endpoint: ended, refreshToken: "first")
-        let actor = AsyncAccessTokenService(loader: rotating, policy: patient)
-        for (requests, tokens) in [(1, service), (2, actor)] as [(Int, any AsyncAccessTokenProviding)] {
-            for _ in 1...3 {
-                await #expect(throws: AccessTokenError.signedOut) { try await tokens.token() }
-            }
-            #expect(ended.requests == requests)
-        }
+    // MARK: A session that the server has ended
+
+    private let ended = YourEndpoint { $0 == "first" }
+
+    private var endedService: AccessTokenService {
+        AccessTokenService(loader: TokenLoader(endpoint: ended, keychain: keychain), policy: patient)
+    }
+
+    private var endedActor: AsyncAccessTokenService {
+        let loader = AsyncCode.RotatingLoader(endpoint: ended, refreshToken: "first")
+        return AsyncAccessTokenService(loader: loader, policy: patient)
+    }
+
+    @Test func `callers of the queue service are told to sign in when the session has ended`() async {
+        await #expect(throws: AccessTokenError.signedOut) { try await endedService.token() }
+    }
+
+    @Test func `callers of the actor are told to sign in when the session has ended`() async {
+        await #expect(throws: AccessTokenError.signedOut) { try await endedActor.token() }
+    }
+
+    @Test func `the queue service sends a refused refresh token once`() async {
+        let service = endedService
+        for _ in 1...3 { _ = try? await service.token() }
+        #expect(ended.requests == 1)
+    }
+
+    @Test func `the actor sends a refused refresh token once`() async {
+        let service = endedActor
+        for _ in 1...3 { _ = try? await service.token() }
+        #expect(ended.requests == 1)
+    }
+
+    @Test func `a refused refresh token is removed from the keychain`() async {
+        _ = try? await endedService.token()
         #expect(keychain.refreshToken == nil)
     }
 
     @MainActor
-    @Test func `three callers of an ended session lead to one sign-in screen, and a login to the next session`() async {
-        let session = CallbackSession(endpoint: YourEndpoint { $0 == "first" }, keychain: keychain)
+    @Test func `three callers of an ended session lead to one sign-in screen`() async {
+        let session = CallbackSession(endpoint: ended, keychain: keychain)
         #expect(session.screen == .content)
         await show(3, in: session)
         #expect(session.screen == .signIn)
         #expect(!session.isSignedIn)
+    }
 
+    @MainActor
+    @Test func `a login after an ended session leads to the next session`() async {
+        let session = CallbackSession(endpoint: ended, keychain: keychain)
+        await show(1, in: session)
         await signIn(to: session)
         await show(1, in: session)
         #expect(session.screen == .content)
@@ -83,35 +118,46 @@ struct ArticleTests {
     }
 
     @MainActor
-    @Test(arguments: [("token 2", ["a friend, for token 2"]), ("no token", [])])
-    func `a completion of the main actor is called there, with the reply to the next token`(
-        good: String,
-        friends: [String]
-    ) async throws {
-        let tokens = AccessTokenService(
-            loader: TokenLoader(endpoint: endpoint, keychain: keychain),
-            handlerQueue: .main
-        )
-        let loader = ProfileLoader(tokens: tokens, server: FriendsServer { $0 == good })
+    @Test(arguments: Server.allCases)
+    func `a completion of the main actor has the reply to the next token`(_ kind: Server) async throws {
+        let loader = ProfileLoader(tokens: serviceOnMainQueue, server: kind.server)
         let shown = try await withCheckedThrowingContinuation { reply in
-            loader.friends { result in
-                MainActor.assertIsolated()
-                reply.resume(with: result)
-            }
+            loader.friends { reply.resume(with: $0) }
         }
-        #expect(shown == friends)
+        #expect(shown == kind.shown)
     }
 
     @MainActor
-    @Test func `a login right after a sign-out keeps its credential`() async {
+    @Test func `a completion of the main actor is called there`() async {
+        let loader = ProfileLoader(tokens: serviceOnMainQueue, server: FriendsServer())
+        await withCheckedContinuation { isCalled in
+            loader.friends { _ in
+                MainActor.assertIsolated()
+                isCalled.resume()
+            }
+        }
+    }
+
+    private var serviceOnMainQueue: AccessTokenService {
+        AccessTokenService(loader: TokenLoader(endpoint: endpoint, keychain: keychain), handlerQueue: .main)
+    }
+
+    @MainActor
+    @Test func `a session that is signed out has no credential at once`() {
+        let session = CallbackSession(endpoint: endpoint, keychain: keychain)
+        session.signOut()
+        #expect(!session.isSignedIn)
+    }
+
+    /// Fifty times: the sign-out and the login would have to meet.
+    @MainActor
+    @Test func `a login right after a sign-out keeps its credential`() async throws {
         for _ in 0..<50 {
             let session = CallbackSession(endpoint: endpoint, keychain: keychain)
             session.signOut()
-            #expect(!session.isSignedIn)
             await signIn(to: session)
             await show(1, in: session)
-            #expect(session.friends == ["a friend, for token of the login"])
-            #expect(keychain.refreshToken == "next")
+            try #require(keychain.refreshToken == "next")
         }
     }
 
@@ -142,43 +188,85 @@ struct ArticleTests {
         #expect(model.tokens.currentToken?.value == "token 2")
     }
 
-    @Test func `a loader with a refresh token stores its successor, unless the user signed out`() async throws {
-        let loader = TokenLoader(endpoint: endpoint, keychain: keychain)
-        let service = AccessTokenService(loader: loader, policy: patient)
-        #expect(try await service.token().value == "token 1")
+    @Test func `a callback loader stores the successor of its refresh token`() async throws {
+        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint, keychain: keychain), policy: patient)
+        _ = try await service.token()
         #expect(keychain.refreshToken == "refresh token 1")
-        await service.signOut()
-        #expect(keychain.refreshToken == nil)
-
-        let actor = AsyncCode.RotatingLoader(endpoint: endpoint, refreshToken: "first")
-        let asyncService = AsyncAccessTokenService(loader: actor, policy: patient)
-        #expect(try await asyncService.token().value == "token 2")
-        await asyncService.signOut()
-        await #expect(throws: AccessTokenError.signedOut) { try await actor.load(replacing: nil) }
     }
 
-    @Test func `an app that starts again finds its session, and shows the sign-in screen after a sign-out`()
-        async throws
-    {
+    @Test func `a callback loader forgets the refresh token at a sign-out`() async throws {
+        let service = AccessTokenService(loader: TokenLoader(endpoint: endpoint, keychain: keychain), policy: patient)
+        _ = try await service.token()
+        await service.signOut()
+        #expect(keychain.refreshToken == nil)
+    }
+
+    @Test func `an async loader sends the successor of its refresh token next`() async throws {
+        let rotating = YourEndpoint { $0 != "first" && $0 != "refresh token 1" }
+        let loader = AsyncCode.RotatingLoader(endpoint: rotating, refreshToken: "first")
+        _ = try await loader.load(replacing: nil)
+        #expect(try await loader.load(replacing: nil).value == "token 2")
+    }
+
+    @Test func `an async loader forgets the refresh token at a sign-out`() async throws {
+        let loader = AsyncCode.RotatingLoader(endpoint: endpoint, refreshToken: "first")
+        let service = AsyncAccessTokenService(loader: loader, policy: patient)
+        _ = try await service.token()
+        await service.signOut()
+        await #expect(throws: AccessTokenError.signedOut) { try await loader.load(replacing: nil) }
+    }
+
+    // MARK: An app that starts again
+
+    private static let stored = AccessToken(value: "first", expiration: .distantFuture)
+
+    /// Calls `body` with the URL of a token endpoint, and the folder of a session, which is removed at the end.
+    private func withSessionFolder(_ body: (_ url: URL, _ session: URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("launch-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = try #require(URL(string: "https://as.example/token"))
-        let session = folder.appendingPathComponent("session")
-        let first = await AppSession(tokenURL: url, folder: session)
-        #expect(try await !first.isSignedIn())
-        let token = AccessToken(value: "first", expiration: .distantFuture)
-        try await first.signIn(Credential(accessToken: token, refreshToken: "refresh"))
+        try await body(url, folder.appendingPathComponent("session"))
+    }
 
-        let second = await AppSession(tokenURL: url, folder: session)
-        #expect(try await second.isSignedIn())
-        #expect(try await second.tokens.token() == token)
-        try await second.store.update { _ in .remove }
-        #expect(try await !first.isSignedIn())
-        await #expect(throws: AccessTokenError.signedOut) { try await first.tokens.token() }
+    private func signIn(to app: AppSession) async throws {
+        try await app.signIn(Credential(accessToken: Self.stored, refreshToken: "refresh"))
+    }
 
-        try Data("half".utf8).write(to: session.appendingPathComponent("credential.json"))
-        try await first.signIn(Credential(accessToken: token, refreshToken: "refresh"))
-        #expect(try await first.tokens.token() == token)
+    @Test func `an app that starts for the first time has no session`() async throws {
+        try await withSessionFolder { url, session in
+            let app = await AppSession(tokenURL: url, folder: session)
+            let isSignedIn = try await app.isSignedIn()
+            #expect(!isSignedIn)
+        }
+    }
+
+    @Test func `an app that starts again finds its session`() async throws {
+        try await withSessionFolder { url, session in
+            try await signIn(to: AppSession(tokenURL: url, folder: session))
+            let again = await AppSession(tokenURL: url, folder: session)
+            #expect(try await again.isSignedIn())
+            #expect(try await again.tokens.token() == Self.stored)
+        }
+    }
+
+    @Test func `an app finds out that another process has ended its session`() async throws {
+        try await withSessionFolder { url, session in
+            let app = await AppSession(tokenURL: url, folder: session)
+            try await signIn(to: app)
+            try await AppSession(tokenURL: url, folder: session).store.update { _ in .remove }
+            #expect(try await !app.isSignedIn())
+            await #expect(throws: AccessTokenError.signedOut) { try await app.tokens.token() }
+        }
+    }
+
+    @Test func `a login replaces a credential that cannot be read`() async throws {
+        try await withSessionFolder { url, session in
+            let app = await AppSession(tokenURL: url, folder: session)
+            try await signIn(to: app)
+            try Data("half".utf8).write(to: session.appendingPathComponent("credential.json"))
+            try await signIn(to: app)
+            #expect(try await app.tokens.token() == Self.stored)
+        }
     }
 
     @Test func `asking whether there is a session ends none that begins meanwhile`() async throws {
@@ -191,8 +279,8 @@ struct ArticleTests {
             async let isSignedIn = session.isSignedIn()
             try await session.signIn(Credential(accessToken: token, refreshToken: "refresh"))
             _ = try await isSignedIn
-            #expect(try await session.store.load()?.credential.refreshToken == "refresh")
-            #expect(try await session.tokens.token() == token)
+            try #require(try await session.store.load()?.credential.refreshToken == "refresh")
+            try #require(try await session.tokens.token() == token)
         }
     }
 }
