@@ -8,21 +8,90 @@ import Testing
 
 /// Claims of the articles that have no version in the gallery, on real threads.
 ///
-/// Where the order is up to the scheduler, a test looks until it has seen the order that the claim rules out.
+/// Where the order is up to an executor, the test brings an executor that takes the order that the claim rules out.
 @Suite("What the articles claim", .eightAtATime, .timeLimit(.minutes(10)))
 struct ClaimTests {
-    @Test("version 2 of the authentication service has two loads at once, though none fails; the repair has one")
-    func twoLoadsAtOnce() async throws {
-        func mostAtOnce(_ make: (@escaping Load) -> any AuthService) async throws -> Int {
-            let loads = LoadCounter { _ in await Task.yield() }
-            let service = make { try await loads.load() }
-            try await crowd(of: 4) {
-                for _ in 1...50 { _ = try await service.bearerToken() }
+    /// Two callers share load 1, and one of them goes on late: when load 2 has begun, for a caller that asked again.
+    private struct LateCaller {
+        let service: any AuthService
+        let loads: LoadCounter
+        let hasBegun: [Event]
+        let mayEnd: [Event]
+        let second: Task<Int, any Error>
+
+        init(_ make: (@escaping Load) -> any AuthService) async throws {
+            let (hasBegun, mayEnd) = ((1...3).map { _ in Event() }, (1...3).map { _ in Event() })
+            let loads = LoadCounter { number in
+                hasBegun[number - 1].happen()
+                await mayEnd[number - 1].wait()
             }
-            return loads.counts.most
+            let service = make { try await loads.load() }
+            (self.service, self.loads, self.hasBegun, self.mayEnd) = (service, loads, hasBegun, mayEnd)
+            let early = Task { try await service.bearerToken() }
+            await hasBegun[0].wait()
+            let late = HeldCaller(of: service)
+            await late.asks()
+            mayEnd[0].happen()
+            _ = try await early.valueInTime
+            second = Task { try await service.bearerToken() }
+            await hasBegun[1].wait()
+            await late.goesOn()
         }
-        while try await mostAtOnce(AuthServiceVersion2.init) < 2 {}
-        for _ in 1...20 { #expect(try await mostAtOnce(AuthServiceRepaired.init) == 1) }
+
+        func endLoads() {
+            for load in mayEnd { load.happen() }
+        }
+    }
+
+    /// A caller that takes its steps when a test says so.
+    private struct HeldCaller {
+        let token: Task<Int, any Error>
+        private let queue: HeldQueue
+        private let hasEnded: Event
+
+        init(of service: any AuthService) {
+            let (queue, hasEnded) = (HeldQueue(), Event())
+            (self.queue, self.hasEnded) = (queue, hasEnded)
+            token = Task(executorPreference: HeldExecutor(queue: queue)) {
+                defer { hasEnded.happen() }
+                return try await service.bearerToken()
+            }
+        }
+
+        /// Runs the caller until it waits for a load.
+        func asks() async {
+            await yieldUntil { queue.count > 0 }
+            queue.run()
+        }
+
+        /// Runs the caller to its end.
+        func goesOn() async {
+            await yieldUntil {
+                queue.run()
+                return hasEnded.hasHappened
+            }
+        }
+    }
+
+    @Test("version 2 of the authentication service starts a load beside another one, though none fails")
+    func twoLoadsAtOnce() async throws {
+        let late = try await LateCaller(AuthServiceVersion2.init)
+        let third = Task { try await late.service.bearerToken() }
+        await late.hasBegun[2].wait()
+        #expect(late.loads.counts.most == 2)
+        late.endLoads()
+        _ = await (late.second.result, third.result)
+    }
+
+    @Test("its repair lets the next caller join the load that is running")
+    func oneLoadAtATime() async throws {
+        let late = try await LateCaller(AuthServiceRepaired.init)
+        let third = HeldCaller(of: late.service)
+        await third.asks()
+        late.endLoads()
+        await third.goesOn()
+        #expect(try await third.token.valueInTime == 2, "the number of the load")
+        _ = await late.second.result
     }
 
     private actor Journal {
@@ -38,14 +107,15 @@ struct ClaimTests {
 
     @Test("of two calls by async let, the second may enter the actor first")
     func asyncLet() async {
-        var lines: [String] = []
-        while lines != ["second", "first"] {
-            let journal = Journal()
+        let (executor, journal) = (NewestFirst(), Journal())
+        Thread.detachNewThread { executor.run() }
+        await withTaskExecutorPreference(executor) {
             async let first: Void = journal.add("first")
             async let second: Void = journal.add("second")
             _ = await (first, second)
-            lines = await journal.lines
         }
+        executor.stop()
+        #expect(await journal.lines == ["second", "first"])
     }
 
     @Test("a task of an actor begins when the actor is free, and nobody has to await its value")
@@ -60,15 +130,15 @@ struct ClaimTests {
 
     @Test("a task outside of an actor may begin before the line that follows it")
     func taskOutside() async {
-        await withCheckedContinuation { isOver in
-            // A thread of its own, which may wait: no task runs on it.
-            Thread.detachNewThread {
-                let begins = DispatchSemaphore(value: 0)
-                Task { begins.signal() }
-                begins.wait()
-                isOver.resume()
-            }
+        let nextLine = Event()
+        // A thread of its own, which may wait: no task runs on it.
+        Thread.detachNewThread {
+            let begins = DispatchSemaphore(value: 0)
+            Task { begins.signal() }
+            begins.wait()
+            nextLine.happen()
         }
+        await nextLine.wait()
     }
 
     private actor Counter {
@@ -182,6 +252,48 @@ private final class OneThread: SerialExecutor {
     func stop() {
         jobs.withLock { $0.append(nil) }
         comes.signal()
+    }
+}
+
+/// Runs the job that came last first, on the thread that calls ``run()``.
+private final class NewestFirst: TaskExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let isStopped = Mutex(false)
+    private let comes = DispatchSemaphore(value: 0)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+        comes.signal()
+    }
+
+    /// Runs jobs until ``stop()``.
+    func run() {
+        while true {
+            comes.wait()
+            if let job = jobs.withLock({ $0.popLast() }) {
+                unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+            } else if isStopped.withLock({ $0 }) {
+                return
+            }
+        }
+    }
+
+    func stop() {
+        isStopped.withLock { $0 = true }
+        comes.signal()
+    }
+}
+
+/// Runs the jobs of tasks when a test says so.
+private final class HeldExecutor: TaskExecutor {
+    private let queue: HeldQueue
+
+    init(queue: HeldQueue) { self.queue = queue }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.enqueue { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 
