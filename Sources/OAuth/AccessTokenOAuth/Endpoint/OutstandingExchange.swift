@@ -61,10 +61,29 @@ func made<Value: Sendable>(
     orThrow timeout: @autoclosure () -> any Error = OAuthError.assertionTimedOut,
     _ make: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    let making = OutstandingExchange<Result<Value, any Error>>()
-    Task {
-        do { making.settle(.success(try await make())) } catch { making.settle(.failure(error)) }
+    let made = await withCheckedContinuation { continuation in
+        begin(make, within: deadline, by: clock) { continuation.resume(returning: $0) }
     }
-    guard let made = await making.reply(within: deadline, by: clock) else { throw timeout() }
+    guard let made else { throw timeout() }
     return try made.get()
+}
+
+/// Calls the handler once: with what is made, or with `nil` when the deadline has passed.
+///
+/// Not inlined: a task would keep all of this in its frame while it waits.
+@inline(never)
+private func begin<Value: Sendable>(
+    _ make: @escaping @Sendable () async throws -> Value,
+    within deadline: TimeInterval,
+    by clock: any AccessTokenClock,
+    then handler: @escaping @Sendable (Result<Value, any Error>?) -> Void
+) {
+    let answer = OneShot(abandoned: nil, handler)
+    let timer = clock.schedule(after: deadline) { answer(nil) }
+    Task {
+        let made: Result<Value, any Error>
+        do { made = .success(try await make()) } catch { made = .failure(error) }
+        timer.cancel()
+        answer(made)
+    }
 }
