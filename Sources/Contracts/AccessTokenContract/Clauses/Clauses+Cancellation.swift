@@ -59,14 +59,7 @@ extension ServiceContract {
             remedy: "check for cancellation before the load is started, and throw there",
             needs: [.cancellation, .asyncCallers]
         ) { run in
-            // A service may load before it is asked.
-            await run.settle()
-            let loads = run.fixture.loader.loads.count
-            let caller = try await run.call("cancelled caller", isCancelled: true)
-            await run.settle()
-            try run.expectLoads(loads)
-            // It may have joined a load that was started before it came.
-            try await run.expectAnswers(to: [caller], whenLoadsEndWith: .success(run.token("T1")))
+            try await run.play([.cancelledCall])
         },
 
         ContractClause(
