@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenCore
 import ContractHarness
 import Testing
 
@@ -20,6 +21,33 @@ struct HarnessTests {
         )
         #expect(report.notJudgedIDs == ["C", "D"])
         #expect(report.commonCauses.map(\.description) == ["a mistake: A, B; not judged: D"], "\(report)")
+    }
+
+    @Test func `a lane is held after so many parts of its task, however late the next part comes`() async {
+        let lane = Lane("a lane")
+        let part = Locked(0)
+        let (start, goesOn) = AsyncStream.makeStream(of: Void.self)
+        let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+        let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
+        lane.hold(afterParts: 2) { isHeld.yield() }
+        let task = lane.start {
+            part.withLock { $0 = 1 }
+            begins.yield()
+            for await _ in start { break }
+            part.withLock { $0 = 2 }
+            await Task.yield()
+            part.withLock { $0 = 3 }
+        }
+        for await _ in begun { break }
+        // Turns of the lane in which its task has nothing to do.
+        for _ in 1...10 { lane.run {} }
+        goesOn.yield()
+        for await _ in held { break }
+        #expect(lane.isHeld)
+        #expect(part.withLock { $0 } == 2)
+        lane.release()
+        await task.value
+        #expect(part.withLock { $0 } == 3)
     }
 
     private func clause(

@@ -5,11 +5,11 @@ import Dispatch
 ///
 /// A lane runs one thing at a time. When it is free again, the call has returned, or its task has suspended.
 package final class Lane: Sendable {
-    private let queue: DispatchQueue
-    private let isHeld = Locked(false)
+    private let lane: HeldQueue
+    private var queue: DispatchQueue { lane.queue }
 
     package init(_ name: String) {
-        queue = DispatchQueue(label: "AccessTokenContract.\(name)")
+        lane = HeldQueue(DispatchQueue(label: "AccessTokenContract.\(name)"))
     }
 
     deinit {
@@ -24,7 +24,7 @@ package final class Lane: Sendable {
         _ body: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never> {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            Task(executorPreference: QueueExecutor(queue: queue), priority: priority) { await body() }
+            Task(executorPreference: QueueExecutor(lane), priority: priority) { await body() }
         } else {
             preconditionFailure("the contract is verified on systems that have task executors")
         }
@@ -33,7 +33,7 @@ package final class Lane: Sendable {
     /// Starts a task whose parts run where they are enqueued: the first one inside the code that starts the task.
     package static func startHere(_ body: @escaping @Sendable () async -> Void) {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            Task(executorPreference: QueueExecutor(queue: nil)) { await body() }
+            Task(executorPreference: QueueExecutor(nil)) { await body() }
         }
     }
 
@@ -41,43 +41,87 @@ package final class Lane: Sendable {
         queue.async(execute: body)
     }
 
+    package var isHeld: Bool { lane.isHeld }
+
     /// Lets nothing begin or continue here until ``release()``.
-    package func hold() {
-        isHeld.withLock { isHeld in
+    package func hold() { lane.hold() }
+
+    /// Lets so many parts of tasks run here, and holds the lane then.
+    ///
+    /// - Parameter isHeld: called when the lane is held by that.
+    package func hold(afterParts count: Int, then isHeld: @escaping @Sendable () -> Void) {
+        lane.hold(afterParts: count, then: isHeld)
+    }
+
+    package func release() { lane.release() }
+}
+
+/// The queue of a lane.
+///
+/// Tasks keep the queue, and not the lane: a lane that nobody keeps any more lets them go on.
+private final class HeldQueue: Sendable {
+    private struct State {
+        var isHeld = false
+        /// The parts that may still run, and who is told when they have.
+        var last: (parts: Int, isHeld: @Sendable () -> Void)?
+
+        mutating func hold(_ queue: DispatchQueue) {
             if !isHeld { queue.suspend() }
-            isHeld = true
+            (isHeld, last) = (true, nil)
         }
     }
 
-    /// Holds the lane after so many turns, and says so; in a turn all runs that stands here when the turn begins, which
-    /// is at most one part of a task that has the lane to itself.
-    package func hold(afterTurns count: Int, then isHeld: @escaping @Sendable () -> Void) {
-        run { [self] in
-            if count > 1 { return hold(afterTurns: count - 1, then: isHeld) }
-            hold()
-            isHeld()
+    let queue: DispatchQueue
+    private let state = Locked(State())
+
+    init(_ queue: DispatchQueue) { self.queue = queue }
+
+    var isHeld: Bool { state.withLock { $0.isHeld } }
+
+    func hold() {
+        state.withLock { $0.hold(queue) }
+    }
+
+    func hold(afterParts count: Int, then isHeld: @escaping @Sendable () -> Void) {
+        state.withLock { $0.last = (count, isHeld) }
+    }
+
+    func release() {
+        state.withLock { state in
+            if state.isHeld { queue.resume() }
+            (state.isHeld, state.last) = (false, nil)
         }
     }
 
-    package func release() {
-        isHeld.withLock { isHeld in
-            if isHeld { queue.resume() }
-            isHeld = false
+    /// A part of a task has run on the queue, and the next one has not begun.
+    func partHasRun() {
+        let isHeld = state.withLock { state -> (@Sendable () -> Void)? in
+            guard let last = state.last else { return nil }
+            guard last.parts == 1 else {
+                state.last?.parts -= 1
+                return nil
+            }
+            state.hold(queue)
+            return last.isHeld
         }
+        isHeld?()
     }
 }
 
-/// Runs each part of a task on a queue, or, without a queue, on the thread that enqueues it.
+/// Runs each part of a task on a lane's queue, or, without a lane, on the thread that enqueues it.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class QueueExecutor: TaskExecutor {
-    private let queue: DispatchQueue?
+    private let lane: HeldQueue?
 
-    init(queue: DispatchQueue?) { self.queue = queue }
+    init(_ lane: HeldQueue?) { self.lane = lane }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        guard let queue else { return unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
-        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        guard let lane else { return unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        lane.queue.async {
+            unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+            lane.partHasRun()
+        }
     }
 }
 

@@ -19,9 +19,8 @@ extension ClauseRun {
     func play(_ script: Script) async throws {
         guard script.isPossible(for: features) else { return }
         log.happened("\(script)")
-        let limit = conditions.timeLimit
         var shown: ContractViolation?
-        for effort in [ScriptEffort.patient(limit), .again(limit), .again(limit)] {
+        for effort in ScriptEffort.accusation(conditions.timeLimit) {
             let tolerated = conditions.broken.subtracting([context.wording.id])
             let outcome = await script.played(on: subject, effort, tolerating: tolerated)
             if outcome.isSlow { throw conditions.isPatient ? tooSlow : SlowSubject() }

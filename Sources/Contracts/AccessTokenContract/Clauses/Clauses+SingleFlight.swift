@@ -237,10 +237,11 @@ extension ServiceContract {
             let leader = try await run.call("leader")
             let load = try await run.firstLoad()
             let joiners = try await run.callsInLockstep(1, parts: held.parts) {
-                // A held task may stand at the door of an actor, which lets nobody else in then: no answer is waited
-                // for.
                 try await run.answer(load, .success(token))
                 await run.settle()
+                // A held task may stand at the door of an actor, which lets nobody else in then: the answer is waited
+                // for, but not for long.
+                _ = await run.log.wait(0.1) { !leader.answers.isEmpty }
             }
             try await run.given("L1") { try await run.expect(leader, gets: token) }
             for joiner in joiners { try await run.expect(joiner, getsCached: token) }

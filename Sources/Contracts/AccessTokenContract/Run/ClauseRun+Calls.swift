@@ -88,7 +88,8 @@ extension ClauseRun {
         for _ in 0..<count {
             let caller = newCaller(nil)
             callers.append(caller)
-            let isHeld = Locked(false)
+            let hasReturned = Locked(false)
+            caller.lane.hold(afterParts: parts) { [log] in log.check() }
             caller.lane.run { [self] in
                 if let rejected {
                     log.happened("\(log.name(rejected)) is rejected")
@@ -99,16 +100,18 @@ extension ClauseRun {
                 } else {
                     start(caller, refresh: refresh)
                 }
-                caller.lane.hold(afterTurns: parts) { [log] in
-                    isHeld.withLock { $0 = true }
+                // The first part of the task comes before this.
+                caller.lane.run { [log] in
+                    hasReturned.withLock { $0 = true }
                     log.check()
                 }
             }
-            // A lane that is held only after the others were released would be held for ever.
-            guard try await wait(until: { isHeld.withLock { $0 } }) else {
+            guard try await wait(until: { caller.lane.isHeld || hasReturned.withLock { $0 } }) else {
                 throw violation("\(caller.name)'s call to return", "the call blocks its thread; \(situation)")
             }
             await settle()
+            // A task that has come to rest after fewer parts stays where it is as well.
+            caller.lane.hold()
         }
         try await meanwhile()
         for caller in callers {

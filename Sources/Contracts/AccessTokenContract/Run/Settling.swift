@@ -5,21 +5,32 @@ import Foundation
 
 /// Sends a messenger through all that a subject may run on, again and again, until nothing happens any more.
 ///
-/// The messenger goes through the handlers' queue, the pool of tasks at two priorities, the global queue, and the main
-/// queue if that is served. Where it cannot get through, the subject blocks something, and there is nothing to wait
-/// for.
+/// The messenger goes through the handlers' queue, the pool of tasks at three priorities, the global queue, and the
+/// main queue if that is served. Where it cannot get through, the subject blocks something, and there is nothing to
+/// wait for.
 struct Settling {
-    /// Each takes the messenger through more queues than a subject uses for a step that leaves no line in the trace.
-    private var fewestQuietRounds: Int { isShort ? 3 : 6 }
+    enum Patience {
+        /// No time is waited for: what is missed is seen at the next step, and what is found is tried again.
+        case short
+        case usual
+        /// For the last look before an accusation: ten times as long.
+        case long
+    }
 
     let log: RunLog
     let handlerQueue: DispatchQueue
-    /// Fewer rounds, and no time between them: what is missed is seen at the next step, and what is found is tried
-    /// again.
-    var isShort = false
+    var patience = Patience.usual
+
+    /// Each takes the messenger through more queues than a subject uses for a step that leaves no line in the trace.
+    private var fewestQuietRounds: Int { patience == .short ? 3 : 6 }
 
     func wait() async {
-        let quietTime = isShort ? 0 : Self.quietTime
+        let quietTime: UInt64 =
+            switch patience {
+            case .short: 0
+            case .usual: Self.quietTime
+            case .long: 10 * Self.quietTime
+            }
         var (lines, lastLine) = (log.lines, DispatchTime.now().uptimeNanoseconds)
         var quietRounds = 0
         // A subject that never rests is not waited for.
@@ -41,12 +52,14 @@ struct Settling {
             log.check()
         }
         handlerQueue.async {
-            Task.detached(priority: .medium) {
-                // Where the pool is no part of Dispatch, its low priority is not the global queue's.
-                Task.detached(priority: .low) {
-                    DispatchQueue.global(qos: .utility).async {
-                        guard MainQueue.shared.isServed else { return returns() }
-                        DispatchQueue.main.async(execute: returns)
+            Task.detached(priority: .high) {
+                Task.detached(priority: .medium) {
+                    // Where the pool is no part of Dispatch, its low priority is not the global queue's.
+                    Task.detached(priority: .low) {
+                        DispatchQueue.global(qos: .utility).async {
+                            guard MainQueue.shared.isServed else { return returns() }
+                            DispatchQueue.main.async(execute: returns)
+                        }
                     }
                 }
             }

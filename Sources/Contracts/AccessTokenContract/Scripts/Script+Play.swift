@@ -23,8 +23,8 @@ extension Script {
         timeLimit: TimeInterval = ServiceContract.defaultTimeLimit
     ) async -> ContractViolation? {
         var violation: ContractViolation?
-        for _ in 1...3 {
-            violation = await played(on: subject, .patient(timeLimit)).violation
+        for effort in ScriptEffort.accusation(timeLimit) {
+            violation = await played(on: subject, effort).violation
             if violation == nil { return nil }
         }
         return violation

@@ -4,21 +4,26 @@ import Foundation
 struct ScriptEffort: Sendable {
     /// In seconds, for one step.
     let timeLimit: TimeInterval
-    /// Whether it waits longer for what must not come.
-    let isPatient: Bool
+    /// How long it waits for what must not come.
+    let patience: Settling.Patience
     /// Whether what comes within four time limits makes the subject slow, and not wrong.
     let waitsForSlowOnes: Bool
 
     /// For scripts in which nothing may be wrong, and for shrinking: what is found in haste is tried again.
-    static let hasty = ScriptEffort(timeLimit: 0.12, isPatient: false, waitsForSlowOnes: false)
+    static let hasty = ScriptEffort(timeLimit: 0.12, patience: .short, waitsForSlowOnes: false)
 
     /// For an accusation.
     static func patient(_ timeLimit: TimeInterval) -> ScriptEffort {
-        ScriptEffort(timeLimit: timeLimit, isPatient: true, waitsForSlowOnes: true)
+        ScriptEffort(timeLimit: timeLimit, patience: .usual, waitsForSlowOnes: true)
     }
 
     /// For an accusation that was confirmed before: the subject has been waited for.
     static func again(_ timeLimit: TimeInterval) -> ScriptEffort {
-        ScriptEffort(timeLimit: min(timeLimit, 0.5), isPatient: true, waitsForSlowOnes: false)
+        ScriptEffort(timeLimit: min(timeLimit, 0.5), patience: .long, waitsForSlowOnes: false)
+    }
+
+    /// The plays that a fault has to show in, one after the other.
+    static func accusation(_ timeLimit: TimeInterval) -> [ScriptEffort] {
+        [.patient(timeLimit), .again(timeLimit), .again(timeLimit)]
     }
 }

@@ -7,7 +7,7 @@ extension ScriptRun {
     func rest() async throws {
         for _ in 0..<10 {
             let isThere = await comesToRest()
-            await Settling(log: log, handlerQueue: run.fixture.handlerQueue, isShort: !effort.isPatient).wait()
+            await Settling(log: log, handlerQueue: run.fixture.handlerQueue, patience: effort.patience).wait()
             if !isThere || isAtRest() { break }
         }
         judge()
