@@ -26,7 +26,11 @@ enum Benchmarks {
             }
             let comparisons = comparisons(isQuick).filter { filter.isEmpty || $0.title.contains(filter) }
             let hasAccounts = filter.isEmpty || AccountRow.title.contains(filter)
-            try await run(comparisons, accounts: hasAccounts ? (isQuick ? [1_000] : [1_000, 10_000, 60_000]) : [])
+            try await run(
+                comparisons,
+                tables: tables(isQuick).filter { filter.isEmpty || $0.title.contains(filter) },
+                accounts: hasAccounts ? (isQuick ? [1_000] : [1_000, 10_000, 60_000]) : []
+            )
             return .good
         }
         exit(status.rawValue)
@@ -38,6 +42,8 @@ enum Benchmarks {
         Measures what a call costs next to what it is compared with. The contenders of a table are sampled alternately, so
         that other work of the machine slows all of them alike. The ratio is the time over that of the first contender:
         the median over all rounds, and the quartiles in brackets. Trust the ratios: the times depend on the machine.
+
+        The tables of the heap and of stores compare nothing. A store's figures are medians of single calls.
 
         The table of accounts has figures of single runs: so many accounts renew at once, at a server in another
         process, which takes 100 requests a second in one of the rows. The slowest load is timed from its turn to its
@@ -60,8 +66,22 @@ enum Benchmarks {
         return comparisons + CallbackWaiterRow.all(isQuick) + MissRows.all(isQuick)
     }
 
-    private static func run(_ comparisons: [Comparison], accounts: [Int]) async throws {
-        guard !comparisons.isEmpty || !accounts.isEmpty else {
+    /// A table that compares nothing.
+    private struct Table {
+        let title: String
+        let text: () async throws -> String
+    }
+
+    private static func tables(_ isQuick: Bool) -> [Table] {
+        var tables = [Table(title: StoreRow.title) { try await StoreRow.text(isQuick) }]
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            tables.insert(Table(title: HeapRow.title) { HeapRow.text() }, at: 0)
+        }
+        return tables
+    }
+
+    private static func run(_ comparisons: [Comparison], tables: [Table], accounts: [Int]) async throws {
+        guard !comparisons.isEmpty || !tables.isEmpty || !accounts.isEmpty else {
             throw UsageError("no title contains the text of --filter")
         }
         #if DEBUG
@@ -76,6 +96,12 @@ enum Benchmarks {
             try console.print(outcome.text)
             targets += outcome.targets
         }
+        for table in tables {
+            console.showProgress(table.title)
+            let text = try await table.text()
+            console.endProgress()
+            try console.print(text)
+        }
         if !accounts.isEmpty {
             var rows: [AccountRow] = []
             for count in accounts {
@@ -89,6 +115,7 @@ enum Benchmarks {
             try console.print(AccountRow.text(of: rows))
             targets += rows.flatMap(\.targets).map(\.isMet)
         }
+        guard !targets.isEmpty else { return }
         try console.print("\(targets.count(where: \.self)) of \(targets.count) targets met")
     }
 }

@@ -8,23 +8,30 @@ enum AsyncWaiterRow {
     static func all(_ isQuick: Bool) -> [Comparison] {
         waiterComparisons(isQuick, of: "tasks") { count in
             [
-                Contender(SharedTask.name) { sample(SharedTask.self, count) },
-                Contender(Service.name, limit: 2.2) { sample(Service.self, count) },
+                Contender(SharedTask.name) { run(SharedTask.self, count, timeOfWaiters) },
+                Contender(Service.name, limit: 2.2) { run(Service.self, count, timeOfWaiters) },
             ]
         }
     }
 
+    static func heapOfSharedTask(_ count: Int) -> Double? { run(SharedTask.self, count, heapOfWaiters) }
+    static func heapOfService(_ count: Int) -> Double? { run(Service.self, count, heapOfWaiters) }
+
     /// From the first task's start to the last one's end, all on one thread.
     ///
     /// The load runs already: its start is not part of a waiter's cost.
-    private static func sample<Design: WaiterDesign>(_: Design.Type, _ count: Int) -> Sample {
+    private static func run<Design: WaiterDesign, Figure>(
+        _: Design.Type,
+        _ count: Int,
+        _ measure: WaiterMeasure<Figure>
+    ) -> Figure {
         let loop = LoopExecutor(capacity: count)
         let loader = GatedLoader()
         let design = Design(loader: loader, executor: loop)
         let finished = countdown(count)
         Task(executorPreference: loop) { _ = try await design.token() }
         loop.drain()
-        let sample = waiters(count) {
+        let wait = {
             for _ in 0..<count {
                 Task(executorPreference: loop) {
                     _ = try await design.token()
@@ -32,12 +39,13 @@ enum AsyncWaiterRow {
                 }
             }
             loop.drain()
-        } answer: {
+        }
+        let figure = measure(count, wait) {
             loader.open()
             loop.drain()
         }
         precondition(finished.wait(timeout: .now()) == .success, "a waiter of \(Design.name) was not answered")
-        return sample
+        return figure
     }
 
     /// A way for tasks to wait for one load together.

@@ -24,29 +24,32 @@ enum CallbackWaiterRow {
     static func all(_ isQuick: Bool) -> [Comparison] {
         waiterComparisons(isQuick, of: "handlers") { count in
             [
-                Contender(sundell) { sample(sundellDesign, count) },
-                Contender(service, limit: 1) { sample(serviceDesign, count) },
+                Contender(sundell) { run(sundellDesign, count, timeOfWaiters) },
+                Contender(service, limit: 1) { run(serviceDesign, count, timeOfWaiters) },
             ]
         }
     }
 
+    static func heap(_ design: Design, _ count: Int) -> Double? { run(design, count, heapOfWaiters) }
+
     /// From the first call to the last handler's end.
-    private static func sample(_ design: Design, _ count: Int) -> Sample {
+    private static func run<Figure>(_ design: Design, _ count: Int, _ measure: WaiterMeasure<Figure>) -> Figure {
         let loader = HeldLoader()
         let queue = DispatchQueue(label: "benchmarks.callbacks")
         let retrieve = design(loader, queue)
         let finished = countdown(count)
         retrieve { _ in }
         loader.waitForLoad()
-        let sample = waiters(count) {
+        let wait = {
             for _ in 0..<count { retrieve { _ in finished.leave() } }
             queue.sync {}
-        } answer: {
+        }
+        let figure = measure(count, wait) {
             loader.finish()
             finished.wait()
         }
         // The last handler is called before all of them are released, which is no part of the next sample.
         queue.sync {}
-        return sample
+        return figure
     }
 }

@@ -8,8 +8,21 @@ func waiterComparisons(_ isQuick: Bool, of kind: String, _ contenders: (_ count:
     }
 }
 
+/// Measures many waiters, while `wait` makes them wait, and `answer` answers them all.
+typealias WaiterMeasure<Figure> = (_ count: Int, _ wait: () -> Void, _ answer: () -> Void) -> Figure
+
+/// The heap that each waiter takes while all of them wait; `nil` where it is not measured.
+func heapOfWaiters(_ count: Int, wait: () -> Void, answer: () -> Void) -> Double? {
+    let before = Heap.bytesInUse
+    wait()
+    let after = Heap.bytesInUse
+    answer()
+    guard let before, let after else { return nil }
+    return (after - before) / Double(count)
+}
+
 /// The time that each waiter takes to wait and to be answered.
-func waiters(_ count: Int, wait: () -> Void, answer: () -> Void) -> Sample {
+func timeOfWaiters(_ count: Int, wait: () -> Void, answer: () -> Void) -> Sample {
     let watch = Stopwatch()
     wait()
     answer()
