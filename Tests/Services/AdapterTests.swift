@@ -332,6 +332,10 @@ struct AdapterTests {
             let view = kind.make(of: service)
             view.callInOrder { await service.signIn(validToken) }
             await AsyncServiceAdapter(of: view).invalidate(validToken)
+            // An invalidation that came first would be ignored, and the sign-in would come after it.
+            let haveReachedIt = Event()
+            view.callInOrder { haveReachedIt.happen() }
+            await haveReachedIt.wait()
             try #require(service.currentToken == nil)
         }
     }

@@ -114,7 +114,9 @@ struct LateAnswerTableTests {
         var story = silentLoad()
         story.calls("Bob")
         story.load(1, brings: late)
+        story.calls("Cid")
         #expect(story.waits("Bob"))
+        #expect(story.waits("Cid"))
     }
 
     @Test func `that came while a load was running is used if that load fails (T2)`() {
