@@ -10,6 +10,10 @@ struct ScriptTests {
     /// Bugs in situations that no clause is tried in, each with a script that shows it and the clause that it
     /// breaks.
     static let bugs: [(bug: BuggyService.Bug, script: Script, clause: String)] = [
+        (
+            .noDeadlineInASecondSession,
+            Script(.deadline, [.call, .signIn(.expired), .call, .pass(.elevenSeconds)]), "T1"
+        ),
         (.noDeadlineForced, Script(.deadline, [.refresh, .pass(.elevenSeconds)]), "T1"),
         (.timeOutForcedDropsToken, Script(.deadline, [.signIn(.valid), .refresh, .pass(.elevenSeconds), .call]), "C8"),
         (.failureForcedDropsToken, [.signIn(.valid), .refresh, .answer(.failure), .call], "C8"),
@@ -187,6 +191,13 @@ struct ScriptTests {
         let subject = PlantedBugTests.smallSubject(bug: nil, [.initialToken, .callbackLoader])
         let expired = await Script(.all, initialToken: .expired, [.call, .pass(.life), .call]).play(on: subject)
         #expect(expired == nil, "\(expired.map { "\($0)" } ?? "")")
+    }
+
+    @Test(arguments: OwnSubjects.some)
+    func `lets no loader ask a service that was dropped`(_ subject: ContractSubject) async {
+        let script: Script = [.loader(.asksItsService), .call, .signIn(.expired), .drop, .answer(.token)]
+        let accusation = await script.play(on: subject)
+        #expect(accusation == nil, "\(accusation.map { "\($0)" } ?? "")")
     }
 
     @Test func `lets a sign-in with an expired token answer whom a failure has made call again`() async {

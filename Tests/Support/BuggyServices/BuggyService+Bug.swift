@@ -60,6 +60,7 @@ extension BuggyService {
         case timeOutForgetsRejection, secondRejectionIsIgnored
         case storedTokenHasNoLeeway, timerOutlivesItsSession, refusedLoadAheadFailsInSilence
         case loadsAgainForExpiredTokens, signOutWaitsForTheLoader, signOutEndsTwice
+        case noDeadlineInASecondSession
         /// What loads lives as long as the first caller: once that is cancelled, every later load fails.
         case sourceBelongsToTheFirstCaller
     }

@@ -10,6 +10,7 @@ extension BuggyService {
         let hasDeadline =
             bug != .noDeadline && !(bug == .noDeadlineAhead && load.isAhead)
             && !(bug == .noDeadlineForced && load.isForced)
+            && !(bug == .noDeadlineInASecondSession && load.session > 0)
         if let deadline = policy.loadDeadline, hasDeadline {
             effect { [self] in
                 let timer = clock.schedule(after: deadline) { [self] in timeOut(load) }

@@ -118,7 +118,8 @@ final class ScriptRun: Sendable {
         note(.loadStarted(load.number, at: time, beside: open, replacing: load.replacing?.value))
         let habits = state.withLock { $0.habits }
         var asking: Caller?
-        if habits.contains(.asksItsService) {
+        // Nobody can ask a service that was dropped.
+        if habits.contains(.asksItsService), service != nil {
             let number = newNumber()
             note(.called(number, refresh: false, insideLoad: true))
             let caller = newCaller(number)

@@ -60,7 +60,7 @@ extension Specification {
             )
         }
         guard facts.running.isEmpty else { return nil }
-        if mustWaitForFormerLoad || mayWaitForFormerLoad && sure(facts) == nil { return nil }
+        if mustWaitForFormerLoad || mayWaitForFormerLoad && !isFormerLoadOverdue && sure(facts) == nil { return nil }
         let isRefused = call.isForced && !["F1", "T1", "D6", "I9", "O9"].contains(facts.end)
         let clause = call.isOfFormerSession ? endBySignIn : isRefused ? "I6" : facts.end
         return noAnswer(clause, "to be answered, or a load to be started")

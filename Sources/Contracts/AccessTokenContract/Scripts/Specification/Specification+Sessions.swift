@@ -79,6 +79,9 @@ extension Specification {
         facts.formerLoads.contains { !isStrict || facts.replacedSessions.contains($0.session) }
     }
 
+    /// Nobody may wait any more for a load of a former session: each is silent past its deadline.
+    var isFormerLoadOverdue: Bool { facts.formerLoads.allSatisfy(isOverdue) }
+
     private func isOverdue(_ load: Facts.Load) -> Bool {
         policy.loadDeadline.map { load.startedAt + $0 <= facts.elapsed } ?? false
     }
