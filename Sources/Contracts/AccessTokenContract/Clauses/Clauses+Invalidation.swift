@@ -116,8 +116,16 @@ extension ServiceContract {
             needs: .invalidation
         ) { run in
             try run.takeForGranted("S1")
-            let rejected: [Step] = [.call, .answer(.token), .reject(.current), .call]
-            try await run.play(Script(.plain, rejected + [.reject(.current), .call, .answer(.token)]))
+            let token = run.token("T1")
+            try await run.cache(token)
+            let load = try await run.given("I1") {
+                try await run.invalidate(token)
+                return try await run.expectLoad(for: run.call("early rejecter"))
+            }
+            try await run.invalidate(token)
+            try await run.call("late rejecter")
+            await run.settle()
+            try run.expectLoads(load.number)
         },
 
         ContractClause(
