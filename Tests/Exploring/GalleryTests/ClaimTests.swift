@@ -279,6 +279,8 @@ private final class NewestFirst: TaskExecutor {
         }
     }
 
+    /// Not inlined: on Linux, a lock in an async function may look at another thread's identity after an `await`.
+    @inline(never)
     func stop() {
         isStopped.withLock { $0 = true }
         comes.signal()
