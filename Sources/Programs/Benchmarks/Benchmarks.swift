@@ -46,8 +46,9 @@ enum Benchmarks {
         The tables of the heap and of stores compare nothing. A store's figures are medians of single calls.
 
         The table of accounts has figures of single runs: so many accounts renew at once, at a server in another
-        process, which takes 100 requests a second in one of the rows. The slowest load is timed from its turn to its
-        token. Memory and threads are those of this process at most.
+        process, which takes 100 requests a second in one of the rows. "Alone" is how long as many requests take by
+        URLSession alone. The slowest load is timed from its turn to its token. Memory and threads are those of this
+        process at most.
 
           --quick        fewer rounds, and at most 10,000 waiters and 1,000 accounts
           --filter TEXT  only tables whose title contains TEXT
