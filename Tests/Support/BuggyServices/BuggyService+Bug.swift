@@ -60,7 +60,9 @@ extension BuggyService {
         case timeOutForgetsRejection, secondRejectionIsIgnored
         case storedTokenHasNoLeeway, timerOutlivesItsSession, refusedLoadAheadFailsInSilence
         case loadsAgainForExpiredTokens, signOutWaitsForTheLoader, signOutEndsTwice
-        case noDeadlineInASecondSession
+        case noDeadlineInASecondSession, lateForcedTokenReplacesNewer
+        /// A login hands out its token, and what the server refused before it is told again when that has expired.
+        case refusalOutlivesItsSession
         /// What loads lives as long as the first caller: once that is cancelled, every later load fails.
         case sourceBelongsToTheFirstCaller
     }

@@ -81,7 +81,10 @@ extension BuggyService {
             switch result {
             case .success(let token):
                 let isWanted = isCurrent || state.load == nil && state.tokenLoad < load.id
-                guard isWanted || bug == .signInUndoneByLateAnswer || bug == .takesEveryAnswer else { return nil }
+                let replacesNewer =
+                    bug == .signInUndoneByLateAnswer || bug == .takesEveryAnswer
+                    || bug == .lateForcedTokenReplacesNewer && load.isForced
+                guard isWanted || replacesNewer else { return nil }
                 // A late token that has expired is worth nothing.
                 let hasExpired = token.expiration.map { $0 <= clock.now } ?? false
                 if !isCurrent, hasExpired { return nil }
@@ -98,7 +101,8 @@ extension BuggyService {
                     || bug == .lateTokenNeverExpires && isLate
                 adopt(isEndless ? AccessToken(value: token.value) : token, in: &state)
                 state.tokenLoad = load.id
-            case .failure:
+            case .failure(let error):
+                if bug == .refusalOutlivesItsSession, isRefusal(error) { state.refusal = error }
                 if bug == .failureDropsTheToken { state.token = nil }
                 if bug == .failureForcedDropsToken, load.isForced, isCurrent { state.token = nil }
                 state.failures += 1

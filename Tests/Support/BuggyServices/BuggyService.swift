@@ -41,6 +41,8 @@ package final class BuggyService: AccessTokenProviding {
         var lastLoad = 0
         var timedOut: Set<Int> = []
         var failures = 0
+        /// What the server has refused for good, which one bug tells all later callers that need a load.
+        var refusal: (any Error)?
         var lastWaiter = 0
         /// The first waiter was cancelled, with which one bug loses its source.
         var isFirstCancelled = false
@@ -230,6 +232,7 @@ package final class BuggyService: AccessTokenProviding {
                 return ([waiter], .success(token))
             }
             if bug == .expiryEndsTheSession, state.load == nil, hasExpired(state) { return ([waiter], signedOut) }
+            if let refusal = state.refusal { return ([waiter], .failure(refusal)) }
             if let delivered = state.delivered { return ([waiter], .success(delivered)) }
             id = waiter.id
             let mustLoad =

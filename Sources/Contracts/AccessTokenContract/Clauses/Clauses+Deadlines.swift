@@ -25,10 +25,15 @@ extension ServiceContract {
         }
     }
 
-    private enum LateAnswer: String, ClauseSituation, CaseIterable {
+    private enum LateAnswer: String, ClauseSituation {
         case onlyToken = "the late answer is the only token"
         case olderToken = "the late answer is a token, and a newer one is there"
         case error = "the late answer is an error, and a newer token is there"
+        case olderForcedToken = "the late answer is a token of a forced load, and a newer token is there"
+
+        static func all(_ features: ContractFeatures) -> [LateAnswer] {
+            [.onlyToken, .olderToken, .error] + (features.contains(.forcedRefresh) ? [.olderForcedToken] : [])
+        }
     }
 
     static let deadlines = [
@@ -92,10 +97,10 @@ extension ServiceContract {
             remedy: "keep listening to a load whose waiters have failed, and cache its token if none is newer",
             needs: [.loadDeadline, .currentToken],
             setting: tenSeconds,
-            situations: { _ in LateAnswer.allCases }
+            situations: LateAnswer.all
         ) { run, lateAnswer in
             let (late, newer) = (run.token("late T"), run.token("newer T"))
-            let (_, load) = try await loadTimesOut(run)
+            let (_, load) = try await loadTimesOut(run, refresh: lateAnswer == .olderForcedToken)
             if lateAnswer != .onlyToken {
                 try run.takeForGranted("C1")
                 try await run.given("T3") { try await run.expect(run.call("next caller"), getsLoaded: newer) }
@@ -140,9 +145,12 @@ extension ServiceContract {
     ]
 
     /// A load whose waiter has failed, since it was silent past the deadline.
-    static func loadTimesOut(_ run: ClauseRun) async throws -> (waiter: Caller, load: ControlledLoad) {
+    static func loadTimesOut(
+        _ run: ClauseRun,
+        refresh: Bool = false
+    ) async throws -> (waiter: Caller, load: ControlledLoad) {
         try await run.given("T1") {
-            let caller = try await run.call()
+            let caller = try await run.call(refresh: refresh)
             let load = try await run.nextLoad()
             await run.waitUntilTimerRuns()
             try await run.advance(by: 11)
