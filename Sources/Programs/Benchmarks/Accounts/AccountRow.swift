@@ -11,17 +11,20 @@ struct AccountRow: Sendable {
     static let title = "accounts, all expired at once"
 
     private static let header = [
-        title, "limit a second", "served", "requests", "seconds", "alone", "slowest ms", "peak MB", "threads",
+        title, "callers", "limit a second", "served", "requests", "seconds", "alone", "slowest ms", "peak MB",
+        "threads",
     ]
 
     let accounts: Int
+    /// How many accounts have a caller at once.
+    let callers: Int
     /// Requests that the server takes in a second; 0 is no limit.
     let limit: Int
     /// Those that got a token.
     let served: Int
     let requests: Int
     let seconds: Double
-    /// What so many requests take by `URLSession` alone; `nil` at a server with a limit.
+    /// What so many requests take by `URLSession` alone; `nil` at a server with a limit, and if few call at once.
     let secondsAlone: Double?
     /// Of the slowest load, from its turn at the endpoint until its token is in the store.
     let slowest: Double
@@ -45,7 +48,8 @@ struct AccountRow: Sendable {
         guard accounts == 60_000 else { return targets }
         let milliseconds = Int((slowest * 1_000).rounded(.up))
         targets.append((milliseconds <= 130, "130 ms for the slowest load at most: \(milliseconds)"))
-        if let memory {
+        // So much was measured with fifty callers. Callers that wait have memory of their own.
+        if let memory, callers < accounts {
             targets.append((memory >> 20 <= 238, "238 MB for \(accounts) accounts at most: \(memory >> 20)"))
         }
         return targets
@@ -54,7 +58,8 @@ struct AccountRow: Sendable {
     static func text(of rows: [AccountRow]) -> String {
         let cells = rows.map { row in
             [
-                "\(row.accounts)", row.limit == 0 ? "–" : "\(row.limit)", "\(row.served)", "\(row.requests)",
+                "\(row.accounts)", "\(row.callers)", row.limit == 0 ? "–" : "\(row.limit)", "\(row.served)",
+                "\(row.requests)",
                 String(format: "%.1f", row.seconds), row.secondsAlone.map { String(format: "%.1f", $0) } ?? "–",
                 String(format: "%.0f", row.slowest * 1_000),
                 row.memory.map { "\($0 >> 20)" } ?? "–", row.threads.map { "\($0)" } ?? "–",
@@ -66,8 +71,11 @@ struct AccountRow: Sendable {
 
     /// Has a service for each account, and a caller for each service.
     ///
-    /// - Parameter server: a process of its own: neither its memory nor its threads count.
-    static func run(_ accounts: Int, at server: AccountServer) async throws -> AccountRow {
+    /// - Parameters:
+    ///   - callers: how many of them call at once; `nil` is all.
+    ///   - server: a process of its own: neither its memory nor its threads count.
+    static func run(_ accounts: Int, callers: Int? = nil, at server: AccountServer) async throws -> AccountRow {
+        let callers = callers ?? accounts
         let endpoint = TokenEndpoint(server.url, authentication: .none(clientID: "benchmarks"), deadline: 3600)
         let exchange = TokenExchange(endpoint)
         let stores = (0..<accounts).map { TimedStore(refreshToken: "RT\($0)") }
@@ -80,26 +88,29 @@ struct AccountRow: Sendable {
         let watch = Stopwatch()
         var (served, slowest, threads) = (0, 0.0, ProcessFigures.threads)
         await withTaskGroup(of: Double?.self) { group in
+            func note(_ seconds: Double?) {
+                guard let seconds else { return }
+                (served, slowest) = (served + 1, max(slowest, seconds))
+                if served.isMultiple(of: 100) { threads = max(threads ?? 0, ProcessFigures.threads ?? 0) }
+            }
             for account in 0..<accounts {
+                if account >= callers, let ended = await group.next() { note(ended) }
                 group.addTask {
                     guard (try? await services.service(for: account).token()) != nil else { return nil }
                     return stores[account].seconds
                 }
             }
-            for await seconds in group {
-                guard let seconds else { continue }
-                (served, slowest) = (served + 1, max(slowest, seconds))
-                if served.isMultiple(of: 100) { threads = max(threads ?? 0, ProcessFigures.threads ?? 0) }
-            }
+            for await ended in group { note(ended) }
         }
         let (seconds, memory) = (watch.nanoseconds / 1e9, ProcessFigures.peakMemory)
         let requests = try await server.requests() - requestsBefore
         var secondsAlone: Double?
-        if server.limit == 0 {
+        if server.limit == 0, callers == accounts {
             secondsAlone = try await BareRequests.seconds(min(accounts, 10_000), at: server) * Double(accounts)
         }
         return AccountRow(
             accounts: accounts,
+            callers: callers,
             limit: server.limit,
             served: served,
             requests: requests,
