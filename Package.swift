@@ -25,22 +25,24 @@ let newer: [SupportedPlatform] = [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchO
 
 // The groups of targets are the folders of `Sources` and `Tests`.
 
-let coreAndServices: [Target.Dependency] = ["AccessTokenCore", "AccessTokenGCD", "AccessTokenAsync"]
+let core: [Target.Dependency] = ["AccessTokenSynchronization", "AccessTokenCore"]
+let coreAndServices = core + ["AccessTokenGCD", "AccessTokenAsync"]
 let services: [Target.Dependency] = coreAndServices + ["AccessTokenAdapters"]
 
 let servicesGroup: [Target] = [
     .library("AccessTokenFoundation", in: "Services"),
-    .library("AccessTokenCore", in: "Services", ["AccessTokenFoundation"]),
-    .library("AccessTokenGCD", in: "Services", ["AccessTokenCore"]),
-    .library("AccessTokenAsync", in: "Services", ["AccessTokenCore"]),
+    .library("AccessTokenSynchronization", in: "Services", ["AccessTokenFoundation"]),
+    .library("AccessTokenCore", in: "Services", ["AccessTokenFoundation", "AccessTokenSynchronization"]),
+    .library("AccessTokenGCD", in: "Services", core),
+    .library("AccessTokenAsync", in: "Services", core),
     .library("AccessTokenAdapters", in: "Services", coreAndServices),
     .tests("ServiceTests", at: "Services", services + ["AccessTokenContract", "TestSupport"]),
 ]
 
 let contractsGroup: [Target] = [
-    .library("ContractHarness", in: "Contracts", ["AccessTokenCore"]),
+    .library("ContractHarness", in: "Contracts", core),
     .library("AccessTokenContract", in: "Contracts", services + ["ContractHarness"]),
-    .library("CredentialStoreContract", in: "Contracts", ["AccessTokenCore", "AccessTokenOAuth", "ContractHarness"]),
+    .library("CredentialStoreContract", in: "Contracts", core + ["AccessTokenOAuth", "ContractHarness"]),
     .tests(
         "ContractTests",
         at: "Contracts",
@@ -51,14 +53,14 @@ let contractsGroup: [Target] = [
 ]
 
 let oauthGroup: [Target] = [
-    .library("OAuthFoundation", in: "OAuth", ["AccessTokenCore"]),
+    .library("OAuthFoundation", in: "OAuth", ["AccessTokenSynchronization"]),
     .library("AccessTokenOAuth", in: "OAuth", coreAndServices + ["OAuthFoundation"]),
     // Empty without the trait, and nothing looks for libpq then.
     .library(
         "AccessTokenPostgres",
         in: "OAuth",
-        [
-            "AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth",
+        core + [
+            "AccessTokenAsync", "AccessTokenOAuth",
             .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
         ]
     ),
@@ -68,7 +70,7 @@ let oauthGroup: [Target] = [
         pkgConfig: "libpq",
         providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]
     ),
-    .library("LoopbackAuthorizationServer", in: "OAuth", ["AccessTokenCore", "OAuthFoundation"]),
+    .library("LoopbackAuthorizationServer", in: "OAuth", core + ["OAuthFoundation"]),
     .program("loopback-server", at: "Sources/OAuth/LoopbackServer", ["LoopbackAuthorizationServer"]),
     .tests(
         "AccessTokenOAuthTests",
@@ -81,8 +83,8 @@ let oauthGroup: [Target] = [
     .tests(
         "AccessTokenPostgresTests",
         at: "OAuth/AccessTokenPostgresTests",
-        [
-            "AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres",
+        core + [
+            "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres",
             "AccessTokenContract", "ContractHarness", "CredentialStoreContract", "LoopbackAuthorizationServer",
             "TestSupport",
         ]
@@ -90,13 +92,13 @@ let oauthGroup: [Target] = [
     .program(
         "credential-worker",
         at: "Tests/OAuth/CredentialWorker",
-        ["AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres"]
+        core + ["AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres"]
     ),
     .tests(
         "KillTests",
         at: "OAuth/KillTests",
-        [
-            "AccessTokenCore", "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres",
+        core + [
+            "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres",
             "LoopbackAuthorizationServer", "credential-worker", "TestSupport",
         ]
     ),
@@ -139,7 +141,7 @@ let programsGroup: [Target] = [
 ]
 
 let migrationGroup: [Target] = [
-    .library("SampleShared", at: "Tests/Migration/SampleApplication/Shared", ["AccessTokenCore"]),
+    .library("SampleShared", at: "Tests/Migration/SampleApplication/Shared", core),
     .sampleStage(0, []),
     .sampleStage(1, ["AccessTokenGCD"]),
     .sampleStage(2, ["AccessTokenGCD", "AccessTokenAdapters"]),
@@ -149,7 +151,7 @@ let migrationGroup: [Target] = [
     .program(
         "friends-sample",
         at: "Tests/Migration/SampleApplication/FriendsSample",
-        ["SampleShared", "AccessTokenCore", "AccessTokenAsync"]
+        core + ["SampleShared", "AccessTokenAsync"]
     ),
     .tests(
         "SampleApplicationTests",
@@ -164,8 +166,8 @@ let migrationGroup: [Target] = [
     .tests(
         "DocumentationTests",
         at: "Migration/DocumentationTests",
-        [
-            "AccessTokenGCD", "AccessTokenAsync", "AccessTokenAdapters", "AccessTokenOAuth", "AccessTokenContract",
+        services + [
+            "AccessTokenOAuth", "AccessTokenContract",
             "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage2", "loopback-server",
             "notes-tool", "OAuthFoundation", "TestSupport",
         ]
@@ -176,7 +178,7 @@ let supportGroup: [Target] = [
     .library(
         "TestSupport",
         at: "Tests/Support/TestSupport",
-        ["AccessTokenCore", "AccessTokenGCD", "AccessTokenOAuth"]
+        core + ["AccessTokenGCD"]
     ),
     .library("BuggyServices", at: "Tests/Support/BuggyServices", coreAndServices),
 ]

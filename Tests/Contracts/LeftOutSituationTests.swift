@@ -1,3 +1,4 @@
+import AccessTokenSynchronization
 import BuggyServices
 import Foundation
 import TestSupport

@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenSynchronization
 import TestSupport
 
 /// Says when it is called and cancelled; what becomes of its handlers is up to the test.

@@ -1,5 +1,6 @@
 import AccessTokenContract
 import AccessTokenCore
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 import TestSupport

@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenSynchronization
 import TestSupport
 import Testing
 

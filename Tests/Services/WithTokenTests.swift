@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenSynchronization
 import Dispatch
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 import Dispatch
 
 /// A thread for one caller's calls of the subject: a subject that blocks the thread stops no other caller.

@@ -1,4 +1,5 @@
 package import AccessTokenCore
+import AccessTokenSynchronization
 package import Foundation
 
 /// What happened in a run, line by line, and who waits for something to happen.

@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 
 /// The requests of one session, or one store, that are under way: it can cancel its own and no others.
 final class RunningRequests: Sendable {

@@ -1,5 +1,5 @@
 #if Postgres
-public import AccessTokenCore
+public import AccessTokenSynchronization
 public import AccessTokenOAuth
 public import Foundation
 
@@ -41,7 +41,7 @@ public final class PostgresCredentialStores: Sendable {
     private let clock: any AccessTokenClock
     private let presence: PostgresPresence
     private let pool: PostgresPool
-    private let turns: AccountTurns
+    private let turns: KeyedMutex<String>
     /// The accounts whose row could not be given up.
     private let leftovers = Locked<Set<String>>([])
 
@@ -68,7 +68,7 @@ public final class PostgresCredentialStores: Sendable {
         self.presence = presence
         table = CredentialTable(holder: presence.number)
         pool = PostgresPool(server, size: connections, clock: clock) { await presence.rest() }
-        turns = AccountTurns(waitLimit: waitLimit, clock: clock)
+        turns = KeyedMutex(waitLimit: waitLimit, clock: clock, timedOut: CredentialStoreError.busy)
     }
 
     /// The store of an account, under a name that no other account has; nothing is read or written yet.
@@ -116,8 +116,8 @@ public final class PostgresCredentialStores: Sendable {
         _ body: (CredentialTable.Row) async throws -> Result
     ) async throws -> Result {
         let waited = Stopwatch()
-        let turn = try await turns.begin(account)
-        defer { turns.end(turn, of: account) }
+        try await turns.lock(account)
+        defer { turns.unlock(account) }
         do {
             try await presence.begin()
         } catch {

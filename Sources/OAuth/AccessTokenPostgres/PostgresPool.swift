@@ -1,6 +1,7 @@
 #if Postgres
 import AccessTokenAsync
 import AccessTokenCore
+import AccessTokenSynchronization
 import AccessTokenOAuth
 import Dispatch
 import Foundation

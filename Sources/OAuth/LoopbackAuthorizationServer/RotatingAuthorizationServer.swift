@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 public import Foundation
 import OAuthFoundation
 

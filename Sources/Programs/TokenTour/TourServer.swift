@@ -1,5 +1,6 @@
 import AccessTokenCore
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 import LoopbackAuthorizationServer
 

@@ -1,6 +1,7 @@
 public import AccessTokenAsync
 import AccessTokenCore
 public import AccessTokenGCD
+import AccessTokenSynchronization
 
 extension AccessTokenService: AsyncAccessTokenProviding {
     /// A valid token; loads if it has to.

@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenCore
+import AccessTokenSynchronization
 
 /// The package's actor: tells when a call has reached it, and is asked without a task for each caller.
 struct AdaptedActor: AdaptedService {

@@ -1,5 +1,6 @@
 import AccessTokenCore
 import AccessTokenGCD
+import AccessTokenSynchronization
 
 /// A callback service: it is called directly, in the order of the calls.
 struct AdaptedCallbackService: AdaptedService {

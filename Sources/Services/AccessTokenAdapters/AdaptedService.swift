@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 
 /// A service behind a ``CallbackServiceAdapter``: one type for each way to call a service.
 protocol AdaptedService: Sendable {

@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenCore
+import AccessTokenSynchronization
 
 /// An async service of others: each call is a task, and the tasks begin in the order of the calls.
 struct AdaptedServiceOfOthers: AdaptedService {

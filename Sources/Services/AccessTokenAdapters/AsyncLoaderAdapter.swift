@@ -1,5 +1,6 @@
 public import AccessTokenAsync
 public import AccessTokenGCD
+import AccessTokenSynchronization
 import Dispatch
 
 /// A callback loader, as an async service sees it.

@@ -1,5 +1,6 @@
 public import AccessTokenAsync
 public import AccessTokenGCD
+import AccessTokenSynchronization
 
 /// A callback service, as async code sees it.
 ///

@@ -1,5 +1,6 @@
 public import AccessTokenAsync
 public import AccessTokenGCD
+import AccessTokenSynchronization
 
 /// An async loader, as a callback service sees it.
 ///

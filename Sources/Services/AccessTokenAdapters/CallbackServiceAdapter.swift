@@ -1,6 +1,7 @@
 public import AccessTokenAsync
 import AccessTokenCore
 public import AccessTokenGCD
+import AccessTokenSynchronization
 public import Dispatch
 
 /// An async service, as callback code sees it.

@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 
 /// Calls of an actor that are made in the order in which they were added, each after the one before has returned.
 final class OrderedCalls: Sendable {

@@ -1,3 +1,4 @@
+import AccessTokenSynchronization
 import Dispatch
 
 /// Starts tasks one after the other: each when the one before has suspended for the first time.

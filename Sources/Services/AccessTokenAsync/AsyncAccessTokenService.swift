@@ -1,4 +1,5 @@
 public import AccessTokenCore
+public import AccessTokenSynchronization
 
 /// One valid token for many callers, by `async` functions: an actor, and an array of waiters.
 ///

@@ -1,4 +1,5 @@
 public import AccessTokenFoundation
+import AccessTokenSynchronization
 
 /// When a token counts as expired, when its successor is loaded, and how long a load may take.
 ///
@@ -52,13 +53,10 @@ public struct AccessTokenPolicy: Hashable, Sendable {
 }
 
 extension AccessTokenPolicy {
-    /// Longer than any load and any life of a token, and small enough for every clock's arithmetic: a century.
-    static let longest: TimeInterval = 3_155_760_000
-
     /// The policy with every senseless value replaced by what its property's documentation says it counts as.
     package var corrected: AccessTokenPolicy {
         func sensible(_ seconds: TimeInterval) -> TimeInterval {
-            seconds.isNaN ? 0 : min(max(0, seconds), Self.longest)
+            seconds.isNaN ? 0 : min(max(0, seconds), .century)
         }
         return AccessTokenPolicy(
             leeway: sensible(leeway),

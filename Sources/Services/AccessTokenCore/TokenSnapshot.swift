@@ -1,4 +1,5 @@
 public import AccessTokenFoundation
+public import AccessTokenSynchronization
 
 /// What the state machine last published: what callers are given without a hop, on any thread.
 @usableFromInline

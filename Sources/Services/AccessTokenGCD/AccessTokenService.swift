@@ -1,4 +1,5 @@
 public import AccessTokenCore
+public import AccessTokenSynchronization
 public import Dispatch
 
 /// One valid token for many callers, by callbacks: a queue, and an array of pending handlers.

@@ -1,3 +1,4 @@
+import AccessTokenSynchronization
 package import Dispatch
 
 /// A serial queue, as far as the services need one.

@@ -1,4 +1,5 @@
 public import AccessTokenCore
+import AccessTokenSynchronization
 
 extension AccessTokenProviding {
     /// Runs a request with a valid token; if the server rejects the token, runs it once more with the next one.

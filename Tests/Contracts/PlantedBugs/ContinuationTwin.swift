@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenSynchronization
 
 /// A callback that became a continuation: a second answer of the loader resumes the continuation again, and traps.
 enum ContinuationTwin {

@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenSynchronization
 import Foundation
 
 /// Loads before anybody asks, and renews in time by a timer; what it has counts as good until the renewal is there.

@@ -1,5 +1,5 @@
-import AccessTokenCore
 import AccessTokenGCD
+import AccessTokenSynchronization
 import CredentialStoreContract
 import Dispatch
 import Foundation
@@ -82,7 +82,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     init(_ fixture: StoreFixture, bug: Bug?) {
         self.bug = bug
         waitLimit = bug == .waitsForEver ? 3600 : fixture.waitLimit
-        let mutex = AsyncMutex(waitLimit: waitLimit, clock: SystemClock())
+        let mutex = AsyncMutex(waitLimit: waitLimit, clock: SystemClock(), timedOut: CredentialStoreError.busy)
         disk = SharedDisk.named(fixture.name, mutex: mutex)
         self.mutex = bug == .locksItsOpeningOnly ? mutex : disk.mutex
     }
@@ -146,7 +146,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
         case .oneWaiterIsForgotten where count == 4:
             await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         case .blocksThreads: try waitOnThread()
-        case .waitsOnWhenCancelled: try await Task.detached { try await mutex.lock() }.value
+        case .waitsOnWhenCancelled: try await Task.detached { _ = try await mutex.lock() }.value
         default: try await mutex.lock()
         }
         let hold = Hold(mutex)
@@ -173,7 +173,9 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
     }
 
     private func replacePassingMutex() {
-        disk.passingMutex.withLock { $0 = AsyncMutex(waitLimit: waitLimit, clock: SystemClock()) }
+        disk.passingMutex.withLock {
+            $0 = AsyncMutex(waitLimit: waitLimit, clock: SystemClock(), timedOut: CredentialStoreError.busy)
+        }
     }
 
     // MARK: Writing

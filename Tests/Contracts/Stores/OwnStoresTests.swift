@@ -1,3 +1,4 @@
+import AccessTokenSynchronization
 import CredentialStoreContract
 import Foundation
 import TestSupport

@@ -1,6 +1,7 @@
 import AccessTokenAdapters
 import AccessTokenContract
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 import Testing
 

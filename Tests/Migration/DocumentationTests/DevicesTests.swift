@@ -1,6 +1,7 @@
 import AccessTokenContract
 import AccessTokenCore
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 #if Postgres
 import AccessTokenContract
 import AccessTokenCore
+import AccessTokenSynchronization
 import AccessTokenPostgres
 import ContractHarness
 import CredentialStoreContract

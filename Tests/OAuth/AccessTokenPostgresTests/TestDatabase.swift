@@ -1,6 +1,6 @@
 #if Postgres
 import AccessTokenAsync
-import AccessTokenCore
+import AccessTokenSynchronization
 import AccessTokenPostgres
 import Dispatch
 import Foundation

@@ -1,5 +1,5 @@
 #if os(macOS) || os(Linux)
-import AccessTokenCore
+import AccessTokenSynchronization
 import AccessTokenOAuth
 import Foundation
 import LoopbackAuthorizationServer

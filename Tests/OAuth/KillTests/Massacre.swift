@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+import AccessTokenSynchronization
 import AccessTokenOAuth
 import Foundation
 import LoopbackAuthorizationServer

@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// Gives inputs to a state machine as a service does, and keeps book of what it does, believing nothing.

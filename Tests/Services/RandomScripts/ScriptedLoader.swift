@@ -1,5 +1,6 @@
 import AccessTokenContract
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// Answers each load when the script says so, and remembers inside which loads it was asked.

@@ -1,5 +1,6 @@
 import AccessTokenContract
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import AccessTokenCore
 import AccessTokenGCD
+import AccessTokenSynchronization
 import Foundation
 
 extension BuggyService {

@@ -1,5 +1,6 @@
 package import AccessTokenCore
 package import AccessTokenGCD
+package import AccessTokenSynchronization
 import Dispatch
 import Foundation
 

@@ -1,5 +1,5 @@
 #if os(macOS) || os(Linux)
-import AccessTokenCore
+import AccessTokenSynchronization
 package import Foundation
 
 /// A program of this package, which was built together with the tests that run.

@@ -1,5 +1,4 @@
-import AccessTokenCore
-import AccessTokenOAuth
+import AccessTokenSynchronization
 import Dispatch
 package import Testing
 

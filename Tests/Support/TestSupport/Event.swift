@@ -1,6 +1,5 @@
-import AccessTokenCore
 import AccessTokenGCD
-import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 package import Testing
 

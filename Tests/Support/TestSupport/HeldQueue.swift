@@ -1,5 +1,5 @@
-import AccessTokenCore
 import AccessTokenGCD
+import AccessTokenSynchronization
 import Dispatch
 
 /// A queue that runs its blocks when a test says so.

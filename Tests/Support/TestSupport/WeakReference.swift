@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 
 /// Looks at an object without keeping it.
 package final class WeakReference<Object: AnyObject & Sendable>: Sendable {

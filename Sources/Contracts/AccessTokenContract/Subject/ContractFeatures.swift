@@ -1,4 +1,5 @@
 import ContractHarness
+
 /// What a subject can do beyond retrieving tokens; a clause is only run on subjects that have what it needs.
 ///
 /// Leaving a feature out skips its clauses, visibly: the report says which, and why.

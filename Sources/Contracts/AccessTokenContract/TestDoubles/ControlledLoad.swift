@@ -1,4 +1,5 @@
 public import AccessTokenAdapters
+import AccessTokenSynchronization
 import ContractHarness
 
 /// One load of a ``ControlledLoader``.

@@ -1,4 +1,5 @@
 public import AccessTokenAdapters
+import AccessTokenSynchronization
 import ContractHarness
 public import Foundation
 

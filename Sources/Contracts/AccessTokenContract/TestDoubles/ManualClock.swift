@@ -1,4 +1,5 @@
 public import AccessTokenAdapters
+import AccessTokenSynchronization
 public import Foundation
 
 /// A clock that stands still until a test moves it: no test sleeps.

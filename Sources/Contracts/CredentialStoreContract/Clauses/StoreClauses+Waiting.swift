@@ -1,5 +1,5 @@
-import AccessTokenCore
 import AccessTokenOAuth
+import AccessTokenSynchronization
 
 extension StoreContract {
     static let waiting = [

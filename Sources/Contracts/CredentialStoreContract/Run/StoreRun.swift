@@ -1,5 +1,6 @@
 import AccessTokenCore
 import AccessTokenOAuth
+import AccessTokenSynchronization
 package import ContractHarness
 package import Foundation
 

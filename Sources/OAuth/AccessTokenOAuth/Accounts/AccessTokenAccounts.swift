@@ -1,6 +1,6 @@
 public import AccessTokenAsync
-public import AccessTokenCore
 public import AccessTokenGCD
+public import AccessTokenSynchronization
 public import Foundation
 
 /// One service per account, made on demand, and never two for one account.

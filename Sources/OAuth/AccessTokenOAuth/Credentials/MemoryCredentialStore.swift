@@ -1,4 +1,4 @@
-public import AccessTokenCore
+public import AccessTokenSynchronization
 public import Foundation
 
 /// Keeps a credential in memory, for one process and until it ends.
@@ -25,7 +25,7 @@ public final class MemoryCredentialStore: CredentialStore {
         clock: any AccessTokenClock = SystemClock()
     ) {
         stored = Locked(StoredRecord(version: credential == nil ? 0 : 1, credential: credential))
-        mutex = AsyncMutex(waitLimit: waitLimit, clock: clock)
+        mutex = AsyncMutex(waitLimit: waitLimit, clock: clock, timedOut: CredentialStoreError.busy)
     }
 
     /// The record; see ``CredentialStore/load()``.

@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// How a client proves to the token endpoint who it is (RFC 6749, section 2.3).

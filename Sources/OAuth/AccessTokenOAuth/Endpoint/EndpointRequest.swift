@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 package import Foundation
 
 #if canImport(FoundationNetworking)

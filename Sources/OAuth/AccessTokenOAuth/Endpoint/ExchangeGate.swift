@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// Where the exchanges of an endpoint wait for their turn; it carries out what the ``ExchangeLine`` decides.

@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// A request that was sent and whose reply matters, also when no caller waits for it any more.

@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 import Dispatch
 
 /// Lets so many connections be open at once; the other requests wait in line.

@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// What the loaders of a store know beyond the store, until the store knows it or it is worthless.
@@ -87,8 +87,11 @@ final class SharedLoaderMemory: Sendable {
     private let memory = Locked(LoaderMemory())
     /// The waits for replies in this process: a sign-in or a sign-out, which ends their session, ends them.
     let replies = RunningRequests()
-    /// The loads that wait for a turn at their endpoint.
-    let places = PlacesInLine()
+    /// One place for each key in the line of an endpoint, for all loads of one store.
+    ///
+    /// A service whose load has waited for too long begins another one at its next call. Without this, a user's loads
+    /// would be in line many times, and all but one of them for nothing.
+    let places = KeyedMutex<String?>()
 
     /// The memory of a store that is an object, or has a place; a new one for a value, which has no identity.
     static func of(_ store: any CredentialStore) -> SharedLoaderMemory {

@@ -1,4 +1,5 @@
 public import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// Carries out what the ``RenewalStateMachine`` decides.
@@ -22,7 +23,7 @@ extension OAuthLoader {
         } else {
             means = Means()
         }
-        defer { if means.hasPlace { memory.places.leave(exchange.key) } }
+        defer { if means.hasPlace { memory.places.unlock(exchange.key) } }
         return try await load(replacing: old, at: gate, beginningWith: means)
     }
 
@@ -34,11 +35,11 @@ extension OAuthLoader {
         at gate: ExchangeGate
     ) async throws -> Means {
         var need = need
-        if try await memory.places.take(exchange.key) {
+        if try await memory.places.lock(exchange.key) {
             // The load before this one may have brought what this one wants.
             guard let present = try await needByLookInPlace(replacing: old) else {
                 // Whoever comes next need not wait for this load, which sends nothing.
-                memory.places.leave(exchange.key)
+                memory.places.unlock(exchange.key)
                 return Means()
             }
             need = present
@@ -48,7 +49,7 @@ extension OAuthLoader {
             let means = try await means(for: need, at: gate)
             return Means(turn: means.turn, grant: means.grant, hasPlace: true)
         } catch {
-            memory.places.leave(exchange.key)
+            memory.places.unlock(exchange.key)
             throw error
         }
     }
@@ -95,7 +96,7 @@ extension OAuthLoader {
             memory.places.fail(exchange.key, error)
             throw error
         } catch {
-            memory.places.leave(exchange.key)
+            memory.places.unlock(exchange.key)
             throw error
         }
     }

@@ -1,6 +1,7 @@
 public import AccessTokenAsync
 import AccessTokenCore
 public import AccessTokenGCD
+import AccessTokenSynchronization
 public import Foundation
 
 /// Loads access tokens by the refresh token that is in a credential store, and keeps there what the server rotates.

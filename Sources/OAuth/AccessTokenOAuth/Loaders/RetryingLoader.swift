@@ -1,5 +1,6 @@
 public import AccessTokenAsync
 public import AccessTokenCore
+public import AccessTokenSynchronization
 public import Foundation
 
 /// Loads again after a while when a load failed in a way that may pass: exponential backoff with full jitter.

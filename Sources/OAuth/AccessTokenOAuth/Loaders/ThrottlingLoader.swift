@@ -1,5 +1,6 @@
 public import AccessTokenAsync
 public import AccessTokenCore
+public import AccessTokenSynchronization
 public import Foundation
 
 /// Answers from the last failure for a moment instead of storming a server that is down.

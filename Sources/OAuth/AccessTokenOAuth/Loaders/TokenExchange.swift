@@ -1,4 +1,5 @@
-public import AccessTokenCore
+import AccessTokenCore
+public import AccessTokenSynchronization
 public import Foundation
 
 /// How an ``OAuthLoader`` renews a credential: at a token endpoint, or by code of the app's own.

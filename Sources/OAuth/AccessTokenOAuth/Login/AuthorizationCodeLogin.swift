@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 public import Foundation
 import OAuthFoundation
 

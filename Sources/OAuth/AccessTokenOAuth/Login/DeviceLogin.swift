@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 public import Foundation
 
 /// A login on another device: this one shows a code, and asks the server until the user has decided (RFC 8628).

@@ -1,4 +1,4 @@
-public import AccessTokenCore
+public import AccessTokenSynchronization
 public import Foundation
 import OAuthFoundation
 

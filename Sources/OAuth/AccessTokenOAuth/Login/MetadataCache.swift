@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// The metadata of authorization servers, for as long as their replies allow.

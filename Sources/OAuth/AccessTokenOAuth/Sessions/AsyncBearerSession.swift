@@ -1,5 +1,6 @@
 public import AccessTokenAsync
-public import AccessTokenCore
+import AccessTokenCore
+public import AccessTokenSynchronization
 public import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,5 +1,6 @@
-public import AccessTokenCore
+import AccessTokenCore
 public import AccessTokenGCD
+public import AccessTokenSynchronization
 public import Dispatch
 public import Foundation
 

@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// Decides whether the renewal of a rejected token can help, by what came of the renewals before; pure, with no time of

@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 public import Foundation
 
 /// Says that a session renews no token for a while, because two renewals in a row changed nothing.

@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import ConsoleSupport
 import Foundation
 

@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// The lower limit of a hit: a token and its expiration under a lock, and one reading of the clock.

@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenCore
+import AccessTokenSynchronization
 
 /// The articles' actor: every call enters it, also when the token is there, and all callers share one task.
 actor PlainActor {

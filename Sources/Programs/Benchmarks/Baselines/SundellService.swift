@@ -1,5 +1,6 @@
 import AccessTokenCore
 import AccessTokenGCD
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 

@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenGCD
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 

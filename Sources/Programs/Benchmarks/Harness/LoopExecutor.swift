@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 
 /// Runs tasks on the thread that drains it, and nowhere else: one thread, no wake-ups, hardly any noise.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

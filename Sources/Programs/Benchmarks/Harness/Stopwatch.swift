@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 import Dispatch
 
 /// Time since it was made.

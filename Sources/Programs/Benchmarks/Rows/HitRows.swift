@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenGCD
+import AccessTokenSynchronization
 import Dispatch
 
 /// The cost of a call while a valid token is cached.

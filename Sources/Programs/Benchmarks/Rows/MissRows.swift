@@ -1,6 +1,7 @@
 import AccessTokenAsync
 import AccessTokenCore
 import AccessTokenGCD
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 

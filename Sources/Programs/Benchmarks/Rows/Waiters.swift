@@ -1,3 +1,5 @@
+import AccessTokenSynchronization
+
 /// A comparison for each number of waiters: flat is linear growth in all.
 func waiterComparisons(_ isQuick: Bool, of kind: String, _ contenders: (_ count: Int) -> [Contender]) -> [Comparison] {
     let counts = [100, 1_000, 10_000] + (isQuick ? [] : [100_000, 1_000_000])

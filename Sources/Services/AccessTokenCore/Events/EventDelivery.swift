@@ -1,3 +1,4 @@
+import AccessTokenSynchronization
 import Dispatch
 
 /// Runs deliveries of events, one after the other.

@@ -1,3 +1,5 @@
+import AccessTokenSynchronization
+
 /// Callers that have to be answered, and what with.
 ///
 /// A class, since its handlers are to be released where they are called: what a handler captures may belong to that

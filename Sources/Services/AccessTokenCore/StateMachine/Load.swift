@@ -1,3 +1,5 @@
+package import AccessTokenSynchronization
+
 /// A load that the loader is asked for, by the service that was told to start it.
 package struct Load: Sendable {
     package let id: LoadID

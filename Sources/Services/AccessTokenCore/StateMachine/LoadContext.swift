@@ -1,3 +1,5 @@
+package import AccessTokenSynchronization
+
 /// What code inside of a load may have to know of the load; callback code as well as tasks.
 ///
 /// It is how a loader that asks its own service is told from every other caller (clause R1), and how an adapter of a

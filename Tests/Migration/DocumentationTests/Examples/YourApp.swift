@@ -1,4 +1,5 @@
 import AccessTokenAsync
+import AccessTokenSynchronization
 import Foundation
 
 /// Stands for an app's own requests to its token endpoint; counts them, for the tests.

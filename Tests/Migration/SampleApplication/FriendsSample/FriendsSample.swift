@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 import SampleShared
 

@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 
 /// Stands for the keychain: a place for one credential.
 package final class Keychain: Sendable {

@@ -1,4 +1,5 @@
 import AccessTokenContract
+import CredentialStoreContract
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport

@@ -1,5 +1,6 @@
 import AccessTokenContract
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport
@@ -390,7 +391,7 @@ struct ExchangeGateTests {
             turn.end()
             #expect(try await second.value.value == "A1")
             #expect(endpoint.gate.inFlight == 0)
-            #expect(loader.memory.places.taken == 0)
+            #expect(loader.memory.places.locked == 0)
         }
     }
 
@@ -416,7 +417,7 @@ struct ExchangeGateTests {
             turn.end()
             for other in others { #expect(try await other.value.value == "A1") }
             #expect(server.requests.count == 1)
-            #expect(loader.memory.places.taken == 0)
+            #expect(loader.memory.places.locked == 0)
         }
     }
 
@@ -446,7 +447,7 @@ struct ExchangeGateTests {
                 let error = await #expect(throws: CredentialStoreError.self) { try await other.valueInTime }
                 #expect(error?.isTransient == true)
             }
-            #expect(loader.memory.places.taken == 0)
+            #expect(loader.memory.places.locked == 0)
             turn.end()
         }
     }

@@ -1,4 +1,5 @@
 import AccessTokenContract
+import AccessTokenSynchronization
 import Foundation
 import TestSupport
 import Testing

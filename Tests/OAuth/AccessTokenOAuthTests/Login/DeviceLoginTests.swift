@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport

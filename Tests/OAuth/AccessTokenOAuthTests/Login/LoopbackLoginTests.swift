@@ -1,5 +1,5 @@
 import AccessTokenContract
-import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport

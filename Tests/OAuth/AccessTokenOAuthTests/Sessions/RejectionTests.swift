@@ -1,5 +1,6 @@
 import AccessTokenAdapters
 import AccessTokenContract
+import AccessTokenSynchronization
 import Foundation
 import TestSupport
 import Testing

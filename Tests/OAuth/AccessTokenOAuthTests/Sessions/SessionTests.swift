@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 import LoopbackAuthorizationServer

@@ -1,5 +1,6 @@
 import AccessTokenAdapters
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,5 @@
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 import Testing
 

@@ -1,4 +1,5 @@
 import AccessTokenOAuth
+import AccessTokenSynchronization
 
 /// Answers each load with the next result of a list, and with the last one from then on.
 final class ListLoader: AsyncAccessTokenLoader {

@@ -1,3 +1,4 @@
+import AccessTokenSynchronization
 import Foundation
 
 @testable import AccessTokenOAuth

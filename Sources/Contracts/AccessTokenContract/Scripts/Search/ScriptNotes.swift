@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenSynchronization
 import Foundation
 
 /// A file with the scripts that are being played, for the case that the subject ends the process.

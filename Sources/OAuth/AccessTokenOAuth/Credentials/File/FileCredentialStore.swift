@@ -1,4 +1,4 @@
-public import AccessTokenCore
+public import AccessTokenSynchronization
 public import Foundation
 
 /// Keeps a credential in a folder on disk, for all processes of one user on one machine.

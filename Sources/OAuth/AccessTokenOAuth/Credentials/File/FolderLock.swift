@@ -1,4 +1,4 @@
-import AccessTokenCore
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 
@@ -115,7 +115,7 @@ final class FolderMutex: Sendable {
         self.waitLimit = waitLimit
         self.clock = clock
         self.activity = activity
-        turn = AsyncMutex(waitLimit: waitLimit, clock: clock)
+        turn = AsyncMutex(waitLimit: waitLimit, clock: clock, timedOut: CredentialStoreError.busy)
     }
 
     /// Runs `body` while no other task or process is inside.

@@ -1,7 +1,7 @@
 public import Foundation
 
 #if canImport(Security)
-public import AccessTokenCore
+public import AccessTokenSynchronization
 #endif
 
 /// Keeps a credential in the keychain of an Apple platform, for an app and its extensions.

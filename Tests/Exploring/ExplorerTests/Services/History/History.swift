@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 import InterleavingExplorer
 
 /// What happened while a scenario was played, in the order in which it happened: all that a rule can see.

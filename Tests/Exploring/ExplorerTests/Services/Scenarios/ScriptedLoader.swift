@@ -1,5 +1,6 @@
 import AccessTokenAsync
 import AccessTokenGCD
+import AccessTokenSynchronization
 import InterleavingExplorer
 
 /// Brings what the scenario says, when the schedule says so; a load that is cancelled fails, as a request would.

@@ -1,5 +1,6 @@
 import AccessTokenAdapters
 import AccessTokenCore
+import AccessTokenSynchronization
 import InterleavingExplorer
 
 extension Subject {

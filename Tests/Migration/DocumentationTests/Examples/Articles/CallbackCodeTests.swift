@@ -1,6 +1,7 @@
 import AccessTokenContract
 import AccessTokenCore
 import AccessTokenGCD
+import AccessTokenSynchronization
 import Dispatch
 import XCTest
 

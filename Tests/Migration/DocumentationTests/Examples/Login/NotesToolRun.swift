@@ -1,5 +1,5 @@
 #if os(macOS) || os(Linux)
-import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport

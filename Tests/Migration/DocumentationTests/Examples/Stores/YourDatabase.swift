@@ -1,5 +1,5 @@
-import AccessTokenCore
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 
 /// Stands for a team's driver of its own database, whose rows can be locked.

@@ -31,3 +31,8 @@ public struct AccessTokenTimer: Sendable {
         onCancel()
     }
 }
+
+extension TimeInterval {
+    /// Longer than any load and any life of a token, and small enough for every clock's arithmetic: in seconds.
+    package static let century: TimeInterval = 3_155_760_000
+}

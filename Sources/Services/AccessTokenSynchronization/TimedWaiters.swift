@@ -1,5 +1,4 @@
-package import AccessTokenCore
-package import Foundation
+package import AccessTokenFoundation
 
 /// A state together with the callers that wait for it to change, behind one lock.
 ///

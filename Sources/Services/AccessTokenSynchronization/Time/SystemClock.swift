@@ -18,7 +18,7 @@ public struct SystemClock: AccessTokenClock {
     ///
     /// A delay that is negative or not a number counts as 0, and the longest one is a century.
     public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> AccessTokenTimer {
-        let delay = delay > 0 ? min(delay, AccessTokenPolicy.longest) : 0
+        let delay = delay > 0 ? min(delay, .century) : 0
         return Self.timers.schedule(at: .now() + delay, action)
     }
 }

@@ -2,7 +2,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@testable import AccessTokenCore
+@testable import AccessTokenSynchronization
 
 @Suite("The timers of a thread", .eightAtATime)
 struct TimerHeapTests {

@@ -1,13 +1,6 @@
 package import AccessTokenOAuth
 import Foundation
 
-/// All that a value shows of itself: description, debug description and dump.
-package func everythingShown(by value: some Any) -> String {
-    var text = "\(value)|" + String(reflecting: value) + "|"
-    dump(value, to: &text)
-    return text
-}
-
 extension CredentialSeal {
     /// A stand-in for a cipher, which notices a wrong key.
     package static func adding(_ key: UInt8) -> CredentialSeal {
