@@ -5,6 +5,7 @@ import Foundation
 @main
 enum Benchmarks {
     private static let console = Console(program: "benchmarks")
+    private static let counts = 0...1_000_000
 
     static func main() async {
         let status = await console.run {
@@ -17,6 +18,12 @@ enum Benchmarks {
                 case "--quick": isQuick = true
                 case "--serve":
                     try AccountServer.serve(limit: Int(arguments.value()) ?? 0)
+                    return .good
+                case AccountRow.option:
+                    let (accounts, callers) = try (arguments.number(in: counts), arguments.number(in: counts))
+                    let server = try AccountServer(limit: arguments.number(in: counts))
+                    let row = try await AccountRow.run(accounts, callers: callers, at: server)
+                    try console.print(String(decoding: JSONEncoder().encode(row), as: UTF8.self))
                     return .good
                 case "--help", "-h":
                     try console.print(help)
@@ -48,7 +55,7 @@ enum Benchmarks {
         The table of accounts has figures of single runs: so many accounts renew at once, at a server in another
         process, which takes 100 requests a second in one of the rows. "Callers" is how many of them call at once.
         "Alone" is how long as many requests take by URLSession alone. The slowest load is timed from its turn to its
-        token. Memory and threads are those of this process at most.
+        token. Memory and threads are the most that the process of the row had.
 
           --quick        fewer rounds, and at most 10,000 waiters and 1,000 accounts
           --filter TEXT  only tables whose title contains TEXT
@@ -107,10 +114,9 @@ enum Benchmarks {
             var rows: [AccountRow] = []
             for count in accounts {
                 console.showProgress("\(count) \(AccountRow.title)")
-                // Each row comes before those that need more memory: the process gives none back.
-                if count == 60_000 { rows.append(try await AccountRow.run(count, callers: 50, at: AccountServer())) }
-                rows.append(try await AccountRow.run(count, at: AccountServer()))
-                if count == 1_000 { rows.append(try await AccountRow.run(count, at: AccountServer(limit: 100))) }
+                if count == 60_000 { try rows.append(AccountRow.inOwnProcess(count, callers: 50)) }
+                try rows.append(AccountRow.inOwnProcess(count))
+                if count == 1_000 { try rows.append(AccountRow.inOwnProcess(count, limit: 100)) }
             }
             console.endProgress()
             try console.print(AccountRow.text(of: rows))
