@@ -7,7 +7,7 @@ import Dispatch
 @available(Executors, *)
 final class ControlledExecutor: TaskExecutor {
     private struct Weak: Sendable {
-        weak var run: ScenarioRun?
+        weak var run: ScheduledRun?
     }
 
     private struct State: Sendable {
@@ -19,15 +19,15 @@ final class ControlledExecutor: TaskExecutor {
 
     private let state = Protected(State())
 
-    var run: ScenarioRun? { state.withLock { $0.served.run } }
+    var run: ScheduledRun? { state.withLock { $0.served.run } }
 
     /// Says whose jobs these are from now on; the run keeps the executor, not the other way round.
-    func serve(_ run: ScenarioRun) {
+    func serve(_ run: ScheduledRun) {
         state.withLock { $0.served.run = run }
     }
 
     /// Remembers whose these tasks are, which have not ended with their run.
-    func remember(_ tasks: [UInt64], of run: ScenarioRun) {
+    func remember(_ tasks: [UInt64], of run: ScheduledRun) {
         state.withLock { state in
             for task in tasks { state.former[task] = Weak(run: run) }
         }

@@ -9,7 +9,7 @@ enum GlobalHook {
 
     private static let capture: Hook = { job, original in
         guard TaskCensus.isNeeded else { return original(job) }
-        guard let run = ScenarioRun.claiming(job) else {
+        guard let run = ScheduledRun.claiming(job) else {
             TaskCensus.note(JobLayout.taskID(of: job))
             return original(job)
         }

@@ -17,11 +17,11 @@ public final class ControlledQueue: SerialExecutor {
         var isRunning = false
     }
 
-    private let run: ScenarioRun
+    private let run: ScheduledRun
     private let participant: Int
     private let state = Protected(State())
 
-    init(name: String, run: ScenarioRun) {
+    init(name: String, run: ScheduledRun) {
         self.name = name
         self.run = run
         participant = run.state.withLock { $0.participants.add(name) }

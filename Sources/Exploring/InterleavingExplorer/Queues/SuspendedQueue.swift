@@ -16,7 +16,7 @@ final class SuspendedQueue: Sendable {
     private let queue: DispatchQueue
 
     /// Takes over a queue that is not suspended yet.
-    init(_ queue: DispatchQueue, participant: Int, run: ScenarioRun) {
+    init(_ queue: DispatchQueue, participant: Int, run: ScheduledRun) {
         self.queue = queue
         self.participant = participant
         queue.setSpecific(key: Self.key, value: ObjectIdentifier(run))
@@ -43,7 +43,7 @@ final class SuspendedQueue: Sendable {
 }
 
 @available(Executors, *)
-extension ScenarioRun {
+extension ScheduledRun {
     /// A new serial queue whose every block is a step.
     public func queue(_ name: String) -> ControlledQueue {
         ControlledQueue(name: name, run: self)

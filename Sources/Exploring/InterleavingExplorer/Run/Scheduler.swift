@@ -6,10 +6,10 @@ import Synchronization
 /// the step itself, the thread of the step is held, and another one goes on.
 @available(Executors, *)
 final class Scheduler: @unchecked Sendable {  // Only the thread that has been handed the right to run touches it.
-    let run: ScenarioRun
+    let run: ScheduledRun
     var execution = Execution()
     private var chooser: any Chooser
-    let surroundings: ScenarioRun.Surroundings
+    let surroundings: ScheduledRun.Surroundings
     let main: StepThread
     let threadState: Protected<ThreadState>
     /// The segment that runs now; its footprint is not complete yet.
@@ -33,7 +33,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         case end
     }
 
-    init(_ run: ScenarioRun, by chooser: any Chooser) {
+    init(_ run: ScheduledRun, by chooser: any Chooser) {
         self.run = run
         self.chooser = chooser
         surroundings = run.surroundings

@@ -18,14 +18,14 @@ public struct Scenario: Sendable {
     /// The name in the report.
     public let name: String
 
-    let setUp: @Sendable (ScenarioRun) throws -> Void
+    let setUp: @Sendable (ScheduledRun) throws -> Void
 
     /// A scenario that is set up by a closure, once for each schedule.
     ///
     /// The subject must depend on nothing but the schedule: no wall clock, no unseeded random numbers, no
     /// iteration over a set or dictionary, and nothing that it shares with another exploration, which may run at
     /// the same time. An error thrown by the setup is a failure of the schedule.
-    public init(_ name: String, setUp: @escaping @Sendable (ScenarioRun) throws -> Void) {
+    public init(_ name: String, setUp: @escaping @Sendable (ScheduledRun) throws -> Void) {
         self.name = name
         self.setUp = setUp
     }

@@ -21,7 +21,7 @@ struct Exploration {
 
     private let scenario: Scenario
     var explorer: Explorer
-    let surroundings: ScenarioRun.Surroundings
+    let surroundings: ScheduledRun.Surroundings
     private var escapes: EscapeLog { surroundings.escapes }
     var report: ExplorationReport
     /// Tasks that may have begun out of sight, each with its schedule.
@@ -37,7 +37,7 @@ struct Exploration {
     init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
         self.scenario = scenario
         self.explorer = explorer
-        surroundings = ScenarioRun.Surroundings(record: RunRecord.take(for: scenario.name))
+        surroundings = ScheduledRun.Surroundings(record: RunRecord.take(for: scenario.name))
         let reduces = isLayoutKnown && explorer.reduces
         let steps = Schedule.Steps(entersActorsLater: !reduces, preempts: explorer.preempts)
         knowledge = Knowledge(reduces: reduces, steps: steps)
@@ -163,12 +163,12 @@ struct Exploration {
 
     // MARK: One run
 
-    func newRun(replaying schedule: Schedule? = nil) -> ScenarioRun {
+    func newRun(replaying schedule: Schedule? = nil) -> ScheduledRun {
         var knowledge = knowledge
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
         if let schedule { knowledge.steps = schedule.steps }
         surroundings.record.beginRun(ofKind: knowledge.steps.marks)
-        return ScenarioRun(
+        return ScheduledRun(
             explorer,
             knowing: knowledge,
             in: surroundings,

@@ -26,7 +26,7 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// orders that cannot differ.
     ///
     /// What the model leaves out is listed in <doc:Soundness>. Of dispatch queues that were taken over it counts the
-    /// drains, which are not all that can come between two blocks; see ``ScenarioRun/control(_:_:)``.
+    /// drains, which are not all that can come between two blocks; see ``ScheduledRun/control(_:_:)``.
     public internal(set) var isComplete = false
     /// What else is to be said of the search, a sentence each: how it went on where the scenario is big, and what could
     /// not be done on this toolchain or in this process.
@@ -40,7 +40,7 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// What operations seem to share that the explorer has not seen, and what to do about it.
     ///
     /// It is set if an operation has touched nothing that others touch, or if an operation has found the continuation
-    /// of a waiter in a place that the explorer does not see. Say ``ScenarioRun/permitNothingShared()`` if that is
+    /// of a waiter in a place that the explorer does not see. Say ``ScheduledRun/permitNothingShared()`` if that is
     /// meant to be.
     public internal(set) var unmarked: String?
     /// The number of steps of the longest schedule.
@@ -145,7 +145,7 @@ public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
         public static let lostWaiter = Kind(description: "lost waiter")
         /// The scenario has ended, and a task of it has not: something outside of control may wake it yet, or nothing.
         ///
-        /// Where that is meant to be, say so: ``ScenarioRun/permitUnfinishedTasks()``.
+        /// Where that is meant to be, say so: ``ScheduledRun/permitUnfinishedTasks()``.
         public static let unfinishedTask = Kind(description: "unfinished task")
         /// The scenario did not end within the permitted number of steps.
         public static let livelock = Kind(description: "livelock")

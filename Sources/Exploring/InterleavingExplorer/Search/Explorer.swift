@@ -6,7 +6,7 @@
 /// ```
 ///
 /// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, and what goes
-/// through the ``ScenarioRun``. Anything else is reported as an escape when it resumes a task: the main actor,
+/// through the ``ScheduledRun``. Anything else is reported as an escape when it resumes a task: the main actor,
 /// `Task.sleep`, threads and queues of the subject. What comes after the report goes to standard error. See
 /// <doc:Limits>.
 ///
@@ -20,7 +20,7 @@ public struct Explorer: Sendable {
     /// Whether schedules are left out that can show nothing new.
     ///
     /// Code that enters no actor and marks no effect is taken to touch nothing that another task can see: mark state
-    /// behind a lock, an atomic, a queue or an `AsyncStream` with ``ScenarioRun/effect(_:_:)``. Without a mark no step
+    /// behind a lock, an atomic, a queue or an `AsyncStream` with ``ScheduledRun/effect(_:_:)``. Without a mark no step
     /// is held there, even if nothing is left out.
     public var reduces = true
     /// Whether a step may be held where it starts or wakes a task, marks an effect, or touches a queue or the clock.

@@ -31,7 +31,7 @@ public struct VirtualClock: Clock, Sendable {
         }
     }
 
-    let run: ScenarioRun
+    let run: ScheduledRun
 
     /// The present moment.
     public var now: Instant {
@@ -102,7 +102,7 @@ public struct VirtualClock: Clock, Sendable {
 /// A one-shot timer of a virtual clock.
 @available(Executors, *)
 public struct VirtualTimer: Sendable {
-    let run: ScenarioRun
+    let run: ScheduledRun
     let number: Int
 
     /// Makes sure that the timer does not fire from now on.

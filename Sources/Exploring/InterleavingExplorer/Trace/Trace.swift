@@ -107,7 +107,7 @@ extension Trace {
         let silent = Dictionary(grouping: entries) { $0 }.filter { $0.value.count > 10 }.keys.sorted()
         guard !silent.isEmpty else { return nil }
         return silent.map { name in
-            "To see which method of \(name) runs, begin each with: ScenarioRun.current?.note(\"\(name).\\(#function)\")"
+            "To see which method of \(name) runs, begin each with: ScheduledRun.current?.note(\"\(name).\\(#function)\")"
         }
         .joined(separator: "\n")
     }

@@ -33,7 +33,7 @@ enum BankAccount {
             Version(
                 name: "queue-and-await",
                 summary: "a lock of continuations: each waits for the one before",
-                code: Code("QueueAndAwait", in: "AsyncMutex"),
+                code: Code("QueueAndAwait", in: "ContinuationLock"),
                 listings: [Listing(article: .strategies, name: "strategy 2: queue, with acquireLock and releaseLock")],
                 scenario: scenario { QueueAndAwait() }
             ),

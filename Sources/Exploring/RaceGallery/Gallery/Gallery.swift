@@ -4,14 +4,14 @@ import InterleavingExplorer
 @available(Executors, *)
 enum Gallery {
     static let exhibits = [
-        AccessTokenService.exhibit,
+        PendingHandlers.exhibit,
         AuthenticationService.exhibit,
         OAuthProcessor.exhibit,
         RejectedToken.exhibit,
         BankAccount.exhibit,
         Rollback.exhibit,
         StateChanged.exhibit,
-        AsyncMutex.exhibit,
+        ContinuationLock.exhibit,
         ImageCache.exhibit,
         WorkOutside.exhibit,
         Wallet.exhibit,
@@ -116,13 +116,13 @@ struct Listing: Sendable {
 /// Outside an exploration it does nothing.
 func note(_ text: @autoclosure () -> String) {
     if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-        ScenarioRun.current?.note(text())
+        ScheduledRun.current?.note(text())
     }
 }
 
 /// Marks something that is visible without entering an actor: an invariant can judge it.
 func effect(_ text: String) {
     if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-        ScenarioRun.current?.effect(text)
+        ScheduledRun.current?.effect(text)
     }
 }

@@ -9,7 +9,7 @@ struct ClockTests {
         let name: String
         let outcomes: Set<String>
         var preempts = true
-        let setUp: @Sendable (ScenarioRun, Journal) -> Void
+        let setUp: @Sendable (ScheduledRun, Journal) -> Void
 
         var testDescription: String { name }
     }

@@ -7,10 +7,10 @@ import Testing
 struct EndingTests {
     /// Calls the run when its last reference goes.
     private final class Farewell: Sendable {
-        private let run: ScenarioRun
+        private let run: ScheduledRun
         private let timer: VirtualTimer
 
-        init(_ run: ScenarioRun) {
+        init(_ run: ScheduledRun) {
             self.run = run
             timer = run.clock.schedule(after: .seconds(2), "a timer of its own") {}
         }
@@ -71,7 +71,7 @@ struct EndingTests {
 
     @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(10)))
     func abandoned() async {
-        let former = Protected<(run: ScenarioRun, server: OutsideServer)?>(nil)
+        let former = Protected<(run: ScheduledRun, server: OutsideServer)?>(nil)
         let hasEnded = DispatchSemaphore(value: 0)
         let report = await explore("what is left") { run in
             if let last = former.withLock({ $0 }) {
@@ -175,7 +175,7 @@ struct EndingTests {
             processExitsWith: .success,
             observing: [\.standardErrorContent]
         ) {
-            let last = Protected<ScenarioRun?>(nil)
+            let last = Protected<ScheduledRun?>(nil)
             let report = await explore("it is over") { run in
                 last.withLock { $0 = run }
                 run.operation("caller") {}

@@ -11,7 +11,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
     var says = ""
     /// How long the explorer waits for what never comes; where something comes from outside, patience ends with that.
     var patience = Duration.seconds(30)
-    let setUp: @Sendable (ScenarioRun) throws -> Void
+    let setUp: @Sendable (ScheduledRun) throws -> Void
 
     var testDescription: String { name }
 

@@ -19,7 +19,7 @@ struct HiddenStartTests {
         thenAwaiting isAwaited: Bool,
         pausing pauses: Bool = false,
         others: Int = 1,
-        in run: ScenarioRun
+        in run: ScheduledRun
     ) -> @Sendable () async -> String {
         let starter = Starter(executor: run.executor) { if pauses { await run.pause("work") } }
         run.operation("start") { await starter.start(start, thenAwaiting: isAwaited) }

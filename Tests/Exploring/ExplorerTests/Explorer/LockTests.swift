@@ -37,7 +37,7 @@ struct LockTests {
 
     /// A visitor, one that opens the gate, and one that looks at it; each then writes into a cell.
     @Sendable private static func gate(
-        _ run: ScenarioRun,
+        _ run: ScheduledRun,
         isMarked: Bool = false,
         opensOnly: Bool = false
     ) -> @Sendable () async -> String {

@@ -31,41 +31,42 @@ struct ReplayTests {
     }
 
     /// Scenarios that depend on the number of their run, which begins with 1, and what the failure says.
-    static let unsteadyScenarios: [(what: String, says: String, setUp: @Sendable (ScenarioRun, Int) throws -> Void)] = [
-        (
-            "another operation from the second run on", "",
-            { run, number in
-                for name in ["a", "b", "c"].prefix(number == 1 ? 2 : 3) { run.operation(name) { run.effect(name) } }
-            }
-        ),
-        (
-            "broken only once", "holds the second time",
-            { run, number in
-                run.operation("first") {}
-                run.invariant("holds the second time") { number > 1 }
-            }
-        ),
-        (
-            "broken in a repetition of the only schedule there is", "holds at first",
-            { run, number in
-                run.operation("first") {}
-                run.invariant("holds at first") { number != 9 }
-            }
-        ),
-        (
-            "as many candidates in a repetition, but not the same ones", "",
-            { run, number in
-                run.operation("first") {
-                    if number < 9 {
-                        await Task.yield()
-                    } else {
-                        Task(executorPreference: run.executor) {}
-                    }
+    static let unsteadyScenarios: [(what: String, says: String, setUp: @Sendable (ScheduledRun, Int) throws -> Void)] =
+        [
+            (
+                "another operation from the second run on", "",
+                { run, number in
+                    for name in ["a", "b", "c"].prefix(number == 1 ? 2 : 3) { run.operation(name) { run.effect(name) } }
                 }
-                run.operation("second") {}
-            }
-        ),
-    ]
+            ),
+            (
+                "broken only once", "holds the second time",
+                { run, number in
+                    run.operation("first") {}
+                    run.invariant("holds the second time") { number > 1 }
+                }
+            ),
+            (
+                "broken in a repetition of the only schedule there is", "holds at first",
+                { run, number in
+                    run.operation("first") {}
+                    run.invariant("holds at first") { number != 9 }
+                }
+            ),
+            (
+                "as many candidates in a repetition, but not the same ones", "",
+                { run, number in
+                    run.operation("first") {
+                        if number < 9 {
+                            await Task.yield()
+                        } else {
+                            Task(executorPreference: run.executor) {}
+                        }
+                    }
+                    run.operation("second") {}
+                }
+            ),
+        ]
 
     @Test("of a scenario that depends on something else is found to diverge", arguments: unsteadyScenarios.indices)
     func unsteady(_ index: Int) async {

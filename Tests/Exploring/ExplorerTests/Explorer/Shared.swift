@@ -87,7 +87,7 @@ extension Explorer {
 func explore(
     _ name: String,
     by explorer: Explorer = Explorer(),
-    _ setUp: @escaping @Sendable (ScenarioRun) throws -> Void
+    _ setUp: @escaping @Sendable (ScheduledRun) throws -> Void
 ) async -> ExplorationReport {
     await explorer.explore(Scenario(name, setUp: setUp))
 }
@@ -95,7 +95,7 @@ func explore(
 /// What comes of a scenario: each run says so in the end, in the closure that its setup returns.
 func outcomes(
     by explorer: Explorer = Explorer(.exhaustive),
-    _ setUp: @escaping @Sendable (ScenarioRun) -> @Sendable () async -> String
+    _ setUp: @escaping @Sendable (ScheduledRun) -> @Sendable () async -> String
 ) async -> (seen: Set<String>, report: ExplorationReport) {
     let seen = Protected<Set<String>>([])
     let report = await explore("outcomes", by: explorer) { run in
@@ -112,7 +112,7 @@ func outcomes(
 /// The same of a scenario that can be exhausted.
 func allOutcomes(
     by explorer: Explorer = Explorer(.exhaustive),
-    _ setUp: @escaping @Sendable (ScenarioRun) -> @Sendable () async -> String
+    _ setUp: @escaping @Sendable (ScheduledRun) -> @Sendable () async -> String
 ) async -> Set<String> {
     let (seen, report) = await outcomes(by: explorer, setUp)
     #expect(report.holds && report.isComplete, "\(report)")

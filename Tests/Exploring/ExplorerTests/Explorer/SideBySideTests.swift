@@ -29,14 +29,14 @@ struct SideBySideTests {
             let queue = DispatchQueue(label: "subject")
             run.control(queue)
             run.operation("first") {
-                let approval = Task { ScenarioRun.current?.effect("\(name) approves") }
+                let approval = Task { ScheduledRun.current?.effect("\(name) approves") }
                 if isFirstRun.take() { other?.meet() }
                 await account.withdraw(80) { await approval.value }
             }
             run.operation("second") { await account.withdraw(80) { await Task.yield() } }
             queue.async {
-                ScenarioRun.current?.effect("\(name) audits")
-                Task { ScenarioRun.current?.effect("\(name) files") }
+                ScheduledRun.current?.effect("\(name) audits")
+                Task { ScheduledRun.current?.effect("\(name) files") }
             }
             run.invariant("no overdraft") {
                 journal.add(run.effects.joined(separator: ", "))

@@ -34,7 +34,7 @@ struct TimingExample {
     private let page = Result { try textOfPage("Timing") }
 
     // snippet: the scenario
-    func typesTwoLetters(_ run: ScenarioRun) {
+    func typesTwoLetters(_ run: ScheduledRun) {
         let field = SearchField(clock: run.clock) { text in
             run.effect("searches for \(text)")
         }

@@ -136,7 +136,7 @@ struct TraceTests {
             run.invariant("no call is made") { await counter.value == 0 }
         }
         let failure = try #require(report.failure, "\(report)")
-        let advice = "To see which method of Counter runs, begin each with: ScenarioRun.current?.note("
+        let advice = "To see which method of Counter runs, begin each with: ScheduledRun.current?.note("
         #expect("\(failure)".contains(advice) == !notes, "\(failure)")
     }
 }

@@ -48,9 +48,9 @@ struct UnmarkedStateTests {
 
     struct Shape: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let setUp: @Sendable (ScenarioRun) -> Void
+        let setUp: @Sendable (ScheduledRun) -> Void
 
-        init(_ name: String, _ setUp: @escaping @Sendable (ScenarioRun) -> Void) {
+        init(_ name: String, _ setUp: @escaping @Sendable (ScheduledRun) -> Void) {
             (testDescription, self.setUp) = (name, setUp)
         }
     }

@@ -34,11 +34,11 @@ final class ProgramRunner: Sendable {
     }
 
     private let program: Program
-    private let run: ScenarioRun
+    private let run: ScheduledRun
     private let logs = (0..<Program.actors).map { _ in Log() }
     private let state = Protected(State())
 
-    init(_ program: Program, _ run: ScenarioRun) {
+    init(_ program: Program, _ run: ScheduledRun) {
         self.program = program
         self.run = run
     }

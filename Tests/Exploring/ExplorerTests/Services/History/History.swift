@@ -78,9 +78,9 @@ struct History: Sendable, CustomStringConvertible {
 /// Writes a history down, and marks whatever others could notice.
 final class Recorder: Sendable {
     private let history: Locked<History>
-    private let run: ScenarioRun
+    private let run: ScheduledRun
 
-    init(_ run: ScenarioRun, isByHandlers: Bool, cancelledCallers: Set<Int>) {
+    init(_ run: ScheduledRun, isByHandlers: Bool, cancelledCallers: Set<Int>) {
         self.run = run
         history = Locked(History(isByHandlers: isByHandlers, cancelledCallers: cancelledCallers))
     }

@@ -7,13 +7,13 @@ import InterleavingExplorer
 /// A scenario that is being played on a service.
 final class Play: Sendable {
     private let scenario: ContractScenario
-    private let run: ScenarioRun
+    private let run: ScheduledRun
     private let recorder: Recorder
     /// The only reference to the service, but for those of the service itself and of calls that are under way.
     private let service: Locked<Subject.Service?>
 
     /// Makes the service; ``begin()`` raises the curtain.
-    init(_ scenario: ContractScenario, with subject: Subject, in run: ScenarioRun) {
+    init(_ scenario: ContractScenario, with subject: Subject, in run: ScheduledRun) {
         self.scenario = scenario
         self.run = run
         let recorder = Recorder(run, isByHandlers: subject.isByHandlers, cancelledCallers: scenario.cancelled)

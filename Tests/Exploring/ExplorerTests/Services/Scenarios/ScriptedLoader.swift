@@ -10,13 +10,13 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     }
 
     private let scenario: ContractScenario
-    private let run: ScenarioRun
+    private let run: ScheduledRun
     private let recorder: Recorder
     private let loads = Protected(0)
     /// Callbacks of silent loads: kept, since a callback that is dropped is an answer.
     private let silent = Locked<[AccessTokenHandler]>([])
 
-    init(_ scenario: ContractScenario, in run: ScenarioRun, recorder: Recorder) {
+    init(_ scenario: ContractScenario, in run: ScheduledRun, recorder: Recorder) {
         self.scenario = scenario
         self.run = run
         self.recorder = recorder

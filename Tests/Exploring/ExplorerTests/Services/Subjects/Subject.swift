@@ -7,7 +7,7 @@ import InterleavingExplorer
 struct Subject: Sendable, CustomStringConvertible {
     /// Everything around a service: each moment that is left open is a choice of the schedule.
     struct Surroundings: Sendable {
-        let run: ScenarioRun
+        let run: ScheduledRun
         let loader: ScriptedLoader
         let clock: any AccessTokenClock
         let policy: AccessTokenPolicy

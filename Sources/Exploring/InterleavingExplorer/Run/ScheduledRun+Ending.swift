@@ -1,5 +1,5 @@
 @available(Executors, *)
-extension ScenarioRun {
+extension ScheduledRun {
     /// Runs a task of the scenario itself to its end, in one piece; `nil` if it waits for ever, which is a failure.
     func complete<Value: Sendable>(
         _ name: String,

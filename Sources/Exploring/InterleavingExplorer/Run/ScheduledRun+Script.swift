@@ -1,5 +1,5 @@
 @available(Executors, *)
-extension ScenarioRun {
+extension ScheduledRun {
     /// Adds an operation, which runs concurrently with the others.
     ///
     /// **Failure.** An error that it throws is a failure of the schedule, unless `mayThrow` says that the

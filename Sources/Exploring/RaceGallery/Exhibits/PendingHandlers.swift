@@ -2,7 +2,7 @@ import Dispatch
 import InterleavingExplorer
 
 @available(Executors, *)
-enum AccessTokenService {
+enum PendingHandlers {
     private static let title = "A screen asks for a token twice, and another screen once"
     private static let oneLoad = "one load"
     private static let inOrder = "the handlers of one caller are called in order"
@@ -23,7 +23,7 @@ enum AccessTokenService {
             Version(
                 name: "version-1",
                 summary: "loads when it finds no valid token",
-                code: Code("AccessTokenServiceVersion1", in: "AccessTokenService+Versions"),
+                code: Code("AccessTokenServiceVersion1", in: "PendingHandlers+Versions"),
                 listings: [
                     Listing(article: .accessTokenService, name: "version 1: loads when there is no valid token")
                 ],
@@ -33,7 +33,7 @@ enum AccessTokenService {
             Version(
                 name: "version-2",
                 summary: "pending handlers that nothing protects",
-                code: Code("AccessTokenServiceVersion2", in: "AccessTokenService+Versions"),
+                code: Code("AccessTokenServiceVersion2", in: "PendingHandlers+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "version 2: pending handlers")],
                 fault: .unseen("a data race (thread sanitizer)", repair: "access-token-service version-3"),
                 scenario: scenario { AccessTokenServiceVersion2(loader: $1) }
@@ -41,14 +41,14 @@ enum AccessTokenService {
             Version(
                 name: "version-3",
                 summary: "pending handlers on a serial queue, which a test can pass in",
-                code: Code("AccessTokenServiceVersion3", in: "AccessTokenService+Versions"),
+                code: Code("AccessTokenServiceVersion3", in: "PendingHandlers+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "version 3: pending handlers on a queue")],
                 scenario: scenario(asksAgain: true) { AccessTokenServiceVersion3(loader: $1, queue: queue(of: $0)) }
             ),
             Version(
                 name: "owner-leaves",
                 summary: "version 3, whose last strong reference goes after the calls",
-                code: Code("AccessTokenServiceVersion3", in: "AccessTokenService+Versions"),
+                code: Code("AccessTokenServiceVersion3", in: "PendingHandlers+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "version 3: a weak reference in the load")],
                 fault: .breaks("lost waiter", repair: "access-token-service kept-by-handlers"),
                 scenario: ownerLeaves { $0.retrieveToken(then: $1) }
@@ -56,7 +56,7 @@ enum AccessTokenService {
             Version(
                 name: "kept-by-handlers",
                 summary: "version 3, whose handlers keep it until they are called",
-                code: Code("ownerLeaves", in: "AccessTokenService"),
+                code: Code("ownerLeaves", in: "PendingHandlers"),
                 scenario: ownerLeaves { service, handler in
                     service.retrieveToken { result in withExtendedLifetime(service) { handler(result) } }
                 }
@@ -64,14 +64,14 @@ enum AccessTokenService {
             Version(
                 name: "main-thread",
                 summary: "version 2, and one thread for all who touch it",
-                code: Code("AccessTokenServiceVersion2", in: "AccessTokenService+Versions"),
+                code: Code("AccessTokenServiceVersion2", in: "PendingHandlers+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "conclusion: on one thread no queue is needed")],
                 scenario: onMainThread(asksAgain: false)
             ),
             Version(
                 name: "asks-again",
                 summary: "the same, and the first handler asks once more before it returns",
-                code: Code("AccessTokenServiceVersion2", in: "AccessTokenService+Versions"),
+                code: Code("AccessTokenServiceVersion2", in: "PendingHandlers+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "version 2: handlers in the correct order")],
                 fault: .breaks(inOrder, repair: "access-token-service version-3"),
                 scenario: onMainThread(asksAgain: true)
@@ -81,7 +81,7 @@ enum AccessTokenService {
 
     private static func scenario(
         asksAgain: Bool = false,
-        _ make: @escaping @Sendable (ScenarioRun, any TokenLoader) -> any TokenRetrieving
+        _ make: @escaping @Sendable (ScheduledRun, any TokenLoader) -> any TokenRetrieving
     ) -> Scenario {
         Scenario(title) { run in
             let service = make(run, NetworkLoader(run: run) { $0() })
@@ -90,7 +90,7 @@ enum AccessTokenService {
     }
 
     /// A real queue, whose blocks run when the schedule says so.
-    private static func queue(of run: ScenarioRun) -> DispatchQueue {
+    private static func queue(of run: ScheduledRun) -> DispatchQueue {
         let queue = DispatchQueue(label: "access-token-service")
         run.control(queue)
         return queue
@@ -127,7 +127,7 @@ enum AccessTokenService {
     ///   - retrieveAgain: what the handler of the first call calls once more, if it does.
     ///   - open: what a screen calls, and keeps until its last call.
     private static func check(
-        _ run: ScenarioRun,
+        _ run: ScheduledRun,
         screens: [[String]] = [["first", "second"], ["third"]],
         asksAgain retrieveAgain: (@Sendable (@escaping TokenHandler) -> Void)? = nil,
         open: @escaping @Sendable () -> (@escaping TokenHandler) -> Void
@@ -161,7 +161,7 @@ enum AccessTokenService {
 private struct NetworkLoader: TokenLoader {
     static let effect = "sends a request"
 
-    let run: ScenarioRun
+    let run: ScheduledRun
     /// Where answers are handled.
     let deliver: @Sendable (@escaping @Sendable () -> Void) -> Void
 

@@ -1,7 +1,7 @@
 import Dispatch
 
 @available(Executors, *)
-extension ScenarioRun {
+extension ScheduledRun {
     /// Whether the caller is on the thread of this exploration, or on a queue that it waits for.
     var isControlling: Bool {
         if ActiveRuns.onThisThread?.escapes === escapes {
@@ -13,7 +13,7 @@ extension ScenarioRun {
     }
 
     /// The run that a job belongs to which is on its way to the process-wide pool.
-    static func claiming(_ job: UnownedJob) -> ScenarioRun? {
+    static func claiming(_ job: UnownedJob) -> ScheduledRun? {
         // A task stays with the run in which it began, whichever step resumes it; a new one belongs to the step that
         // starts it.
         ActiveRuns.first { $0.knowsTask(of: job) } ?? current
@@ -83,29 +83,29 @@ extension ScenarioRun {
 /// The runs that are under way: at most one on a thread.
 @available(Executors, *)
 enum ActiveRuns {
-    private static let runs = Protected<[ScenarioRun]>([])
+    private static let runs = Protected<[ScheduledRun]>([])
 
     /// The run whose steps run on the calling thread; it is not retained, since its caller holds it for as long.
-    static var onThisThread: ScenarioRun? {
+    static var onThisThread: ScheduledRun? {
         guard let run = unsafe ThreadPointer.value else { return nil }
-        return unsafe Unmanaged<ScenarioRun>.fromOpaque(run).takeUnretainedValue()
+        return unsafe Unmanaged<ScheduledRun>.fromOpaque(run).takeUnretainedValue()
     }
 
     /// Lets the calling thread run the steps of a run.
-    static func with<Result>(_ run: ScenarioRun, _ body: () -> Result) -> Result {
+    static func with<Result>(_ run: ScheduledRun, _ body: () -> Result) -> Result {
         runs.withLock { $0.append(run) }
         defer { runs.withLock { $0.removeAll { $0 === run } } }
         return joining(run, body)
     }
 
     /// Lets another thread run steps of a run that is under way.
-    static func joining<Result>(_ run: ScenarioRun, _ body: () -> Result) -> Result {
+    static func joining<Result>(_ run: ScheduledRun, _ body: () -> Result) -> Result {
         unsafe ThreadPointer.value = Unmanaged.passUnretained(run).toOpaque()
         defer { unsafe ThreadPointer.value = nil }
         return body()
     }
 
-    static func first(where condition: (ScenarioRun) -> Bool) -> ScenarioRun? {
+    static func first(where condition: (ScheduledRun) -> Bool) -> ScheduledRun? {
         runs.withLock { $0 }.first(where: condition)
     }
 }

@@ -1,5 +1,5 @@
 @available(Executors, *)
-extension ScenarioRun {
+extension ScheduledRun {
     /// Runs a scenario from its setup to its checks, one step at a time.
     func execute(_ scenario: Scenario, by chooser: inout any Chooser) -> Execution {
         ActiveRuns.with(self) {

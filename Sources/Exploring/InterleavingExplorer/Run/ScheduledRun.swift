@@ -4,7 +4,7 @@
 /// and at any time during the run, also from inside the subject: a fake loader, for instance, may add the
 /// step that answers it. A call from another thread is an escape, and is reported.
 @available(Executors, *)
-public final class ScenarioRun: Sendable {
+public final class ScheduledRun: Sendable {
     /// Brings the tasks of a subject under control: start them with this preference.
     ///
     /// Operations have it already, and their child tasks and default actors with them. Plain `Task {}` and
@@ -68,8 +68,8 @@ public final class ScenarioRun: Sendable {
     /// The run that the caller is a part of, if any: the one that is under way on this thread, or that waits for it.
     ///
     /// Lets code deep inside a subject mark its effects without carrying the run there:
-    /// `ScenarioRun.current?.effect("cache written")` does nothing outside an exploration.
-    public static var current: ScenarioRun? {
+    /// `ScheduledRun.current?.effect("cache written")` does nothing outside an exploration.
+    public static var current: ScheduledRun? {
         ActiveRuns.onThisThread ?? ActiveRuns.first(where: \.isControlling)
     }
 

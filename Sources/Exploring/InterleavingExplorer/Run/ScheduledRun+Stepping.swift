@@ -1,7 +1,7 @@
 import Synchronization
 
 @available(Executors, *)
-extension ScenarioRun {
+extension ScheduledRun {
     /// Runs a candidate, and what follows it at once.
     func run(_ candidate: Candidate) {
         state.withLock { $0.isEventful = false }

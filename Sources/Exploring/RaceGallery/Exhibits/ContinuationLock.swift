@@ -1,7 +1,7 @@
 import InterleavingExplorer
 
 @available(Executors, *)
-enum AsyncMutex {
+enum ContinuationLock {
     private static let title = "Three withdrawals of about 80, one at a time, and the bank refuses the first"
     private static let inOrder = "the bank is asked in the order in which the callers came"
 
@@ -18,21 +18,21 @@ enum AsyncMutex {
             Version(
                 name: "lock-set-free",
                 summary: "frees the lock, then wakes a waiter that takes it for its own",
-                code: Code("LockSetFree", in: "AsyncMutex"),
+                code: Code("LockSetFree", in: "ContinuationLock"),
                 fault: .breaks("no overdraft", repair: "async-mutex lock-passed-on"),
                 scenario: scenario { LockSetFree() }
             ),
             Version(
                 name: "lock-not-released",
                 summary: "releases the lock only after success",
-                code: Code("LockNotReleased", in: "AsyncMutex"),
+                code: Code("LockNotReleased", in: "ContinuationLock"),
                 fault: .breaks("lost waiter", repair: "async-mutex lock-passed-on"),
                 scenario: scenario { LockNotReleased() }
             ),
             Version(
                 name: "lock-passed-on",
                 summary: "a lock of continuations stays locked while it is passed on",
-                code: Code("QueueAndAwait", in: "AsyncMutex"),
+                code: Code("QueueAndAwait", in: "ContinuationLock"),
                 listings: [Listing(article: .strategies, name: "strategy 2: three callers, and an error")],
                 scenario: scenario { QueueAndAwait() }
             ),
