@@ -8,7 +8,7 @@ enum GlobalHook {
     private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
     private static let capture: Hook = { job, original in
-        guard TaskCensus.isNeeded else { return original(job) }
+        guard ActiveRuns.areAny else { return original(job) }
         guard let run = ScheduledRun.claiming(job) else {
             TaskCensus.note(JobLayout.taskID(of: job))
             return original(job)

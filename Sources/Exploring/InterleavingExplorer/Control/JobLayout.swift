@@ -41,6 +41,12 @@ package enum JobLayout {
         return UInt64(job.description.filter(\.isNumber)) ?? 0
     }
 
+    /// The id of the task at an address.
+    static func taskID(ofTaskAt address: UInt) -> UInt64 {
+        guard let task = unsafe UnsafeRawPointer(bitPattern: address) else { return 0 }
+        return taskID(of: unsafe unsafeBitCast(task, to: UnownedJob.self))
+    }
+
     /// The word behind the fields that all jobs have: in the job of a default actor, the actor; see
     /// ``TaskStatus/isKnown``.
     static func wordBehind(_ job: UnownedJob) -> UInt {

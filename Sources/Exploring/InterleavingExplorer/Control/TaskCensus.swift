@@ -2,7 +2,8 @@ import Synchronization
 
 /// Notices that a task was started out of sight.
 ///
-/// A task that an actor starts for itself goes straight into the actor's queue, and past every executor. The runtime
+/// It is needed where the calls of the runtime do not come by, see ``RuntimeCalls``, and is less sure: other threads
+/// start tasks as well. A task that an actor starts for itself goes straight into the actor's queue, and past every executor. The runtime
 /// numbers all tasks of the process: a number that no executor has seen is such a task, or one that another thread is
 /// starting.
 @available(Executors, *)
@@ -23,7 +24,7 @@ final class TaskCensus: Sendable {
     private static let count = Atomic<Int>(0)
 
     /// Whether anybody looks at what has come by; every plain task of the process asks.
-    static var isNeeded: Bool { count.load(ordering: .acquiring) > 0 }
+    private static var isNeeded: Bool { count.load(ordering: .acquiring) > 0 }
 
     private let last = Protected<UInt64>(0)
     private let probes = ProbeExecutor()
@@ -38,6 +39,7 @@ final class TaskCensus: Sendable {
 
     /// Notes a task that has come by, in an exploration or elsewhere.
     static func note(_ task: UInt64, on census: TaskCensus? = nil) {
+        guard isNeeded else { return }
         arrivals.withLock { $0[task] = (task, census.map { ObjectIdentifier($0) }) }
     }
 

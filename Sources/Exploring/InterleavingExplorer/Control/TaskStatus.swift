@@ -84,7 +84,7 @@ enum TaskStatus: Sendable, Hashable {
         return unsafe pointer.load(fromByteOffset: index * MemoryLayout<UInt>.size, as: UInt.self)
     }
 
-    private static func setWord(_ address: UInt, _ index: Int, _ value: UInt) {
+    static func setWord(_ address: UInt, _ index: Int, _ value: UInt) {
         guard let pointer = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
         unsafe pointer.storeBytes(of: value, toByteOffset: index * MemoryLayout<UInt>.size, as: UInt.self)
     }

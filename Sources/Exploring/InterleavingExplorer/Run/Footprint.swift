@@ -3,15 +3,19 @@
 /// Two segments are independent, in the sense of partial-order reduction, if neither has written what the other has
 /// touched: then their order makes no difference.
 @available(Executors, *)
-struct Footprint: Sendable {
+struct Footprint: Sendable, Hashable {
     /// Ordinals in a run, one bit for each.
     ///
     /// From 63 on they share the last bit, and are taken for one.
-    struct Ordinals: Sendable {
+    struct Ordinals: Sendable, Hashable {
         fileprivate var bits: UInt64 = 0
 
         mutating func insert(_ ordinal: Int) {
             bits |= 1 << UInt64(min(ordinal, 63))
+        }
+
+        mutating func merge(_ other: Ordinals) {
+            bits |= other.bits
         }
 
         func contains(_ ordinal: Int) -> Bool {
@@ -20,7 +24,7 @@ struct Footprint: Sendable {
     }
 
     /// Objects of a run, by the ordinals of actors and of participants.
-    struct Objects: Sendable {
+    struct Objects: Sendable, Hashable {
         var actors = Ordinals()
         /// Whether tasks have ended, and what they wait for.
         var tasks = Ordinals()
@@ -33,10 +37,10 @@ struct Footprint: Sendable {
         }
 
         mutating func merge(_ other: Objects) {
-            actors.bits |= other.actors.bits
-            tasks.bits |= other.tasks.bits
-            children.bits |= other.children.bits
-            cancellations.bits |= other.cancellations.bits
+            actors.merge(other.actors)
+            tasks.merge(other.tasks)
+            children.merge(other.children)
+            cancellations.merge(other.cancellations)
         }
     }
 
@@ -93,7 +97,7 @@ struct Footprint: Sendable {
         wakesFromOutside = wakesFromOutside || other.wakesFromOutside
         writes.merge(other.writes)
         reads.merge(other.reads)
-        lineage.bits |= other.lineage.bits
+        lineage.merge(other.lineage)
     }
 
     /// Whether the order counts of this segment and a later one of the same run.
@@ -132,7 +136,8 @@ struct Footprint: Sendable {
         // Nothing tells either whether code asks for a child that has ended.
         let parents = isEmpty ? 0 : lineage.bits
         let children = (writes.children.bits | reads.children.bits | parents) & written.children.bits
-        let cancellations = (writes.cancellations.bits | lineage.bits) & written.cancellations.bits
+        let cancellations =
+            (writes.cancellations.bits | reads.cancellations.bits | lineage.bits) & written.cancellations.bits
         return (tasks | children | cancellations) & known.participants != 0
     }
 }

@@ -80,8 +80,9 @@ struct Participants: Sendable {
         indices.compactMap { index in all[index].reference.take().map { (index, all[index].taskID, $0) } }
     }
 
-    func index(ofTaskAt address: UInt) -> Int? {
-        address == 0 ? nil : all.lastIndex { $0.task == address }
+    func index(ofTaskAt address: UInt, evenIfEnded: Bool = false) -> Int? {
+        guard address != 0 else { return nil }
+        return all.lastIndex { $0.task == address || evenIfEnded && $0.reference?.address == address }
     }
 
     func hasEndedChild(_ parent: Int) -> Bool {

@@ -115,6 +115,23 @@ extension RunState {
             ? "the cancellation of “\(name)” wakes it" : "“\(participants.name(of: waker))” wakes “\(name)”"
     }
 
+    /// Notes that code has looked whether a task is cancelled, and returns whether that can make a difference.
+    ///
+    /// - Parameter thoughNobodyCancels: whether a task may be cancelled though no step of the scenario is to do that.
+    mutating func noteLook(at task: UInt, seeing isCancelled: Bool, thoughNobodyCancels: Bool) -> Bool {
+        guard phase == .exploring, candidates.isInStep,
+            let index = participants.index(ofTaskAt: task, evenIfEnded: true)
+        else { return false }
+        var tasks = Footprint.Ordinals()
+        // Who cancels a task cancels its children.
+        for ancestor in participants.ancestry(of: index) { tasks.insert(ancestor) }
+        guard thoughNobodyCancels || candidates.mayCancel(tasks) else { return false }
+        segment.footprint.reads.cancellations.merge(tasks)
+        let whose = index == acting ? "" : " of \(participants.name(of: index))"
+        record(.looks, by: acting, isCancelled ? "sees the cancellation\(whose)" : "sees no cancellation\(whose)")
+        return true
+    }
+
     // MARK: What has become of tasks
 
     /// Notes what has become of the tasks that ran since the last point.
@@ -195,6 +212,7 @@ extension RunState {
             let task = participants[index].reference?.address ?? participants[index].task
             guard task != 0, TaskStatus.isCancelled(taskAt: task) else { continue }
             participants[index].isCancelled = true
+            findings.hasCancelled = true
             if !participants.isStructured(index, below: segment.cancelled) { findings.hasSubjectCancelled = true }
             segment.footprint.writes.cancellations.insert(index)
             noteTouch(.task(index), by: acting)

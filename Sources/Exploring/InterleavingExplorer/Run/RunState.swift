@@ -11,6 +11,12 @@ struct RunState: Sendable {
         var hasSubjectCancelled = false
         /// Whether code in an actor has asked for an actor in the same segment.
         var asksInsideActors = false
+        /// Whether any task was cancelled, by the subject or by the scenario.
+        var hasCancelled = false
+        /// Whether a task was started that no executor has got.
+        var startsTaskOutOfSight = false
+        /// Who has slept by a clock of the system.
+        var realSleepers: Set<Int> = []
         /// Who was woken by whom through something that the explorer has not seen.
         var unseenWaking: String?
         /// Whether a lock of the subject has kept others from going on before something that they can notice.
@@ -40,11 +46,17 @@ struct RunState: Sendable {
     var findings = Findings()
     /// The actors that were entered or asked for, in order of first appearance.
     var knownActors: [KnownActor] = []
+    /// What the search may leave out.
+    var permits: Set<Omission> = []
     var permitsUnfinishedTasks = false
     var permitsNothingShared = false
     /// What operations have in common.
     var sharing = Sharing()
     var effects: [String] = []
+    /// What operations have returned, where that can be compared.
+    var results: [String] = []
+    /// What the run has come to, if the scenario says so.
+    var outcome: String?
     var failure: Failure?
     /// Whether the run was not followed to its end.
     var isAbandoned = false

@@ -22,7 +22,7 @@ extension ScheduledRun {
         return nil
     }
 
-    /// Checks the invariants at the end of a run that has not failed yet.
+    /// Checks the invariants at the end of a run that has not failed yet, and asks for its outcome.
     func check() throws {
         state.withLock { $0.phase = .checking }
         for invariant in script.withLock({ $0.invariants }) {
@@ -35,6 +35,13 @@ extension ScheduledRun {
             } catch {
                 state.withLock { $0.fail(.brokenInvariant, "\(name) threw \(error)") }
             }
+        }
+        guard let describe = script.withLock({ $0.outcome }), state.withLock({ $0.failure == nil }) else { return }
+        do {
+            let outcome = try complete("the outcome", describe)
+            state.withLock { $0.outcome = outcome }
+        } catch {
+            state.withLock { $0.fail(.brokenInvariant, "the outcome threw \(error)") }
         }
     }
 

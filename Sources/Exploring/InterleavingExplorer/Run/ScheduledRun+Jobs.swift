@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 @available(Executors, *)
 extension ScheduledRun {
@@ -37,7 +38,7 @@ extension ScheduledRun {
         let preference = controlledExecutor.preference
         TaskCensus.note(job.taskID, on: surroundings.census)
         let isControlled = isControlling
-        let (culprit, isLate) = state.withLock { state -> (String?, Bool) in
+        let (culprit, isLate, reason) = state.withLock { state -> (String?, Bool, String) in
             let current = state.current
             let parent = current ?? state.segment.participant
             job.isNew = !state.participants.knowsTask(job.taskID)
@@ -48,9 +49,15 @@ extension ScheduledRun {
             )
             job.isFollowed = isFollowed || job.isNew && preference != nil
             state.note(job, of: participant, preference: preference)
+            let reason =
+                state.findings.realSleepers.contains(participant)
+                ? "it sleeps by a clock of the system (Task.sleep): let it sleep by the run's clock"
+                : "something in it waits for a real timer, the main actor, or a queue or thread of its own"
             if state.phase == .over {
                 // Of an abandoned run anything may come late: its end was not waited for.
-                return (isControlled || state.isAbandoned ? nil : state.participants.name(of: participant), true)
+                return (
+                    isControlled || state.isAbandoned ? nil : state.participants.name(of: participant), true, reason
+                )
             }
             // The job of an actor is no task's: its participant keeps the reference that it has.
             if job.isNew, let reference = TaskReference(of: job) {
@@ -63,7 +70,7 @@ extension ScheduledRun {
                 let name = state.participants.name(of: participant)
                 state.record(job.isNew ? .starts : .wakes, by: parent, name)
             }
-            return (isControlled ? nil : state.participants.name(of: participant), false)
+            return (isControlled ? nil : state.participants.name(of: participant), false, reason)
         }
         if isLate {
             controlledExecutor.release(job.job)
@@ -71,10 +78,7 @@ extension ScheduledRun {
         if isControlled, !isLate { preemptionPoint() }
         if let culprit {
             escapes.report(
-                """
-                \(culprit) was resumed by another thread\(isLate ? " after its run" : ""): something in it \
-                waits for a real timer, the main actor, or a queue or thread of its own
-                """
+                "\(culprit) was resumed by another thread\(isLate ? " after its run" : ""): \(reason)"
             )
         }
     }
@@ -84,6 +88,10 @@ extension ScheduledRun {
 @available(Executors, *)
 enum ActiveRuns {
     private static let runs = Protected<[ScheduledRun]>([])
+    private static let count = Atomic<Int>(0)
+
+    /// Whether any run is under way; every plain task of the process asks.
+    static var areAny: Bool { count.load(ordering: .acquiring) > 0 }
 
     /// The run whose steps run on the calling thread; it is not retained, since its caller holds it for as long.
     static var onThisThread: ScheduledRun? {
@@ -94,7 +102,11 @@ enum ActiveRuns {
     /// Lets the calling thread run the steps of a run.
     static func with<Result>(_ run: ScheduledRun, _ body: () -> Result) -> Result {
         runs.withLock { $0.append(run) }
-        defer { runs.withLock { $0.removeAll { $0 === run } } }
+        count.add(1, ordering: .releasing)
+        defer {
+            count.subtract(1, ordering: .releasing)
+            runs.withLock { $0.removeAll { $0 === run } }
+        }
         return joining(run, body)
     }
 

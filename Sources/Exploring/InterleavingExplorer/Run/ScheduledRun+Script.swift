@@ -5,11 +5,15 @@ extension ScheduledRun {
     /// **Failure.** An error that it throws is a failure of the schedule, unless `mayThrow` says that the
     /// invariants will judge it, or the scenario has cancelled the operation.
     ///
+    /// An actor serves those who wait for it by their priorities, and asks no one how long they have waited. With
+    /// operations of one priority the search is about callers of one priority.
+    ///
     /// With `listens` it may listen for as long as it lives, as a loop over an `AsyncStream` does. The scenario ends
     /// without it then, and the run cancels it behind the checks.
     @discardableResult
     public func operation<Value: Sendable>(
         _ name: String,
+        priority: TaskPriority? = nil,
         mayThrow: Bool = false,
         listens: Bool = false,
         _ body: @escaping @Sendable () async throws -> Value
@@ -22,8 +26,11 @@ extension ScheduledRun {
         let operation = ScenarioOperation<Value>(name: name, participant: participant)
         if listens { script.withLock { $0.listeners.append { operation.cancel() } } }
         begin {
-            let task = self.startTask(of: participant) {
+            let task = self.startTask(of: participant, priority: priority) {
                 await operation.perform(body)
+                if let value = operation.value as? any LosslessStringConvertible {
+                    self.state.withLock { $0.results.append("\(name) returned \(value)") }
+                }
                 if let error = operation.error, !mayThrow, !(Task.isCancelled && error is CancellationError) {
                     self.state.withLock { state in
                         // The run has cancelled a listener behind the checks: whatever it throws then is no failure.
@@ -85,6 +92,13 @@ extension ScheduledRun {
         state.withLock { $0.permitsNothingShared = true }
     }
 
+    /// Says that a search may leave out these orders, and passes all the same.
+    ///
+    /// The report still says that there are more. To be called in the setup.
+    public func permit(_ omission: Omission) {
+        state.withLock { _ = $0.permits.insert(omission) }
+    }
+
     /// Adds a condition that must hold when the scenario has ended.
     ///
     /// It may await: the scenario has ended then, and the hops of the check are no choices. An error that it
@@ -93,16 +107,28 @@ extension ScheduledRun {
         script.withLock { $0.invariants.append((name, holds)) }
     }
 
+    /// Says in words what the run has come to: the report has each outcome once, with a schedule that leads to it.
+    ///
+    /// To see what a subject can do at all, or to compare it with another one: ``ExplorationReport/outcomes``. It runs
+    /// behind the invariants of a run that holds. An error that it throws breaks the run as an invariant would.
+    public func outcome(_ describe: @escaping @Sendable () async throws -> String) {
+        script.withLock { $0.outcome = describe }
+    }
+
     /// Adds a condition that must hold after every step.
     public func always(_ name: String, _ holds: @escaping @Sendable () -> Bool) {
         script.withLock { $0.permanent.append((name, holds)) }
     }
 
     /// Starts a task under control whose steps have the name of this participant.
-    func startTask(of participant: Int, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    func startTask(
+        of participant: Int,
+        priority: TaskPriority? = nil,
+        _ body: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
         state.withLock { $0.participants.nextOwner = participant }
         defer { state.withLock { $0.participants.nextOwner = nil } }
-        return Task(executorPreference: controlledExecutor) { await body() }
+        return Task(executorPreference: controlledExecutor, priority: priority) { await body() }
     }
 
     /// Adds something that can run from now on, if it is asked for under control; returns whether.

@@ -20,9 +20,17 @@ public final class ScheduledRun: Sendable {
         let record: RunRecord
         let escapes = EscapeLog()
         let executor = ControlledExecutor()
-        let census = TaskCensus()
+        /// Whether each call of the runtime comes by; if not, a census notices at least that tasks were started.
+        let seesCalls: Bool
+        let census: TaskCensus?
         let threads = StepThreads()
         let progress = Progress()
+
+        init(of scenario: String) {
+            record = RunRecord.take(for: scenario)
+            seesCalls = RuntimeCalls.comeBy()
+            census = seesCalls ? nil : TaskCensus()
+        }
     }
 
     /// What happens when the setup is done, and what is checked.
@@ -31,6 +39,8 @@ public final class ScheduledRun: Sendable {
         var invariants: [(name: String, holds: @Sendable () async throws -> Bool)] = []
         /// What cancels the operations that listen.
         var listeners: [@Sendable () -> Void] = []
+        /// What says what the run has come to.
+        var outcome: (@Sendable () async throws -> String)?
         var permanent: [(name: String, holds: @Sendable () -> Bool)] = []
     }
 

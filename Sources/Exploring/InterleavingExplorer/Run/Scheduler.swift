@@ -45,7 +45,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     /// Runs until nothing can run any more, or the run has failed; returns the chooser as it is then.
     func runToEnd() -> any Chooser {
         // From now on every task counts.
-        _ = surroundings.census.missedTasks()
+        _ = surroundings.census?.missedTasks()
         loop(on: main)
         execution.findings = run.state.withLock { $0.findings }
         execution.isPruned = execution.isPruned || isGivenUp
@@ -83,7 +83,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         threadState.withLock { $0.running }.stepBase.store(base, ordering: .relaxed)
         run.run(candidate)
         guard !isGivenUp else { return }
-        let missed = surroundings.census.missedTasks()
+        let missed = surroundings.census?.missedTasks() ?? []
         if !missed.isEmpty { execution.missed.append((execution.steps, missed)) }
         endSegment()
         run.state.withLock { state in

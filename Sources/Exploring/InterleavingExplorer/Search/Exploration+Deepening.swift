@@ -42,7 +42,7 @@ extension Exploration {
         time.runsBefore += report.runs
         report = report.ofSearchThatBeginsAnew
         missed = []
-        isCutByLock = false
+        omissions = []
         deepen(atMost: limit, withShortcuts: takesShortcuts)
     }
 
@@ -51,7 +51,7 @@ extension Exploration {
         var other = self
         other.report = ExplorationReport(scenario: report.scenario, mode: report.mode, preempts: false)
         other.missed = []
-        other.isCutByLock = false
+        other.omissions = []
         other.knowledge.steps.preempts = false
         other.time.part = .withoutInterruptions
         other.time.runsBefore += report.runs

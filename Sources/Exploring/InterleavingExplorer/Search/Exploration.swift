@@ -3,8 +3,6 @@ import Synchronization
 /// One search through the schedules of a scenario.
 @available(Executors, *)
 struct Exploration {
-    /// A worker thread that is awake can win against the task that asks it, many times in a row.
-    private static let fewestRuns = 32
     /// How many schedules are kept for each number of a step at which a task may have begun out of sight.
     private static let schedulesForEachStep = 4
 
@@ -19,7 +17,7 @@ struct Exploration {
         var lockSites: Set<Int> = []
     }
 
-    private let scenario: Scenario
+    let scenario: Scenario
     var explorer: Explorer
     let surroundings: ScheduledRun.Surroundings
     private var escapes: EscapeLog { surroundings.escapes }
@@ -27,8 +25,11 @@ struct Exploration {
     /// Tasks that may have begun out of sight, each with its schedule.
     var missed: [(step: Int, ids: [UInt64], digits: [UInt8])] = []
     var knowledge: Knowledge
-    var isCutByLock = false
+    /// What was left out so far, but for tasks that may have begun out of sight.
+    var omissions: Set<Omission> = []
     private var unmarked = UnmarkedState()
+    /// What the scenario permits to leave out.
+    private(set) var permits: Set<Omission> = []
     private var givenUp = 0
     /// Begins with the search.
     var time = SearchTime()
@@ -37,7 +38,7 @@ struct Exploration {
     init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
         self.scenario = scenario
         self.explorer = explorer
-        surroundings = ScheduledRun.Surroundings(record: RunRecord.take(for: scenario.name))
+        surroundings = ScheduledRun.Surroundings(of: scenario.name)
         let reduces = isLayoutKnown && explorer.reduces
         let steps = Schedule.Steps(entersActorsLater: !reduces, preempts: explorer.preempts)
         knowledge = Knowledge(reduces: reduces, steps: steps)
@@ -99,26 +100,6 @@ struct Exploration {
         }
     }
 
-    /// What there is to say when a step does not end, and so the search does not either.
-    func stuckReport() -> ExplorationReport {
-        let run = surroundings.executor.run
-        let participant =
-            run?.state.withLock { $0.participants.name(of: $0.segment.participant) } ?? "the scenario"
-        var report = report
-        report.schedules = 1 + (run?.schedulesBefore ?? 0)
-        report.failures = 1
-        report.failure = ScenarioFailure(
-            kind: .stuckStep,
-            message: """
-                a step of \(participant) has not ended for \(explorer.stepLimit): it loops without \
-                suspending, or waits for a lock or a thread
-                """,
-            schedule: Schedule(parsing: surroundings.record.schedule.text) ?? Schedule(digits: []),
-            trace: Trace(steps: [])
-        )
-        return report
-    }
-
     /// Whether the search is to end before it is complete; a report is about one schedule at least.
     var isOver: Bool {
         time.isOver && report.schedules > 0 || surroundings.progress.isTold.load(ordering: .sequentiallyConsistent)
@@ -140,24 +121,6 @@ struct Exploration {
             let execution = attempt(by: &chooser)
             choices = max(choices, execution.choices.count)
             if !report.holds, explorer.stopsAtFirstFailure { return }
-        }
-    }
-
-    /// Runs first-in-first-out order some times more, where there were few schedules.
-    ///
-    /// An escape can come so early that it is not seen, and a scenario that depends on more than its schedule may do
-    /// the same twice, but hardly every time.
-    private mutating func lookAgain() {
-        var fingerprint: UInt64?
-        for _ in 0..<max(0, Self.fewestRuns - report.schedules) {
-            let (execution, _, failure) = runOnce(under: [])
-            if let failure {
-                return fail(failure, under: [])
-            }
-            if let fingerprint, fingerprint != execution.fingerprint {
-                return fail((.divergedReplay, "the same schedule led elsewhere when it was run again"), under: [])
-            }
-            fingerprint = execution.fingerprint
         }
     }
 
@@ -209,11 +172,20 @@ struct Exploration {
         }
         report.schedules += 1
         report.longestSchedule = max(report.longestSchedule, execution.steps)
-        let failure = run.state.withLock { state in
+        let (failure, outcome) = run.state.withLock { state in
             unmarked.look(at: state)
-            return state.failure
+            permits = state.permits
+            return (state.failure, state.outcome)
         }
-        if let failure { fail(failure, under: execution.digits) }
+        if let outcome, report.outcomes[outcome] == nil {
+            report.outcomes[outcome] = Schedule(digits: execution.digits, of: run.knowledge.steps)
+        }
+        if let failure {
+            fail(failure, under: execution.digits)
+        } else if report.schedules & (report.schedules - 1) == 0 {
+            // The first, the second, the fourth and so on: few of many.
+            repeatRun(under: execution.digits, times: 2)
+        }
         return execution
     }
 
@@ -227,7 +199,10 @@ struct Exploration {
             knowledge.steps.entersActorsLater = true
         }
         if findings.hasSubjectCancelled { knowledge.watchesCancellation = true }
-        isCutByLock = isCutByLock || findings.isCutByLock
+        if findings.isCutByLock { omissions.insert(.heldLocks) }
+        if findings.startsTaskOutOfSight { omissions.insert(.hiddenStarts) }
+        if !findings.realSleepers.isEmpty { omissions.insert(.realSleeps) }
+        if findings.hasCancelled, !surroundings.seesCalls { omissions.insert(.looksAtCancellation) }
         if execution.hasMetLock { givenUp += 1 }
         knowledge.lockSites.formUnion(execution.lockSites)
         for (step, ids) in execution.missed where missed.count(where: { $0.step == step }) < Self.schedulesForEachStep {
@@ -243,6 +218,7 @@ struct Exploration {
         time = other.time
         (time.part, time.runsBefore) = (before.part, before.runsBefore)
         report.failures += other.report.failures
+        report.outcomes.merge(other.report.outcomes) { own, _ in own }
         report.failure = report.failure ?? other.report.failure
         (unmarked, givenUp, explorer.patience) = (other.unmarked, other.givenUp, other.explorer.patience)
     }
@@ -250,14 +226,14 @@ struct Exploration {
     // MARK: A failure
 
     /// Counts a failure; the first one is run once more.
-    private mutating func fail(_ failure: RunState.Failure, under digits: [UInt8]) {
+    mutating func fail(_ failure: RunState.Failure, under digits: [UInt8]) {
         report.failures += 1
         if failure.kind == .lostWaiter || failure.kind == .unfinishedTask {
             // Nothing came from outside the first time; more of them need not be waited for.
             explorer.patience = .zero
         }
         guard report.failure == nil else { return }
-        let isAlwaysSo = failure.kind == .escape || failure.kind == .divergedReplay
+        let isAlwaysSo = [.escape, .divergedReplay, .unrepeatable].contains(failure.kind)
         let digits = isAlwaysSo ? digits : shorten(digits, failing: failure.kind)
         let schedule = Schedule(digits: digits, of: knowledge.steps)
         report.failure = confirm(failure, under: schedule)
@@ -280,7 +256,7 @@ struct Exploration {
         var (kind, message) = failure
         if let escape = escapes.first {
             (kind, message) = (.escape, escape)
-        } else if kind != .escape, kind != .divergedReplay, replay.failure?.kind != kind {
+        } else if ![.escape, .divergedReplay, .unrepeatable].contains(kind), replay.failure?.kind != kind {
             message = """
                 \(kind) (\(message)) at first, but in the replay \(replay.failure?.kind.description ?? "no failure"): \
                 the scenario depends on something but its schedule

@@ -32,17 +32,20 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// not be done on this toolchain or in this process.
     public internal(set) var remarks: [String] = []
     /// Why the search is not complete although it was not cut, and what to do about it.
-    ///
-    /// It is set where a task begins out of the explorer's sight, such as an actor's plain `Task {}` for itself, and
-    /// where a step has a lock that others need: the step cannot be held there before it goes on to what they can
-    /// notice.
-    public internal(set) var omission: String?
+    public internal(set) var omissions: [Omission] = []
+    /// What was left out as the scenario permits it, see ``ScheduledRun/permit(_:)``.
+    public internal(set) var permittedOmissions: [Omission] = []
     /// What operations seem to share that the explorer has not seen, and what to do about it.
     ///
     /// It is set if an operation has touched nothing that others touch, or if an operation has found the continuation
     /// of a waiter in a place that the explorer does not see. Say ``ScheduledRun/permitNothingShared()`` if that is
     /// meant to be.
     public internal(set) var unmarked: String?
+    /// What runs that hold have come to, each with the first schedule that leads there, see
+    /// ``ScheduledRun/outcome(_:)``.
+    ///
+    /// If the search is complete, these are all.
+    public internal(set) var outcomes: [String: Schedule] = [:]
     /// The number of steps of the longest schedule.
     public internal(set) var longestSchedule = 0
     /// The first failure, which has the fewest delays of all unless schedules were drawn.
@@ -59,6 +62,7 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
         var report = ExplorationReport(scenario: scenario, mode: mode, preempts: preempts)
         report.remarks = remarks
         report.withoutInterruptions = withoutInterruptions
+        report.outcomes = outcomes
         return report
     }
 
@@ -70,31 +74,45 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     ///
     /// For a test that is to end with the schedule and the trace: `try await explorer.explore(scenario).verify()`. A
     /// search that is random, or was cut, proves nothing of the rest, and one that saw nothing shared proves nothing;
-    /// where that is enough, say `allowIncomplete: true`.
+    /// where that is enough, say `allowIncomplete: true`. A scenario in which nothing happens never passes.
     public func verify(allowIncomplete: Bool = false) throws(ScenarioFailure) {
         if let failure {
             throw failure
         }
+        if longestSchedule == 0 {
+            throw incomplete(
+                """
+                “\(scenario)” tests nothing: its setup adds no operation and no step; add run.operation("name") { … }
+                """
+            )
+        }
         if allowIncomplete { return }
         if let unmarked {
-            throw incomplete("holds under \(schedules) schedules. \(unmarked) To pass it all the same,")
+            throw incomplete(
+                "“\(scenario)” holds under \(schedules) schedules. \(unmarked) To pass it all the same, \(Self.allowance)"
+            )
         }
         guard isComplete else {
             let limit = isCutByTime ? "maximumDuration" : "maximumSchedules"
-            var advice = omission ?? "make the scenario smaller, raise \(limit)"
+            var advice = omissions.map { "\($0), or say \($0.permission) in the setup" }.joined(separator: "; ")
+            if omissions.isEmpty { advice = "make the scenario smaller, raise \(limit)" }
             if withoutInterruptions?.isComplete == true {
                 advice += ", set preempts = false to leave interruptions out"
             }
             let without = underThoseWithoutInterruptions.map { ", and without interruptions \($0)" } ?? ""
             let searched = "\(schedules) schedules (\(mode))\(without)"
-            throw incomplete("holds under \(searched), but there are more: \(advice), or")
+            throw incomplete(
+                "“\(scenario)” holds under \(searched), but there are more: \(advice), or \(Self.allowance)"
+            )
         }
     }
 
-    private func incomplete(_ text: String) -> ScenarioFailure {
+    private static let allowance = "say verify(allowIncomplete: true)"
+
+    private func incomplete(_ message: String) -> ScenarioFailure {
         ScenarioFailure(
             kind: .incompleteSearch,
-            message: "“\(scenario)” \(text) say verify(allowIncomplete: true)",
+            message: message,
             schedule: Schedule(digits: []),
             trace: Trace(steps: [])
         )
@@ -105,9 +123,10 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
         let parts = [
             underThoseWithoutInterruptions.map { "Without interruptions it holds \($0) schedules." },
             unmarked,
-            omission.map { "There are more, since \($0)." },
         ]
-        let remarks = self.remarks + parts.compactMap(\.self)
+        let remarks =
+            self.remarks + parts.compactMap(\.self) + omissions.map { "There are more, since \($0)." }
+            + permittedOmissions.map { "Permitted: there are more, since \($0)." }
         return ([verdict] + remarks.map { "  \($0)" }).joined(separator: "\n")
     }
 
@@ -117,7 +136,9 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     }
 
     private var verdict: String {
-        let all = isComplete ? "that is all of them\(preempts ? "" : " without interruptions")" : "there are more"
+        let kind = preempts ? "" : " without interruptions"
+        let exception = permittedOmissions.isEmpty ? "" : " but for what the scenario permits"
+        let all = isComplete ? "that is all of them\(kind)\(exception)" : "there are more"
         let tried = schedules + (holds ? 0 : withoutInterruptions?.schedules ?? 0)
         let searched = "\(tried) schedule\(tried == 1 ? "" : "s") (\(mode))"
         guard let failure else {
@@ -153,6 +174,9 @@ public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
         public static let stuckStep = Kind(description: "stuck step")
         /// No schedule failed, but not all were tried.
         public static let incompleteSearch = Kind(description: "incomplete search")
+        /// The same schedule did something else when it was run again, though it had the same choices: a step depends on
+        /// chance, on the time, on another thread, or on the order in a set.
+        public static let unrepeatable = Kind(description: "unrepeatable run")
         /// The same choices led elsewhere: the scenario depends on something but its schedule.
         public static let divergedReplay = Kind(description: "diverged replay")
         /// A job ran or was asked for outside the explorer's control, so the schedules are not all.
@@ -170,7 +194,9 @@ public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
 
     /// The kind, the message, the schedule and the trace.
     public var description: String {
-        if trace.steps.isEmpty { return "\(kind): \(message)" }
+        if trace.steps.isEmpty {
+            return kind == .incompleteSearch ? "\(kind): \(message)" : "\(kind): \(message)\nschedule \(schedule)"
+        }
         let delays = schedule.delays
         let advice = trace.advice.map { "\n\($0)" } ?? ""
         return """

@@ -61,7 +61,7 @@ private struct Diagram {
                 note(in: &self)
                 let (from, to) = (lane(of: event.participant), lane(of: event.text))
                 lines.append("\(from)->>\(to): \(event.kind.rawValue)")
-            case .enters, .timer, .note, .effect, .ends:
+            case .enters, .timer, .looks, .note, .effect, .ends:
                 if event.participant != owner { note(in: &self) }
                 owner = event.participant
                 texts.append(step.text(of: event, saysWho: false))

@@ -49,9 +49,11 @@ public struct TraceStep: Sendable, Hashable {
         }
         let number = padding(String(number), to: numberWidth) + String(number)
         let name = participant + padding(participant, to: nameWidth)
-        let whatHappens = ([action] + events.map { text(of: $0) }).joined(separator: "; ")
         return "\(isDeparture ? "*" : " ")\(number)  \(name)  \(whatHappens)"
     }
+
+    /// The action and the events.
+    var whatHappens: String { ([action] + events.map { text(of: $0) }).joined(separator: "; ") }
 
     func text(of event: TraceEvent, saysWho: Bool = true) -> String {
         let subject = !saysWho || event.participant == participant ? "" : "\(event.participant) "
@@ -59,7 +61,7 @@ public struct TraceStep: Sendable, Hashable {
         case .enters: event.text
         case .starts: "\(subject)starts \(event.text)"
         case .wakes: "\(subject)wakes \(event.text)"
-        case .timer: "\(subject)\(event.text)"
+        case .timer, .looks: "\(subject)\(event.text)"
         case .note: "\(subject)“\(event.text)”"
         case .effect: "\(subject)“\(event.text)” (effect)"
         case .ends: "\(subject)ends"
@@ -80,6 +82,8 @@ public struct TraceEvent: Sendable, Hashable {
         case wakes
         /// The step set a timer of the run's clock, or went to sleep.
         case timer
+        /// Code looked whether its task, or another one, is cancelled.
+        case looks
         /// The scenario or the subject noted something for the reader.
         case note
         /// The scenario or the subject marked a noticeable effect.
@@ -93,7 +97,7 @@ public struct TraceEvent: Sendable, Hashable {
     /// Who did it.
     public let participant: String
     /// Whom it concerns, for `starts` and `wakes`; the text, for `note` and `effect`; what happened, such as `sleeps
-    /// until 0.3 seconds`, for `enters` and `timer`; else empty.
+    /// until 0.3 seconds`, for `enters`, `timer` and `looks`; else empty.
     public let text: String
 }
 

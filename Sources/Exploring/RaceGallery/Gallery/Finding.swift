@@ -17,14 +17,14 @@ struct Finding: Sendable {
     }
 
     /// Whether every schedule was tried that the explorer can try.
-    private var wasSearched: Bool { report.isComplete || report.omission != nil }
+    private var wasSearched: Bool { report.isComplete || !report.omissions.isEmpty }
 
     /// The verdict in words.
     var verdict: String {
         let schedules = "\(report.schedules) schedule\(report.schedules == 1 ? "" : "s")"
         guard let failure = report.failure else {
             guard wasSearched else { return "holds under \(schedules), but there are more" }
-            if report.omission != nil {
+            if !report.omissions.isEmpty {
                 return "holds under \(schedules), with no choice of when its “Task { }” begins"
             }
             let verdict = report.schedules == 1 ? "holds under the only schedule" : "holds under all \(schedules)"

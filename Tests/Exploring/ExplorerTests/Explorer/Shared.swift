@@ -97,16 +97,8 @@ func outcomes(
     by explorer: Explorer = Explorer(.exhaustive),
     _ setUp: @escaping @Sendable (ScheduledRun) -> @Sendable () async -> String
 ) async -> (seen: Set<String>, report: ExplorationReport) {
-    let seen = Protected<Set<String>>([])
-    let report = await explore("outcomes", by: explorer) { run in
-        let outcome = setUp(run)
-        run.invariant("is collected") {
-            let outcome = await outcome()
-            seen.withLock { _ = $0.insert(outcome) }
-            return true
-        }
-    }
-    return (seen.withLock { $0 }, report)
+    let report = await explore("outcomes", by: explorer) { run in run.outcome(setUp(run)) }
+    return (Set(report.outcomes.keys), report)
 }
 
 /// The same of a scenario that can be exhausted.

@@ -68,12 +68,26 @@ struct JudgeTests {
         #expect(judgement.exhausted == programs / 2, "too many were cut to say anything")
     }
 
+    @Test("finds exactly the outcomes of programs with priorities", arguments: [0, 1])
+    func priorities(half: Int) async {
+        var judgement = Judgement()
+        var seed = seedBefore + UInt64(half) * 1_000_000
+        while judgement.exhausted < programs / 2, judgement.cut < programs / 2 {
+            seed += 1
+            await judgement.add(Program(seedOfPriorities: seed), "seed \(seed) of priorities", atMost: Self.limit)
+        }
+        judgement.close("ones with priorities")
+        #expect(judgement.exhausted == programs / 2, "too many were cut to say anything")
+    }
+
     @Test("finds exactly the outcomes of small programs", arguments: [0, 1])
     func smallPrograms(half: Int) async {
         var judgement = Judgement()
         let step = programsOfStep == nil ? Program.smallCount / programs : 1
+        // Few of them are looked at in each test run, and these to the end.
+        let limit = programsOfStep == nil ? 4 * Self.limit : Self.limit
         for index in stride(from: half * step, to: Program.smallCount, by: 2 * step) {
-            await judgement.add(Program.small(index), "small program \(index)", atMost: Self.limit / 2)
+            await judgement.add(Program.small(index), "small program \(index)", atMost: limit)
         }
         judgement.close("small ones")
         #expect(judgement.exhausted > judgement.cut, "too many were cut to say anything")
@@ -96,8 +110,16 @@ struct JudgeTests {
             "a task looks whether it is cancelled, is cancelled, and then enters an actor",
             [
                 [
-                    .spawn(1, kind: .detached, [.lookAndAdd(2, actor: 0)]), .cancelInside(3, spawn: 1, actor: 0),
+                    .spawn(1, kind: .detached, [.look(4), .add(2, actor: 0)]), .cancelInside(3, spawn: 1, actor: 0),
                     .await(spawn: 1),
+                ]
+            ]
+        ),
+        (
+            "a task goes on behind a look, and others behind the cancellation",
+            [
+                [
+                    .spawn(1, kind: .detached, [.guardAndAdd(2, actor: 0)]), .cancel(spawn: 1), .add(3, actor: 0),
                 ]
             ]
         ),

@@ -30,14 +30,18 @@ struct Program: Sendable, CustomStringConvertible {
         /// The same from inside of an actor, which appends before and after.
         case waitInside(Int, actor: Int)
         case openInside(Int, actor: Int)
-        /// Cancels the task of that spawn, marked.
+        /// Cancels the task of that spawn.
         case cancel(spawn: Int)
-        /// Cancels the task of that spawn inside of an actor, not marked.
+        /// The same inside of an actor.
         case cancelInside(Int, spawn: Int, actor: Int)
-        /// Observes `Task.isCancelled`, marked.
+        /// Observes `Task.isCancelled`.
         case look(Int)
-        /// Observes `Task.isCancelled`, not marked, and calls an actor in the same stretch.
-        case lookAndAdd(Int, actor: Int)
+        /// Observes whether the task of that spawn is cancelled.
+        case lookAt(Int, spawn: Int)
+        /// Leaves out the rest of its task if that is cancelled, and calls an actor if not.
+        case guardAndAdd(Int, actor: Int)
+        /// Calls an actor; a handler of cancellation is there meanwhile, which is a mark.
+        case handle(Int, actor: Int)
         case yield
     }
 
@@ -47,6 +51,8 @@ struct Program: Sendable, CustomStringConvertible {
 
     let operations: [[Statement]]
     var cancelsFirst = false
+    /// Of the operations; of the tasks that they start as well.
+    var priorities: [TaskPriority] = []
 
     static let actors = 2
 
@@ -58,6 +64,7 @@ struct Program: Sendable, CustomStringConvertible {
 
     var description: String {
         operations.map { "\($0)" }.joined(separator: "\n") + (cancelsFirst ? "\ncancelling the first" : "")
+            + (priorities.isEmpty ? "" : "\npriorities \(priorities.map(\.rawValue))")
     }
 }
 
@@ -114,11 +121,13 @@ extension Program {
                 case 0, 1: return .await(spawn: last)
                 case 2: return .cancel(spawn: last)
                 case 3: return .cancelInside(newNumber(), spawn: last, actor: actor())
+                case 4: return .lookAt(newNumber(), spawn: last)
                 default: break
                 }
             }
             switch next(isDeep ? 8 : 14) {
-            case 2 where isDeep: return .lookAndAdd(newNumber(), actor: actor())
+            case 1 where isDeep: return .handle(newNumber(), actor: actor())
+            case 2 where isDeep: return .guardAndAdd(newNumber(), actor: actor())
             case 0, 1, 2: return .add(newNumber(), actor: actor())
             case 3: return .addTwice(newNumber(), actor: actor())
             case 4:
@@ -148,6 +157,27 @@ extension Program {
     }
 }
 
+extension Program {
+    /// A program of tasks with priorities, which calls actors and nothing else: who awaits a task lends it a priority.
+    init(seedOfPriorities seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+        var number = 0
+        operations = (0..<(2 + next(2))).map { _ in
+            (0...next(2)).map { _ in
+                number += 1
+                let actor = next(Program.actors)
+                switch next(4) {
+                case 0: return .addTwice(number, actor: actor)
+                case 1: return .pass(number, from: actor, to: Program.actors - 1 - actor)
+                default: return .add(number, actor: actor)
+                }
+            }
+        }
+        priorities = operations.map { _ in [.high, .medium, .low][next(3)] }
+    }
+}
+
 /// Every program of two tasks with two phrases and one: a drawn program is seldom as small as the one that shows a bug.
 extension Program {
     /// What a task may do, in a few statements whose numbers begin with the given one.
@@ -160,13 +190,22 @@ extension Program {
         { number in [.pass(number, from: 0, to: 1)] },
         { number in [.pass(number, from: 1, to: 0)] },
         { number in [.look(number)] },
-        { number in [.lookAndAdd(number, actor: 1)] },
+        { number in [.guardAndAdd(number, actor: 1)] },
         { number in [.spawn(number, kind: .preferred, []), .await(spawn: number)] },
         { number in [.spawn(number, kind: .preferred, [.mark(number + 1)]), .await(spawn: number)] },
         { number in [.spawn(number, kind: .detached, [.add(number + 1, actor: 0)])] },
         { number in [.spawn(number, kind: .plain, [.yield]), .cancel(spawn: number)] },
         { number in
             [.spawn(number, kind: .plain, [.look(number + 1)]), .cancelInside(number + 2, spawn: number, actor: 0)]
+        },
+        { number in
+            [
+                .spawn(number, kind: .detached, [.guardAndAdd(number + 1, actor: 0)]), .cancel(spawn: number),
+                .add(number + 2, actor: 0),
+            ]
+        },
+        { number in
+            [.spawn(number, kind: .plain, [.handle(number + 1, actor: 1)]), .cancel(spawn: number)]
         },
         { number in [.child(number, [.add(number + 1, actor: 0)], meanwhile: [])] },
         { number in [.child(number, [.mark(number + 1)], meanwhile: [.yield])] },

@@ -46,7 +46,8 @@ final class ProgramRunner: Sendable {
     func begin() {
         var first: ScenarioOperation<Void>?
         for (index, statements) in program.operations.enumerated() {
-            let operation = run.operation("\(index)") { await self.perform(statements) }
+            let priority = program.priorities.isEmpty ? nil : program.priorities[index]
+            let operation = run.operation("\(index)", priority: priority) { await self.perform(statements) }
             first = first ?? operation
         }
         if program.cancelsFirst, let first {
@@ -69,7 +70,10 @@ final class ProgramRunner: Sendable {
     }
 
     private func perform(_ statements: [Program.Statement]) async {
-        for statement in statements { await perform(statement) }
+        for statement in statements {
+            if case .guardAndAdd = statement, Task.isCancelled { return }
+            await perform(statement)
+        }
     }
 
     private func perform(_ statement: Program.Statement) async {
@@ -78,13 +82,7 @@ final class ProgramRunner: Sendable {
         case .addTwice(let number, let actor): await visit(actor, number) { await Task.yield() }
         case .pass(let number, let first, let second):
             observe(number, await logs[first].visit(number) { await self.logs[second].add(number) })
-        case .mark(let number):
-            run.effect("\(number)") {
-                state.withLock { state in
-                    state.history.append(number)
-                    state.seen[number] = state.history
-                }
-            }
+        case .mark(let number): mark(number)
         case .spawn(let number, let kind, let body):
             let task =
                 switch kind {
@@ -120,16 +118,32 @@ final class ProgramRunner: Sendable {
         case .openInside(let number, let actor): await visit(actor, number) { self.open() }
         case .cancel(let number):
             let task = state.withLock { $0.tasks[number] }
-            run.effect("cancel \(number)") { task?.cancel() }
+            task?.cancel()
         case .cancelInside(let number, let spawn, let actor):
             let task = state.withLock { $0.tasks[spawn] }
             observe(number, await logs[actor].add(number, cancelling: task))
-        case .look(let number):
-            run.effect("look \(number)") { observe(number, [Task.isCancelled ? 1 : 0]) }
-        case .lookAndAdd(let number, let actor):
-            observe(number, [Task.isCancelled ? 1 : 0])
-            observe(number, await logs[actor].add(number))
+        case .look(let number): observe(number, [Task.isCancelled ? 1 : 0])
+        case .lookAt(let number, let spawn):
+            let task = state.withLock { $0.tasks[spawn] }
+            observe(number, [task?.isCancelled == true ? 1 : 0])
+        case .guardAndAdd(let number, let actor): observe(number, await logs[actor].add(number))
+        case .handle(let number, let actor):
+            await withTaskCancellationHandler {
+                observe(number, await logs[actor].add(number))
+            } onCancel: {
+                // The call may not have written down yet what it has seen.
+                mark(-number)
+            }
         case .yield: await Task.yield()
+        }
+    }
+
+    private func mark(_ number: Int) {
+        run.effect("\(number)") {
+            state.withLock { state in
+                state.history.append(number)
+                state.seen[number, default: []] += state.history
+            }
         }
     }
 

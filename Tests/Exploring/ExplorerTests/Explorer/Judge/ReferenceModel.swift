@@ -1,8 +1,8 @@
 /// The independent judge: enumerates all orders of a program by the rules of the language, without any explorer.
 ///
 /// A task is a list of small instructions. One instruction of one task is one step, and any task that is not blocked
-/// may be next. An actor lets one task in at a time; others wait in the order in which they asked, and a task that
-/// calls another actor asks there before it leaves. States that were seen before are not entered again.
+/// may be next. An actor lets one task in at a time, of those that wait the one of the highest priority, and of these the
+/// one that asked first. A task that calls another actor asks there before it leaves. States that were seen before are not entered again.
 struct ReferenceModel {
     private enum Instruction {
         /// Asks for an actor: enters the line before it.
@@ -22,8 +22,13 @@ struct ReferenceModel {
         case open
         case resume
         case cancel(Int)
-        /// Nothing comes between the look and asking for the actor, if it asks for one.
-        case look(Int, thenAsking: Int? = nil)
+        case look(Int)
+        case lookAt(Int, task: Int)
+        /// Goes on at an instruction if its task is cancelled.
+        case leaveIfCancelled(goingOnAt: Int)
+        /// A handler of cancellation begins, which is a mark, and ends.
+        case handle(Int)
+        case endHandling
     }
 
     private enum Inside {
@@ -43,6 +48,8 @@ struct ReferenceModel {
         var hasStarted = false
         var isCancelled = false
         var isOver = false
+        /// The marks that its handlers of cancellation are.
+        var handlers: [Int] = []
     }
 
     private struct Gate: Hashable {
@@ -75,10 +82,13 @@ struct ReferenceModel {
     private var indexOfSpawn: [Int: Int] = [:]
     private let operations: Int
     private let cancelsFirst: Bool
+    /// Of the operations, if they have different ones.
+    private let priorities: [UInt8]
 
     init(_ program: Program) {
         operations = program.operations.count
         cancelsFirst = program.cancelsFirst
+        priorities = program.priorities.map(\.rawValue)
         for _ in program.operations { _ = newTask() }
         for (index, statements) in program.operations.enumerated() { compile(statements, into: index) }
         if cancelsFirst { code[newTask()] = [.cancel(0)] }
@@ -102,10 +112,13 @@ struct ReferenceModel {
     }
 
     private mutating func compile(_ statements: [Program.Statement], into task: Int) {
+        var looks: [Int] = []
         for statement in statements {
+            if case .guardAndAdd = statement { looks.append(code[task].count) }
             let instructions = instructions(for: statement, of: task)
             code[task] += instructions
         }
+        for look in looks { code[task][look] = .leaveIfCancelled(goingOnAt: code[task].count) }
     }
 
     private mutating func instructions(for statement: Program.Statement, of task: Int) -> [Instruction] {
@@ -157,10 +170,12 @@ struct ReferenceModel {
             return call(actor, [.append(number), .cancel(indexOfSpawn[spawn] ?? 0), .observe(number)])
         case .look(let number):
             return [.look(number)]
-        case .lookAndAdd(let number, let actor):
-            return [
-                .look(number, thenAsking: actor), .visit(actor, [.append(number), .observe(number)], then: .leave),
-            ]
+        case .lookAt(let number, let spawn):
+            return [.lookAt(number, task: indexOfSpawn[spawn] ?? 0)]
+        case .guardAndAdd(let number, let actor):
+            return [.leaveIfCancelled(goingOnAt: 0)] + call(actor, [.append(number), .observe(number)])
+        case .handle(let number, let actor):
+            return [.handle(number)] + call(actor, [.append(number), .observe(number)]) + [.endHandling]
         case .yield:
             return []
         }
@@ -227,22 +242,27 @@ struct ReferenceModel {
         switch code[index][task.next] {
         case .ask(let actor): ask(actor, by: index, &state)
         case .visit(let actor, let inside, let leaving):
-            guard state.owners[actor] == index else { return nil }
+            if state.owners[actor] != index {
+                guard state.owners[actor] == nil, let place = first(inLineOf: actor, state), place.task == index else {
+                    return nil
+                }
+                state.queues[actor].remove(at: place.position)
+                state.owners[actor] = index
+            }
             act(inside, in: actor, &state)
             if case .ask(let next) = leaving { ask(next, by: index, &state) }
             if case .stay = leaving { break }
-            leave(actor, &state)
+            state.owners[actor] = nil
         case .suspend(let actor):
             guard state.gate.isRegistered, !state.gate.isResumed else { break }
             state.gate.hasLeft = true
-            leave(actor, &state)
+            state.owners[actor] = nil
         case .askAgain(let actor):
             guard state.gate.hasLeft else { break }
             guard state.gate.isResumed else { return nil }
             ask(actor, by: index, &state)
         case .mark(let number):
-            state.history.append(number)
-            state.seen[number] = state.history
+            mark(number, &state)
         case .start(let started, let isChild):
             state.tasks[started].hasStarted = true
             if isChild { state.tasks[started].isCancelled = task.isCancelled }
@@ -259,9 +279,14 @@ struct ReferenceModel {
             state.gate.isTaken = state.gate.isRegistered
         case .resume: state.gate.isResumed = state.gate.isTaken
         case .cancel(let other): cancel(other, &state)
-        case .look(let number, let actor):
-            state.seen[number] = [task.isCancelled ? 1 : 0]
-            if let actor { ask(actor, by: index, &state) }
+        case .look(let number): state.seen[number] = [task.isCancelled ? 1 : 0]
+        case .lookAt(let number, let other): state.seen[number] = [state.tasks[other].isCancelled ? 1 : 0]
+        case .leaveIfCancelled(let next):
+            if task.isCancelled { state.tasks[index].next = next }
+        case .handle(let number):
+            if task.isCancelled { mark(-number, &state) }
+            state.tasks[index].handlers.append(number)
+        case .endHandling: state.tasks[index].handlers.removeLast()
         }
         return state
     }
@@ -277,22 +302,32 @@ struct ReferenceModel {
     }
 
     private func ask(_ actor: Int, by task: Int, _ state: inout State) {
-        if state.owners[actor] == nil {
-            state.owners[actor] = task
-        } else {
-            state.queues[actor].append(task)
+        state.queues[actor].append(task)
+    }
+
+    /// Who is let in next: that is decided when the actor has time, not when somebody asks.
+    private func first(inLineOf actor: Int, _ state: State) -> (position: Int, task: Int)? {
+        state.queues[actor].enumerated().map { ($0.offset, $0.element) }.reduce(nil) { best, next in
+            guard let best, priority(of: next.1) <= priority(of: best.task) else { return next }
+            return best
         }
     }
 
-    private func leave(_ actor: Int, _ state: inout State) {
-        state.owners[actor] = state.queues[actor].isEmpty ? nil : state.queues[actor].removeFirst()
+    private func priority(of task: Int) -> UInt8 { task < priorities.count ? priorities[task] : 0 }
+
+    private func mark(_ number: Int, _ state: inout State) {
+        state.history.append(number)
+        state.seen[number, default: []] += state.history
     }
 
     private func cancel(_ task: Int, _ state: inout State) {
+        guard !state.tasks[task].isCancelled else { return }
         state.tasks[task].isCancelled = true
-        for child in parents.indices where parents[child] == task && state.tasks[child].hasStarted {
-            cancel(child, &state)
-        }
+        for handler in state.tasks[task].handlers.reversed() { mark(-handler, &state) }
+        // The children come last first, but for those of a group.
+        let children = parents.indices.filter { parents[$0] == task && state.tasks[$0].hasStarted }
+        let scopes = Dictionary(grouping: children) { groups[$0].map { -$0 } ?? $0 }.values.sorted { $0[0] > $1[0] }
+        for child in scopes.joined() { cancel(child, &state) }
     }
 
     private func outcome(of state: State) -> String {
