@@ -88,8 +88,8 @@ struct AccessTokenEventTests {
     private func eventOfFailure(_ error: any Error) throws -> AccessTokenEvent {
         let now = ManualClock().now
         var machine = AccessTokenStateMachine(policy: AccessTokenPolicy(), reportsEvents: true, at: now)
-        let load = try machine.retrieve(at: now).loadToStart()
-        _ = machine.loadFinished(load, .failure(error), error: LoggedError(.failure(error)), at: now)
+        let load = try machine.loadForCaller(at: now)
+        _ = machine.loadFinished(load, LoadAnswer(.failure(error), isReported: true), waiters: 1, at: now)
         let events = machine.takeEvents()
         #expect(events.map(\.kind) == [.loadStarted, .loadFailed])
         return try #require(events.last)

@@ -18,9 +18,8 @@ extension AccessTokenService: AsyncAccessTokenProviding {
         let cancelled = Latch()
         return try await withTaskCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { continuation in
-                let suspension = unsafe Waiter.Suspension(continuation)
                 // A caller that is cancelled already has its answer before it could be cancelled.
-                let retrieval = retrieveToken(.task(suspension), isCancelled: Task.isCancelled)
+                let retrieval = unsafe retrieveToken(.task(continuation), isCancelled: Task.isCancelled)
                 cancelled.whenFired { retrieval.cancel() }
             }
         } onCancel: {

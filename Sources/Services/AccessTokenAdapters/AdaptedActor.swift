@@ -15,9 +15,9 @@ struct AdaptedActor: AdaptedService {
     var freshToken: AccessToken? { calls.areUnderWay ? nil : service.freshToken }
 
     func retrieveToken(_ answer: OneShot<LoadResult>, until cancelled: Latch) {
-        let caller = CallerContext()
+        let loads = LoadContext.currentLoads
         calls.add { [service, calls] in
-            guard let waiter = await service.retrieveToken(by: caller, then: { answer($0) }) else { return }
+            guard let waiter = await service.retrieveToken(inside: loads, then: { answer($0) }) else { return }
             cancelled.whenFired { [weak service] in calls.add { await service?.cancel(waiter) } }
         }
     }

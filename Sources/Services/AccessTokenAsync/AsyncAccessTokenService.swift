@@ -19,13 +19,15 @@ public import AccessTokenSynchronization
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
-/// | every decision, on a state machine that has the waiters | the actor. It runs on the pool or on the calling task's preferred executor; if that executor blocks, the actor blocks |
+/// | every decision, on a state machine, and the waiters | the actor. It runs on the pool or on the calling task's preferred executor; if that executor blocks, the actor blocks |
 /// | the loader | a task for each load, on the executor given |
 /// | waiting tasks | their own executors |
 /// | the event handler | a thread that all services share |
 /// | the deadline | a thread that all timers share, and then the actor, on a thread of the pool |
 public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private var machine: AccessTokenStateMachine
+    /// The callers that wait for a load: tasks, and handlers by an adapter.
+    private var waiters = Waiters()
 
     /// The valid token, for callers that need not wait.
     @usableFromInline nonisolated let snapshot: TokenSnapshot
@@ -133,7 +135,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Says that a server rejected this token (clauses I1 to I3).
     public func invalidate(_ rejected: AccessToken) {
-        perform(machine.invalidate(rejected))
+        perform { machine.invalidate(rejected) }
     }
 
     /// Begins a session with this token, in place of the present session if there is one (clause O2).
@@ -181,17 +183,15 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     /// Answers a task, or makes it a waiter.
     @usableFromInline
     func waitForToken() async throws -> AccessToken {
-        let caller = CallerContext(isCancelled: Task.isCancelled)
+        let (loads, isCancelled) = (LoadContext.currentLoads, Task.isCancelled)
         // The actor is not left until the waiter is in the list: a cancellation finds it there.
-        let waiter = machine.nameWaiter()
+        let id = waiters.nextID()
         return try await withTaskCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { continuation in
-                let suspension = unsafe Waiter.Suspension(continuation)
-                // Single flight: the first caller starts a load (S1), and all others join it (S2).
-                perform(machine.retrieve(.task(suspension), as: waiter, by: caller, at: clock.now))
+                unsafe decide(on: .task(continuation), as: id, isCancelled: isCancelled, inside: loads)
             }
         } onCancel: {
-            startTask { [self] in await cancel(waiter) }
+            startTask { [self] in await cancel(id) }
         }
     }
 
@@ -199,16 +199,52 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     ///
     /// - Parameter handler: only enqueues; called on the actor, where answers keep the order of the calls.
     package func retrieveToken(
-        by caller: CallerContext,
-        then handler: @escaping @Sendable (LoadResult) -> Void
+        inside loads: [Load.ID],
+        then handler: @escaping @Sendable (Result<AccessToken, any Error>) -> Void
     ) -> Waiter.ID? {
-        let action = perform(machine.retrieve(.handler(handler), by: caller, at: clock.now))
-        guard case .wait(let waiter) = action.callers else { return nil }
-        return waiter
+        let id = waiters.nextID()
+        return decide(on: .handler(handler), as: id, isCancelled: false, inside: loads) ? id : nil
     }
 
-    package func cancel(_ waiter: Waiter.ID) {
-        perform(machine.cancel(waiter))
+    /// - Returns: whether the caller waits.
+    @discardableResult
+    private func decide(on waiter: Waiter, as id: Waiter.ID, isCancelled: Bool, inside loads: [Load.ID]) -> Bool {
+        var isWaiting = true
+        perform {
+            // Single flight: the first caller starts a load (S1), and all others join it (S2).
+            switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: waiters.count, at: clock.now) {
+            case .answer(let result):
+                isWaiting = false
+                send(Answer(to: waiter, result))
+            case .answerAndLoad(let token, let load):
+                isWaiting = false
+                send(Answer(to: waiter, .success(token)))
+                start(load)
+            case .wait:
+                waiters.append(waiter, as: id)
+            case .waitAndLoad(let load):
+                waiters.append(waiter, as: id)
+                start(load)
+            }
+        }
+        return isWaiting
+    }
+
+    package func cancel(_ id: Waiter.ID) {
+        perform {
+            guard let waiter = waiters.take(id) else { return }
+            send(Answer(to: waiter, machine.cancelWaiter()))
+        }
+    }
+
+    private func answerAll(_ result: Result<AccessToken, any Error>) {
+        send(waiters.takeAll(toAnswer: result))
+    }
+
+    /// Publishes the token and has handlers called, as one step (D2, D9).
+    private func send(_ answer: Answer) {
+        publish { answer.callHandlers() }
+        answer.resumeTasks()
     }
 
     // MARK: Loads
@@ -225,86 +261,129 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     private func run(_ load: Load, _ deadline: AccessTokenTimer) async {
         // A load that was overtaken is not begun: the loader would be called after the load's successor.
         guard machine.loadBegins(load) else { return deadline.cancel() }
-        let (result, error) = await askLoader(for: load)
+        let answer = await askLoader(for: load)
         deadline.cancel()
-        perform(machine.loadFinished(load, result, error: error, at: clock.now))
+        loadFinished(load, answer)
     }
 
     /// Leaves the actor, which a loader that does not suspend would hold up, and so would the code of an error.
     ///
-    /// - Returns: no result if the load was overtaken on its way from the actor.
+    /// - Returns: `nil` if the load was overtaken on its way from the actor.
     @concurrent
-    private nonisolated func askLoader(for load: Load) async -> (LoadResult?, LoggedError?) {
+    private nonisolated func askLoader(for load: Load) async -> LoadAnswer? {
         // Weak: a task that the loader starts has the context for as long as it runs.
         let context = LoadContext(of: load) { [weak self] in self?.snapshot.isCurrent(load.id) ?? false }
-        guard context.isWanted() else { return (nil, nil) }
-        let result: LoadResult = await LoadContext.$current.withValue(context) {
+        guard context.isWanted() else { return nil }
+        let result: Result<AccessToken, any Error> = await LoadContext.$current.withValue(context) {
             do { return .success(try await loader.load(replacing: load.replacing)) } catch { return .failure(error) }
         }
         context.ended.fire()
-        return (result, events == nil ? nil : LoggedError(result))
+        return LoadAnswer(result, isReported: events != nil)
+    }
+
+    private func loadFinished(_ load: Load, _ answer: LoadAnswer?) {
+        perform {
+            switch machine.loadFinished(load, answer, waiters: waiters.count, at: clock.now) {
+            case .nothing: break
+            case .answer(let result): answerAll(result)
+            case .load(let load): start(load)
+            case .forget(let sessionEpochs): sessionEpochs.forEach(forget)
+            }
+        }
     }
 
     private func deadlinePassed(_ load: Load) {
-        perform(machine.deadlinePassed(load, at: clock.now))
+        perform {
+            switch machine.deadlinePassed(load, waiters: waiters.count, at: clock.now) {
+            case .nothing: break
+            case .answer(let result): answerAll(result)
+            case .load(let load): start(load)
+            case .forget(let sessionEpochs): sessionEpochs.forEach(forget)
+            }
+        }
     }
 
     // MARK: Sessions
 
     private func beginSession(with token: AccessToken?) {
-        perform(machine.signIn(token, at: clock.now))
+        perform {
+            switch machine.signIn(token, waiters: waiters.count, at: clock.now) {
+            case .nothing: break
+            case .answer(let result): answerAll(result)
+            case .load(let load): start(load)
+            }
+        }
     }
 
     /// ``signOut()``, with `done` called on whichever thread finishes.
     ///
-    /// - Parameter enclosing: the loads inside which the caller is.
-    package func endSession(inside enclosing: [LoadID], then done: @escaping @Sendable () -> Void) {
-        perform(machine.signOut(inside: enclosing, then: done))
+    /// - Parameter loads: the loads inside which the caller is.
+    package func endSession(inside loads: [Load.ID], then done: @escaping @Sendable () -> Void) {
+        perform {
+            let action = machine.signOut(inside: loads, waiters: waiters.count, then: done)
+            answerAll(.failure(AccessTokenError.signedOut))
+            switch action {
+            case .forget(let sessionEpoch, let running):
+                cancel(running)
+                forget(sessionEpoch)
+            case .wait(let running):
+                cancel(running)
+            case .done(let running):
+                cancel(running)
+                done()
+            }
+        }
+    }
+
+    private func cancel(_ loads: [Load]) {
+        // What a loader does when it is cancelled is not done on the actor.
+        startTask { for load in loads { load.cancelled.fire() } }
     }
 
     /// Calls `done` when the loader has forgotten every session that has ended.
     package func whenForgotten(_ done: @escaping @Sendable () -> Void) {
-        perform(machine.whenForgotten(done))
+        perform {
+            switch machine.whenForgotten(done) {
+            case .done: done()
+            case .wait: break
+            }
+        }
+    }
+
+    private func forget(_ sessionEpoch: Int) {
+        startLoaderTask { [self] in await askLoaderToForget(sessionEpoch) }
     }
 
     @concurrent
-    private nonisolated func forget(_ session: Forgetting.ID) async {
+    private nonisolated func askLoaderToForget(_ sessionEpoch: Int) async {
         let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
-            startTask { await self.forgettingTimedOut(session) }
+            startTask { await self.forgettingTimedOut(sessionEpoch) }
         }
         await loader.signOut()
         deadline.cancel()
-        await forgettingFinished(session)
+        await forgettingFinished(sessionEpoch)
     }
 
-    private func forgettingFinished(_ session: Forgetting.ID) {
-        perform(machine.forgettingFinished(session))
+    private func forgettingFinished(_ sessionEpoch: Int) {
+        perform { for done in machine.forgettingFinished(sessionEpoch) { done() } }
     }
 
-    private func forgettingTimedOut(_ session: Forgetting.ID) {
-        perform(machine.forgettingTimedOut(session))
+    private func forgettingTimedOut(_ sessionEpoch: Int) {
+        perform { for done in machine.forgettingTimedOut(sessionEpoch) { done() } }
     }
 
     // MARK: Decisions
 
-    /// Carries out what was decided, on the actor.
+    /// Decides, on the actor.
     ///
     /// What calls the code of others is started in tasks: the actor runs none of it.
-    @discardableResult
-    private func perform(_ action: AccessTokenStateMachine.Action) -> AccessTokenStateMachine.Action {
-        snapshot.publish(&machine) {
-            if case .answer(let answer) = action.callers { answer.callHandlers() }
-        }
+    private func perform(_ decision: () -> Void) {
+        decision()
+        publish {}
+    }
+
+    private func publish(_ answer: () -> Void) {
+        snapshot.publish(&machine, answer)
         events?.deliver(machine.takeEvents())
-        if case .answer(let answer) = action.callers { answer.resumeTasks() }
-        for call in action.loader {
-            switch call {
-            case .load(let load): start(load)
-            case .cancel(let load): startTask { load.cancelled.fire() }
-            case .forget(let session): startLoaderTask { [self] in await forget(session) }
-            }
-        }
-        for done in action.signOutsDone { done() }
-        return action
     }
 }

@@ -11,7 +11,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         @usableFromInline package var freshUntil = Date.distantPast
 
         @usableFromInline package var cached: CachedToken?
-        var load: LoadID?
+        var load: Load.ID?
     }
 
     @usableFromInline package let published = Locked(Published())
@@ -44,7 +44,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         }
     }
 
-    package borrowing func isCurrent(_ load: LoadID) -> Bool {
+    package borrowing func isCurrent(_ load: Load.ID) -> Bool {
         published.withLock { $0.load == load }
     }
 
@@ -53,7 +53,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     /// A waiter that is answered can read the new token. A caller that reads the new token is answered after all
     /// waiters. `answer` only enqueues: it runs under the lock.
     package borrowing func publish(_ machine: inout AccessTokenStateMachine, _ answer: () -> Void) {
-        // Most callers that wait change nothing.
+        // Many decisions change nothing.
         guard machine.takeChange() else { return answer() }
         let cached = machine.publishedToken
         let new = Published(

@@ -20,7 +20,8 @@ public import Dispatch
 ///
 /// | what | is guarded by, and runs on |
 /// | --- | --- |
-/// | every decision, on a state machine that has the pending handlers | `queue`, serial and private; a valid token is read without it |
+/// | every decision, on a state machine | `queue`, serial and private; a valid token is read without it |
+/// | the pending handlers | `queue`; while every caller has to wait, a caller adds itself without it |
 /// | the loader | `loaderQueue`, serial; a loader that blocks it holds up the service's loads and sign-outs |
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
@@ -29,6 +30,10 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     // Sendable: what is `var` is only touched on `queue`.
     private let queue = DispatchQueue(label: "AccessTokenService")
     private var machine: AccessTokenStateMachine
+    /// The callers that wait for a load: handlers, and tasks by an adapter.
+    private let pendingHandlers = PendingHandlers()
+    /// What follows the decision that is being made, outside of the queue.
+    private var effects: [() -> Void] = []
 
     /// The valid token, for callers that need not wait.
     @usableFromInline let snapshot: TokenSnapshot
@@ -93,7 +98,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         machine = AccessTokenStateMachine(token: token, policy: policy, reportsEvents: events != nil, at: clock.now)
         snapshot = TokenSnapshot(reportsHits: events != nil)
         // The first token is to be published, and a corrected policy is an event.
-        perform { AccessTokenStateMachine.Action() }
+        perform {}
     }
 
     // MARK: Callers
@@ -162,22 +167,63 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
 
     /// Answers a caller, or makes it a waiter.
     package func retrieveToken(_ waiter: Waiter, isCancelled: Bool = false) -> AccessTokenRetrieval {
-        let (caller, now) = (CallerContext(isCancelled: isCancelled), clock.now)
-        // Single flight: the first caller starts a load (S1), and all others join it (S2).
-        let action = perform { machine.retrieve(waiter, by: caller, at: now) }
-        guard case .wait(let waiter) = action.callers else { return .answered }
-        return AccessTokenRetrieval { [weak self] in self?.cancel(waiter) }
+        let loads = LoadContext.currentLoads
+        var id: Waiter.ID?
+        // Whoever is cancelled, or inside a load, need not wait; and an event says who has joined.
+        if !isCancelled, loads.isEmpty, events == nil { id = pendingHandlers.join(waiter) }
+        if id == nil { id = decide(on: waiter, isCancelled: isCancelled, inside: loads) }
+        guard let id else { return .answered }
+        return AccessTokenRetrieval { [weak self] in self?.cancel(id) }
     }
 
-    private func cancel(_ waiter: Waiter.ID) {
-        perform { machine.cancel(waiter) }
+    private func decide(on waiter: Waiter, isCancelled: Bool, inside loads: [Load.ID]) -> Waiter.ID? {
+        let now = clock.now
+        var id: Waiter.ID?
+        perform {
+            let waiters = pendingHandlers.count
+            // Single flight: the first caller starts a load (S1), and all others join it (S2).
+            switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: waiters, at: now) {
+            case .answer(let result):
+                send(Answer(to: waiter, result))
+            case .answerAndLoad(let token, let load):
+                send(Answer(to: waiter, .success(token)))
+                start(load)
+            case .wait:
+                id = pendingHandlers.append(waiter)
+            case .waitAndLoad(let load):
+                id = pendingHandlers.append(waiter)
+                start(load)
+            }
+        }
+        return id
+    }
+
+    private func cancel(_ id: Waiter.ID) {
+        perform {
+            guard let waiter = pendingHandlers.take(id) else { return }
+            send(Answer(to: waiter, machine.cancelWaiter()))
+        }
+    }
+
+    private func answerAll(_ result: Result<AccessToken, any Error>) {
+        send(pendingHandlers.takeAll(toAnswer: result))
+    }
+
+    /// Publishes the token and has handlers called, as one step (D2, D9).
+    private func send(_ answer: Answer) {
+        publish {
+            if answer.hasHandlers { handlerQueue.enqueue { answer.callHandlers() } }
+        }
+        afterwards { answer.resumeTasks() }
     }
 
     // MARK: Loads
 
     private func start(_ load: Load) {
-        let deadline = clock.schedule(after: policy.loadDeadline) { [self] in deadlinePassed(load) }
-        loaderQueue.enqueue { [self] in run(load, deadline) }
+        afterwards { [self] in
+            let deadline = clock.schedule(after: policy.loadDeadline) { [self] in deadlinePassed(load) }
+            loaderQueue.enqueue { [self] in run(load, deadline) }
+        }
     }
 
     /// - Parameter deadline: keeps running after the session has ended: others wait for this load until then.
@@ -189,7 +235,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         let answer = OneShot(abandoned: .failure(AccessTokenError.loadAbandoned)) { [self] result in
             deadline.cancel()
             context.ended.fire()
-            loadFinished(load, result)
+            loadFinished(load, LoadAnswer(result, isReported: events != nil))
         }
         LoadContext.$current.withValue(context) {
             loader.load(replacing: load.replacing) { [weak self] result in
@@ -202,77 +248,113 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         perform { machine.loadAnsweredAgain(load) }
     }
 
-    private func loadFinished(_ load: Load, _ result: LoadResult) {
+    private func loadFinished(_ load: Load, _ answer: LoadAnswer) {
         let now = clock.now
-        // The code of an error may do anything, and so it is not run on the queue.
-        let error = events == nil ? nil : LoggedError(result)
-        perform { machine.loadFinished(load, result, error: error, at: now) }
+        perform {
+            switch machine.loadFinished(load, answer, waiters: pendingHandlers.close(), at: now) {
+            case .nothing: break
+            case .answer(let result): answerAll(result)
+            case .load(let load): start(load)
+            case .forget(let sessionEpochs): sessionEpochs.forEach(forget)
+            }
+        }
     }
 
     private func deadlinePassed(_ load: Load) {
         let now = clock.now
-        perform { machine.deadlinePassed(load, at: now) }
+        perform {
+            switch machine.deadlinePassed(load, waiters: pendingHandlers.close(), at: now) {
+            case .nothing: break
+            case .answer(let result): answerAll(result)
+            case .load(let load): start(load)
+            case .forget(let sessionEpochs): sessionEpochs.forEach(forget)
+            }
+        }
     }
 
     // MARK: Sessions
 
     private func beginSession(with token: AccessToken?) {
         let now = clock.now
-        perform { machine.signIn(token, at: now) }
+        perform {
+            switch machine.signIn(token, waiters: pendingHandlers.close(), at: now) {
+            case .nothing: break
+            case .answer(let result): answerAll(result)
+            case .load(let load): start(load)
+            }
+        }
     }
 
     /// ``signOut(then:)``, with `done` called on whichever thread finishes.
     package func endSession(then done: @escaping @Sendable () -> Void) {
-        let enclosing = LoadContext.currentLoads
-        perform { machine.signOut(inside: enclosing, then: done) }
+        let loads = LoadContext.currentLoads
+        perform {
+            let action = machine.signOut(inside: loads, waiters: pendingHandlers.close(), then: done)
+            answerAll(.failure(AccessTokenError.signedOut))
+            switch action {
+            case .forget(let sessionEpoch, let running):
+                cancel(running)
+                forget(sessionEpoch)
+            case .wait(let running):
+                cancel(running)
+            case .done(let running):
+                cancel(running)
+                afterwards(done)
+            }
+        }
+    }
+
+    private func cancel(_ loads: [Load]) {
+        afterwards { for load in loads { load.cancelled.fire() } }
     }
 
     /// Calls `done` when the loader has forgotten every session that has ended.
     package func whenForgotten(_ done: @escaping @Sendable () -> Void) {
-        perform { machine.whenForgotten(done) }
+        perform {
+            switch machine.whenForgotten(done) {
+            case .done: afterwards(done)
+            case .wait: break
+            }
+        }
     }
 
-    private func forget(_ session: Forgetting.ID) {
+    /// Enqueued as a part of the decision: a load of the next session comes after it.
+    private func forget(_ sessionEpoch: Int) {
+        loaderQueue.enqueue { [self] in askLoaderToForget(sessionEpoch) }
+    }
+
+    private func askLoaderToForget(_ sessionEpoch: Int) {
         let deadline = clock.schedule(after: policy.loadDeadline) { [self] in
-            perform { machine.forgettingTimedOut(session) }
+            perform { machine.forgettingTimedOut(sessionEpoch).forEach(afterwards) }
         }
         let finish = OneShot(abandoned: ()) { [self] in
             deadline.cancel()
-            perform { machine.forgettingFinished(session) }
+            perform { machine.forgettingFinished(sessionEpoch).forEach(afterwards) }
         }
         loader.signOut { finish(()) }
     }
 
     // MARK: Decisions
 
-    /// Decides on the queue, and carries out what was decided.
+    /// Decides on the queue.
     ///
     /// Nothing of others is called or released on the queue: a handler's deinit may call the service. Only what has to
-    /// keep the order of the decisions is enqueued there.
-    @discardableResult
-    private func perform(_ decision: () -> AccessTokenStateMachine.Action) -> AccessTokenStateMachine.Action {
-        var action = AccessTokenStateMachine.Action()
-        // The generic form of `sync`, which would return the action, doubles the cost of a waiter.
+    /// keep the order of the decisions is enqueued there; the rest follows ``afterwards(_:)``.
+    private func perform(_ decision: () -> Void) {
+        var effects: [() -> Void] = []
         queue.sync {
-            action = decision()
-            snapshot.publish(&machine) {
-                guard case .answer(let answer) = action.callers, answer.hasHandlers else { return }
-                handlerQueue.enqueue { answer.callHandlers() }
-            }
-            for case .forget(let session) in action.loader {
-                loaderQueue.enqueue { [self] in forget(session) }
-            }
-            events?.deliver(machine.takeEvents())
+            decision()
+            publish {}
+            if machine.isAwaited { pendingHandlers.open() }
+            swap(&effects, &self.effects)
         }
-        if case .answer(let answer) = action.callers { answer.resumeTasks() }
-        for call in action.loader {
-            switch call {
-            case .load(let load): start(load)
-            case .cancel(let load): load.cancelled.fire()
-            case .forget: break
-            }
-        }
-        for done in action.signOutsDone { done() }
-        return action
+        for effect in effects { effect() }
     }
+
+    private func publish(_ answer: () -> Void) {
+        snapshot.publish(&machine, answer)
+        events?.deliver(machine.takeEvents())
+    }
+
+    private func afterwards(_ effect: @escaping () -> Void) { effects.append(effect) }
 }

@@ -20,6 +20,12 @@ package func systemNow() -> Date {
     #endif
 }
 
+#if canImport(Glibc) || canImport(Musl)
+/// Lets another thread run in place of the present one.
+@usableFromInline
+func yieldToOthers() { sched_yield() }
+#endif
+
 /// Runs timers on a thread of its own.
 ///
 /// `Thread` of Foundation would make a static program for Linux four times as large.

@@ -5,6 +5,7 @@ import Foundation
 /// Gives inputs to a state machine as a service does, and keeps book of what it does, believing nothing.
 struct Driver {
     private var machine: AccessTokenStateMachine
+    private var waiters = Waiters()
     private var loads: [Load] = []
     private var ids: [Waiter.ID?] = []
     /// The loads that a sign-in or sign-out, or their deadline, has not let go of.
@@ -41,66 +42,108 @@ struct Driver {
         let now = Date(timeIntervalSinceReferenceDate: time)
         var seen = Observation()
         switch input {
-        case .retrieve: try retrieve(CallerContext(loads: []), at: now, &seen)
-        case .retrieveCancelled: try retrieve(CallerContext(isCancelled: true, loads: []), at: now, &seen)
-        case .askByLoader(let load): try retrieve(CallerContext(loads: [loads[load - 1].id]), at: now, &seen)
+        case .retrieve: try retrieve(at: now, &seen)
+        case .retrieveCancelled: try retrieve(isCancelled: true, at: now, &seen)
+        case .askByLoader(let load): try retrieve(inside: [loads[load - 1].id], at: now, &seen)
         case .cancel(let caller):
-            if let id = ids[caller - 1] { try carryOut(machine.cancel(id), &seen) }
+            guard let id = ids[caller - 1], let waiter = waiters.take(id) else { break }
+            Answer(to: waiter, machine.cancelWaiter()).callHandlers()
         case .finish(let load, let answer):
             silentLoads.removeAll { $0 == load }
             lastAnswered = load
             running.remove(load)
-            let result = answer.result(of: load, held: held, at: now)
-            let error = LoggedError(result)
-            try carryOut(machine.loadFinished(loads[load - 1], result, error: error, at: now), &seen)
-        case .answerAgain(let load): try carryOut(machine.loadAnsweredAgain(loads[load - 1]), &seen)
+            let answer = LoadAnswer(answer.result(of: load, held: held, at: now), isReported: true)
+            try carryOut(machine.loadFinished(loads[load - 1], answer, waiters: waiters.count, at: now), &seen)
+        case .answerAgain(let load): machine.loadAnsweredAgain(loads[load - 1])
         case .deadline(let load):
             overdue.insert(load)
-            try carryOut(machine.deadlinePassed(loads[load - 1], at: now), &seen)
-        case .invalidate(let value): try carryOut(machine.invalidate(AccessToken(value: value)), &seen)
-        case .signIn:
-            let token = AccessToken(value: "S\(session)", expiration: now + Times.life)
-            try carryOut(machine.signIn(token, at: now), &seen)
-        case .signInExpired:
-            try carryOut(machine.signIn(AccessToken(value: "X\(session)", expiration: now - 1), at: now), &seen)
-        case .signInWithoutToken: try carryOut(machine.signIn(nil, at: now), &seen)
-        case .signOut:
-            signOutsUnderWay += 1
-            cancelled = running
-            let log = log
-            let action = machine.signOut(inside: []) { log.signOutIsDone() }
-            guard action.cancelled == running else { throw Violation("\(action.cancelled) cancelled, not \(running)") }
-            try carryOut(action, &seen)
+            try carryOut(machine.deadlinePassed(loads[load - 1], waiters: waiters.count, at: now), &seen)
+        case .invalidate(let value): machine.invalidate(AccessToken(value: value))
+        case .signIn: try signIn(AccessToken(value: "S\(session)", expiration: now + Times.life), at: now, &seen)
+        case .signInExpired: try signIn(AccessToken(value: "X\(session)", expiration: now - 1), at: now, &seen)
+        case .signInWithoutToken: try signIn(nil, at: now, &seen)
+        case .signOut: try signOut(&seen)
         case .clock: break
         }
         try observe(&seen)
         return seen
     }
 
-    private mutating func retrieve(_ context: CallerContext, at now: Date, _ seen: inout Observation) throws {
+    private mutating func retrieve(
+        isCancelled: Bool = false,
+        inside loads: [Load.ID] = [],
+        at now: Date,
+        _ seen: inout Observation
+    ) throws {
         outcomes.append(nil)
+        ids.append(nil)
         let (caller, log) = (outcomes.count, log)
-        let action = machine.retrieve(.handler { log.answer(caller, $0) }, by: context, at: now)
-        if case .wait(let id) = action.callers { ids.append(id) } else { ids.append(nil) }
+        let waiter = Waiter.handler { log.answer(caller, $0) }
+        switch machine.retrieve(isCancelled: isCancelled, inside: loads, waiters: waiters.count, at: now) {
+        case .answer(let result):
+            Answer(to: waiter, result).callHandlers()
+        case .answerAndLoad(let token, let load):
+            Answer(to: waiter, .success(token)).callHandlers()
+            try start(load, &seen)
+        case .wait:
+            ids[caller - 1] = waiters.append(waiter)
+        case .waitAndLoad(let load):
+            ids[caller - 1] = waiters.append(waiter)
+            try start(load, &seen)
+        }
         seen.waits = ids[caller - 1] != nil
-        try carryOut(action, &seen)
     }
 
-    private mutating func carryOut(_ action: AccessTokenStateMachine.Action, _ seen: inout Observation) throws {
-        if case .answer(let answer) = action.callers { answer.callHandlers() }
-        for call in action.loader {
-            switch call {
-            case .load(let load): try start(load, &seen)
-            case .cancel: break
-            case .forget(let session):
-                let isEarly = loads.contains {
-                    $0.id.sessionEpoch < session && running.subtracting(overdue).contains($0.id.number)
-                }
-                guard !isEarly else { throw Violation("the loader forgets while a load can store a credential") }
-                try carryOut(machine.forgettingFinished(session), &seen)
-            }
+    private mutating func signIn(_ token: AccessToken?, at now: Date, _ seen: inout Observation) throws {
+        switch machine.signIn(token, waiters: waiters.count, at: now) {
+        case .nothing: break
+        case .answer(let result): answerAll(result)
+        case .load(let load): try start(load, &seen)
         }
-        for done in action.signOutsDone { done() }
+    }
+
+    private mutating func signOut(_ seen: inout Observation) throws {
+        signOutsUnderWay += 1
+        cancelled = running
+        let log = log
+        let action = machine.signOut(inside: [], waiters: waiters.count) { log.signOutIsDone() }
+        answerAll(.failure(AccessTokenError.signedOut))
+        switch action {
+        case .forget(let sessionEpoch, let loads):
+            try expectCancelled(loads)
+            try forget(sessionEpoch)
+        case .wait(let loads):
+            try expectCancelled(loads)
+        case .done:
+            throw Violation("a sign-out from outside of all loads is done at once")
+        }
+    }
+
+    private func expectCancelled(_ loads: [Load]) throws {
+        let numbers = Set(loads.map(\.id.number))
+        guard numbers == running else { throw Violation("\(numbers) cancelled, not \(running)") }
+    }
+
+    private mutating func carryOut(
+        _ action: AccessTokenStateMachine.LoadEndAction,
+        _ seen: inout Observation
+    ) throws {
+        switch action {
+        case .nothing: break
+        case .answer(let result): answerAll(result)
+        case .load(let load): try start(load, &seen)
+        case .forget(let sessionEpochs): for epoch in sessionEpochs { try forget(epoch) }
+        }
+    }
+
+    private mutating func answerAll(_ result: LoadResult) { waiters.takeAll(toAnswer: result).callHandlers() }
+
+    private mutating func forget(_ sessionEpoch: Int) throws {
+        let isEarly = loads.contains {
+            $0.id.sessionEpoch < sessionEpoch && running.subtracting(overdue).contains($0.id.number)
+        }
+        guard !isEarly else { throw Violation("the loader forgets while a load can store a credential") }
+        for done in machine.forgettingFinished(sessionEpoch) { done() }
     }
 
     private mutating func start(_ load: Load, _ seen: inout Observation) throws {
@@ -125,9 +168,10 @@ struct Driver {
         guard signOutsUnderWay == 0 || mayGoOn && signOutsUnderWay > 0 else {
             throw Violation("\(signOutsUnderWay) sign-outs wait for nothing")
         }
-        guard machine.waiters == outcomes.count(where: { $0 == nil }) else {
-            throw Violation("\(machine.waiters) in the list of waiters, not those that wait")
+        guard waiters.count == outcomes.count(where: { $0 == nil }) else {
+            throw Violation("\(waiters.count) in the list of waiters, not those that wait")
         }
+        guard waiters.count == 0 || machine.isAwaited else { throw Violation("callers wait, and no load is awaited") }
         seen.answers = answers
         seen.current = currentLoad
         seen.events = machine.takeEvents()
@@ -157,13 +201,6 @@ private final class DriverLog: Sendable {
             defer { entries = ([], 0) }
             return entries
         }
-    }
-}
-
-extension AccessTokenStateMachine.Action {
-    /// The numbers of the loads that have to be cancelled.
-    fileprivate var cancelled: Set<Int> {
-        Set(loader.compactMap { if case .cancel(let load) = $0 { load.id.number } else { nil } })
     }
 }
 

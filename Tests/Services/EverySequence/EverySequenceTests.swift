@@ -32,7 +32,7 @@ struct EverySequenceTests {
             : [
                 Extent(length: 4, rareInputs: 4, reportsEvents: false, sequences: 8092),
                 Extent(length: 5, rareInputs: 5, reportsEvents: true, sequences: 98_283),
-                Extent(length: 6, rareInputs: 0, reportsEvents: false, sequences: 171_869),
+                Extent(length: 6, rareInputs: 0, reportsEvents: false, sequences: 171_867),
             ]
     )
     func fromTheBeginning(_ extent: Extent) async throws {

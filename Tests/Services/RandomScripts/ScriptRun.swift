@@ -129,7 +129,7 @@ final class ScriptRun {
         }
     }
 
-    private func retrieve(inside loads: [LoadID] = []) {
+    private func retrieve(inside loads: [Load.ID] = []) {
         let caller = specification.callers
         guard !caller.isMultiple(of: 2) else { return retrieveInTask(inside: loads) }
         let retrieval = LoadContext.$current.withValue(context(loads)) {
@@ -138,7 +138,7 @@ final class ScriptRun {
         cancellations.append { retrieval.cancel() }
     }
 
-    private func retrieveInTask(inside loads: [LoadID] = [], isCancelled: Bool = false) {
+    private func retrieveInTask(inside loads: [Load.ID] = [], isCancelled: Bool = false) {
         let caller = specification.callers
         inTasks.insert(caller)
         let (async, log, context) = (doors.async, log, context(loads))
@@ -149,7 +149,7 @@ final class ScriptRun {
         cancellations.append { task.cancel() }
     }
 
-    private func context(_ loads: [LoadID]) -> LoadContext {
+    private func context(_ loads: [Load.ID]) -> LoadContext {
         LoadContext(loads: loads) { true }
     }
 

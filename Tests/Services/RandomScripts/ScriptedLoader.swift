@@ -6,7 +6,7 @@ import Foundation
 /// Answers each load when the script says so, and remembers inside which loads it was asked.
 final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     private struct Load {
-        let enclosing: [LoadID]
+        let enclosing: [AccessTokenCore.Load.ID]
         let handler: AccessTokenHandler
     }
 
@@ -33,7 +33,7 @@ final class ScriptedLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     }
 
     /// The loads inside which this load's code runs.
-    func enclosing(_ load: Int) -> [LoadID] { loads.withLock { $0[load - 1].enclosing } }
+    func enclosing(_ load: Int) -> [AccessTokenCore.Load.ID] { loads.withLock { $0[load - 1].enclosing } }
 }
 
 /// A clock whose timers are the deadlines of loads, and of sign-outs, which the loader answers at once.

@@ -27,7 +27,7 @@ extension Specification {
             facts.waiting.append(callers)
             if running != nil || isHeld {
                 expected.events = [.init(.joined, load: awaited, waiters: facts.waiting.count)]
-                if running == nil { giveUpCurrent() }
+                giveUpCurrent()
             } else {
                 startForWaiters(&expected)
             }

@@ -8,8 +8,9 @@ import Testing
 /// What happens to a service, in the words of a scenario: callers have names, and loads have numbers from 1.
 struct Story {
     private var machine: AccessTokenStateMachine
+    private var waiters = Waiters()
     private var now: Date
-    private var waiters: [String: Waiter.ID] = [:]
+    private var ids: [String: Waiter.ID] = [:]
     private let results = Results()
 
     /// The loads that were started, the oldest first.
@@ -42,19 +43,29 @@ struct Story {
     }
 
     func waits(_ caller: String) -> Bool {
-        waiters[caller] != nil && results[caller] == nil
+        ids[caller] != nil && results[caller] == nil
     }
 
     mutating func calls(_ caller: String, inside load: Int? = nil) {
-        let context = CallerContext(loads: load.flatMap(started).map { [$0.id] } ?? [])
-        let answer: @Sendable (LoadResult) -> Void = { [results] in results[caller] = $0 }
-        let action = machine.retrieve(.handler(answer), by: context, at: now)
-        if case .wait(let waiter) = action.callers { waiters[caller] = waiter }
-        carryOut(action)
+        let loads = load.flatMap(started).map { [$0.id] } ?? []
+        let waiter = Waiter.handler { [results] in results[caller] = $0 }
+        switch machine.retrieve(inside: loads, waiters: waiters.count, at: now) {
+        case .answer(let result):
+            Answer(to: waiter, result).callHandlers()
+        case .answerAndLoad(let token, let load):
+            Answer(to: waiter, .success(token)).callHandlers()
+            start(load)
+        case .wait:
+            ids[caller] = waiters.append(waiter)
+        case .waitAndLoad(let load):
+            ids[caller] = waiters.append(waiter)
+            start(load)
+        }
     }
 
     mutating func gives(up caller: String) {
-        if let waiter = waiters[caller] { carryOut(machine.cancel(waiter)) }
+        guard let id = ids[caller], let waiter = waiters.take(id) else { return }
+        Answer(to: waiter, machine.cancelWaiter()).callHandlers()
     }
 
     mutating func load(_ load: Int, brings token: AccessToken) {
@@ -66,14 +77,30 @@ struct Story {
     }
 
     mutating func load(passesItsDeadline load: Int) {
-        if let load = started(load) { carryOut(machine.deadlinePassed(load, at: now)) }
+        if let load = started(load) { carryOut(machine.deadlinePassed(load, waiters: waiters.count, at: now)) }
     }
 
-    mutating func server(rejects token: AccessToken) { carryOut(machine.invalidate(token)) }
+    mutating func server(rejects token: AccessToken) { machine.invalidate(token) }
 
-    mutating func user(signsInWith token: AccessToken?) { carryOut(machine.signIn(token, at: now)) }
+    mutating func user(signsInWith token: AccessToken?) {
+        switch machine.signIn(token, waiters: waiters.count, at: now) {
+        case .nothing: break
+        case .answer(let result): answerAll(result)
+        case .load(let load): start(load)
+        }
+    }
 
-    mutating func userSignsOut() { carryOut(machine.signOut(inside: []) {}) }
+    /// - Parameter load: the load inside which the user does so.
+    mutating func userSignsOut(inside load: Int? = nil, then done: @escaping @Sendable () -> Void = {}) {
+        let loads = load.flatMap(started).map { [$0.id] } ?? []
+        let action = machine.signOut(inside: loads, waiters: waiters.count, then: done)
+        answerAll(.failure(AccessTokenError.signedOut))
+        switch action {
+        case .forget(let sessionEpoch, _): forget(sessionEpoch)
+        case .wait: break
+        case .done: done()
+        }
+    }
 
     mutating func time(passes seconds: TimeInterval) { now += seconds }
 
@@ -83,7 +110,9 @@ struct Story {
     }
 
     private mutating func answer(_ load: Int, _ result: LoadResult) {
-        if let load = started(load) { carryOut(machine.loadFinished(load, result, error: nil, at: now)) }
+        guard let load = started(load) else { return }
+        let answer = LoadAnswer(result, isReported: false)
+        carryOut(machine.loadFinished(load, answer, waiters: waiters.count, at: now))
     }
 
     private func started(_ load: Int) -> Load? {
@@ -94,23 +123,34 @@ struct Story {
         return loads[load - 1]
     }
 
-    private mutating func carryOut(_ action: AccessTokenStateMachine.Action) {
-        if case .answer(let answer) = action.callers { answer.callHandlers() }
-        for case .load(let load) in action.loader where machine.loadBegins(load) { loads.append(load) }
-        for case .forget(let session) in action.loader { carryOut(machine.forgettingFinished(session)) }
+    private mutating func carryOut(_ action: AccessTokenStateMachine.LoadEndAction) {
+        switch action {
+        case .nothing: break
+        case .answer(let result): answerAll(result)
+        case .load(let load): start(load)
+        case .forget(let sessionEpochs): sessionEpochs.forEach { forget($0) }
+        }
+    }
+
+    private mutating func answerAll(_ result: LoadResult) { waiters.takeAll(toAnswer: result).callHandlers() }
+
+    private mutating func start(_ load: Load) {
+        if machine.loadBegins(load) { loads.append(load) }
+    }
+
+    private mutating func forget(_ sessionEpoch: Int) {
+        for done in machine.forgettingFinished(sessionEpoch) { done() }
     }
 }
 
 extension AccessTokenStateMachine {
-    /// A caller comes whose answer is of no interest.
-    mutating func retrieve(inside loads: [LoadID] = [], at now: Date) -> Action {
-        retrieve(.handler { _ in }, by: CallerContext(loads: loads), at: now)
-    }
-}
-
-extension AccessTokenStateMachine.Action {
-    func loadToStart() throws -> Load {
-        for case .load(let load) in loader { return load }
-        throw Violation("no load is to be started")
+    /// The load that a caller starts whose answer is of no interest, and that is begun at once.
+    mutating func loadForCaller(inside loads: [Load.ID] = [], at now: Date) throws -> Load {
+        switch retrieve(inside: loads, waiters: 0, at: now) {
+        case .answerAndLoad(_, let load), .waitAndLoad(let load):
+            _ = loadBegins(load)
+            return load
+        case .answer, .wait: throw Violation("no load is to be started")
+        }
     }
 }

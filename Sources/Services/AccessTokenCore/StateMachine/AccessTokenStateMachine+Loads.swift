@@ -3,70 +3,77 @@ package import AccessTokenFoundation
 extension AccessTokenStateMachine {
     // MARK: The start of a load
 
-    /// Starts the load of a token that all callers wait for; `nil` if it is held, for it starts later.
-    mutating func replaceToken(inside loads: [LoadID], at now: Date) -> Load? {
-        session?.retireToken()
+    /// Starts the load of a token that all callers wait for.
+    ///
+    /// - Returns: `nil` if there is nothing to start: the load is running, or is held and starts later.
+    mutating func loadForWaiters(inside loads: [Load.ID], at now: Date) -> Load? {
+        session.retireToken()
+        guard case .outdated(let token) = session else { return nil }
         guard !isReplacedLoadRunning else {
-            session?.load = .held(inside: loads)
+            session = .held(inside: loads, outdated: token)
             return nil
         }
-        return startLoad(inside: loads, replacing: session?.tokenToReplace, .loadStarted, at: now)
+        let load = newLoad(inside: loads, replacing: token?.token)
+        session = .loading(CurrentLoad(load: load, startedAt: now), outdated: token)
+        report(.init(.loadStarted, load: load.id.number))
+        return load
     }
 
-    mutating func startLoad(
-        inside loads: [LoadID],
-        replacing old: AccessToken?,
-        _ event: AccessTokenEvent.Kind,
-        at now: Date
-    ) -> Load {
+    mutating func newLoad(inside loads: [Load.ID], replacing old: AccessToken?) -> Load {
         lastLoad += 1
-        let id = LoadID(service: service, sessionEpoch: sessionEpoch, number: lastLoad)
+        let id = Load.ID(service: service, sessionEpoch: sessionEpoch, number: lastLoad)
         // Of this service the innermost load is enough, or the loads of a loader that starts the next one would pile
         // up.
         let innermost = loads.last { $0.service == service }
         let enclosing = loads.filter { $0.service != service || $0 == innermost }
-        let load = Load(id: id, replacing: old, enclosing: enclosing + [id])
-        session?.load = .running(CurrentLoad(load: load, startedAt: now))
-        report(.init(event, load: id.number))
-        return load
+        return Load(id: id, replacing: old, enclosing: enclosing + [id])
     }
 
     /// Whether a load of a session runs that a sign-in has replaced: then the present session must not load yet (O9).
     var isReplacedLoadRunning: Bool { formerLoads.contains { $0.reason == .replaced } }
 
-    /// The loader could be asked now; a load that is not the current one any more must not be begun.
+    /// Whether the loader, which could be asked now, is to be asked: not for a load that is not the current one any
+    /// more.
     package mutating func loadBegins(_ load: Load) -> Bool {
         guard currentLoad == load.id else { return false }
-        session?.withRunningLoad { $0.isBegun = true }
+        session.withRunningLoad { $0.isBegun = true }
         return true
     }
 
     // MARK: The end of a load
 
-    /// A load that was begun has answered, for the first time: answer all who wait, or load once more for them (I9).
+    /// What follows the end of a load, or its deadline.
+    package enum LoadEndAction: Sendable {
+        case nothing
+        /// Answer all who wait.
+        case answer(LoadResult)
+        /// Load, for those who wait: they waited for the end of this load (O9), or it was in vain (I9).
+        case load(Load)
+        /// Have the loader forget what is older than these session epochs, one after the other: this load could still
+        /// store a credential.
+        case forget(sessionEpochs: [Int])
+    }
+
+    /// A load that was begun has answered, for the first time.
     ///
-    /// If others waited for the end of the load, their load starts, or the loader forgets a session.
-    ///
-    /// - Parameters:
-    ///   - result: `nil` if the loader was not asked after all.
-    ///   - error: what events say of the result's error, if anybody is told.
+    /// - Parameter answer: `nil` if the loader was not asked after all.
     package mutating func loadFinished(
         _ load: Load,
-        _ result: LoadResult?,
-        error logged: LoggedError?,
+        _ answer: LoadAnswer?,
+        waiters: Int,
         at now: Date
-    ) -> Action {
+    ) -> LoadEndAction {
         if let index = formerLoads.firstIndex(where: { $0.load.id == load.id }) {
             let former = formerLoads.remove(at: index)
-            if let result { lateAnswer(former, result, at: now) }
-            return formerLoadEnded(at: now)
+            if let answer { lateAnswer(former, answer.result, at: now) }
+            return formerLoadEnded(waiters: waiters, at: now)
         }
-        guard let current = session?.runningLoad, current.load.id == load.id else { return Action() }
-        let (waiters, seconds) = (waiters, max(0, now.timeIntervalSince(current.startedAt)))
-        switch result ?? .failure(cancellationError) {
+        guard let current = session.runningLoad, current.load.id == load.id else { return .nothing }
+        let seconds = max(0, now.timeIntervalSince(current.startedAt))
+        switch answer?.result ?? .failure(cancellationError) {
         case .success(let token):
             report(.init(.loadSucceeded, load: load.id.number, waiters: waiters, seconds: seconds))
-            return tokenCame(token, by: current, at: now)
+            return tokenCame(token, by: current, waiters: waiters, at: now)
         case .failure(let error):
             report(
                 .init(
@@ -74,8 +81,8 @@ extension AccessTokenStateMachine {
                     load: load.id.number,
                     waiters: waiters,
                     seconds: seconds,
-                    errorType: logged?.type,
-                    errorCode: logged?.code
+                    errorType: answer?.error?.type,
+                    errorCode: answer?.error?.code
                 )
             )
             return giveUp(current, failing: error, at: now)
@@ -85,13 +92,13 @@ extension AccessTokenStateMachine {
     /// A load was silent past the policy's deadline: answer all who wait, and the next call loads again (T1).
     ///
     /// If others waited for the end of the load, they wait no longer.
-    package mutating func deadlinePassed(_ load: Load, at now: Date) -> Action {
+    package mutating func deadlinePassed(_ load: Load, waiters: Int, at now: Date) -> LoadEndAction {
         if let index = formerLoads.firstIndex(where: { $0.load.id == load.id }) {
             formerLoads[index].reason = .overdue
-            return formerLoadEnded(at: now)
+            return formerLoadEnded(waiters: waiters, at: now)
         }
-        guard let current = session?.runningLoad, current.load.id == load.id else { return Action() }
-        let (waiters, seconds) = (waiters, max(0, now.timeIntervalSince(current.startedAt)))
+        guard let current = session.runningLoad, current.load.id == load.id else { return .nothing }
+        let seconds = max(0, now.timeIntervalSince(current.startedAt))
         report(.init(.loadTimedOut, load: load.id.number, waiters: waiters, seconds: seconds))
         if current.isBegun {
             formerLoads.append(FormerLoad(load: load, reason: .overdue, rejected: current.rejected))
@@ -100,17 +107,31 @@ extension AccessTokenStateMachine {
     }
 
     /// A load has answered once more; only its first answer counts (D7), and there is nothing to do.
-    package mutating func loadAnsweredAgain(_ load: Load) -> Action {
+    package mutating func loadAnsweredAgain(_ load: Load) {
         report(.init(.ignoredRepeatedAnswer, load: load.id.number))
-        return Action()
+    }
+
+    /// Nobody waits any longer for the end of some load: the loader forgets, or a load starts that was held.
+    private mutating func formerLoadEnded(waiters: Int, at now: Date) -> LoadEndAction {
+        let sessionEpochs = startForgetting()
+        guard sessionEpochs.isEmpty else { return .forget(sessionEpochs: sessionEpochs) }
+        guard case .held(let inside, _) = session, !isReplacedLoadRunning else { return .nothing }
+        session.endLoad()
+        // Those who waited may have been cancelled meanwhile.
+        guard waiters > 0, let load = loadForWaiters(inside: inside, at: now) else { return .nothing }
+        return .load(load)
     }
 
     /// The loads that are running learn of a rejection, but for those that were told of it when they were started.
-    mutating func noteRejection(of value: String) {
-        if case .outdated(let known) = session?.token, known.token.value == value { return }
-        session?.withRunningLoad { $0.rejected.insert(value) }
+    mutating func noteRejection(of token: AccessToken) {
+        switch session {
+        case .outdated(let known?), .held(_, let known?), .loading(_, let known?):
+            if known.token.value == token.value { return }
+        case .signedOut, .current, .loadingAhead, .outdated(nil), .held(_, nil), .loading(_, nil): break
+        }
+        session.withRunningLoad { $0.rejected.insert(token) }
         for index in formerLoads.indices where formerLoads[index].load.id.sessionEpoch == sessionEpoch {
-            formerLoads[index].rejected.insert(value)
+            formerLoads[index].rejected.insert(token)
         }
     }
 
@@ -122,28 +143,31 @@ extension AccessTokenStateMachine {
     /// | was rejected during the load, or has expired | a valid token | what is left is cached, and handed to all who wait |
     /// | was rejected during the load | no valid token | it goes; one more load, told of it, if anybody waits (I9) |
     /// | has expired | no valid token | it is handed out for a moment, since the next one may be no better |
-    private mutating func tokenCame(_ token: AccessToken, by current: CurrentLoad, at now: Date) -> Action {
+    private mutating func tokenCame(
+        _ token: AccessToken,
+        by current: CurrentLoad,
+        waiters: Int,
+        at now: Date
+    ) -> LoadEndAction {
         var cached = CachedToken(token, load: current.load.id.number, policy: policy, at: now)
-        let isRejected = current.rejected.contains(token.value)
+        let isRejected = current.rejected.contains(token)
         let isGood = cached.isUsable(at: now) && !isRejected
-        let late = current.late.flatMap { current.rejected.contains($0.token.value) ? nil : $0 }
-        let isValidOneLeft = [late, session?.current].contains { $0?.isUsable(at: now) == true }
+        let late = current.late.flatMap { current.rejected.contains($0.token) ? nil : $0 }
+        let isValidOneLeft = [late, session.current].contains { $0?.isUsable(at: now) == true }
         if !isGood {
             if isRejected || isValidOneLeft { report(.init(.ignoredWorthlessAnswer, load: cached.load)) }
             if isValidOneLeft { return giveUp(current, failing: cancellationError, at: now) }
         }
         if let late = current.late { report(.init(.ignoredAnswerOfOlderLoad, load: late.load)) }
         guard !isRejected else {
-            session = Session(token: .outdated(cached))
-            var action = Action()
-            guard waiters > 0 else { return action }
-            let load = replaceToken(inside: current.load.enclosing.dropLast(), at: now)
-            action.loader = load.map { [.load($0)] } ?? []
-            return action
+            session = .outdated(cached)
+            let inside = current.load.enclosing.dropLast()
+            guard waiters > 0, let load = loadForWaiters(inside: Array(inside), at: now) else { return .nothing }
+            return .load(load)
         }
         if !isGood { cached.serveThoughExpired(within: policy.minimumLoadInterval, of: now) }
-        session = Session(token: .current(cached))
-        return answerAll(.success(token))
+        session = .current(cached)
+        return .answer(.success(token))
     }
 
     /// Falls back on the best token that is left: a valid late one kept aside, else the valid one that was to be
@@ -151,23 +175,23 @@ extension AccessTokenStateMachine {
     ///
     /// Waiters are given that token if it is valid. An error would be wrong: they asked for a valid token, and there is
     /// one. The load may have failed for no other reason than that the late answer had used up the refresh token.
-    private mutating func giveUp(_ load: CurrentLoad, failing error: any Error, at now: Date) -> Action {
-        session?.load = .none
-        if var token = session?.current {
+    private mutating func giveUp(_ load: CurrentLoad, failing error: any Error, at now: Date) -> LoadEndAction {
+        session.endLoad()
+        if case .current(var token) = session {
             token.postponeRefreshAhead(until: now + policy.minimumLoadInterval)
-            session?.token = .current(token)
+            session = .current(token)
         }
         if let late = load.late {
-            let isMissed = session?.current?.isUsable(at: now) != true
-            if load.rejected.contains(late.token.value) {
+            let isMissed = session.current?.isUsable(at: now) != true
+            if load.rejected.contains(late.token) {
                 report(.init(.ignoredWorthlessAnswer, load: late.load))
-                if isMissed { session?.token = .outdated(late) }
+                if isMissed { session = .outdated(late) }
             } else if isMissed || late.isUsable(at: now) {
                 adopt(late)
             }
         }
-        guard let token = session?.current, token.isUsable(at: now) else { return answerAll(.failure(error)) }
-        return answerAll(.success(token.token))
+        guard let token = session.current, token.isUsable(at: now) else { return .answer(.failure(error)) }
+        return .answer(.success(token.token))
     }
 
     /// A load has answered that is not the current one any more.
@@ -181,22 +205,27 @@ extension AccessTokenStateMachine {
     /// | goes on, and a load is running | a newer token | kept aside, in case that the running load fails (T2) |
     private mutating func lateAnswer(_ former: FormerLoad, _ result: LoadResult, at now: Date) {
         let id = former.load.id
-        guard let session, id.sessionEpoch == sessionEpoch else {
+        guard id.sessionEpoch == sessionEpoch else {
             return report(.init(.ignoredAnswerOfFormerSession, load: id.number))
         }
-        guard case .success(let token) = result, token.value != session.tokenToReplace?.value,
-            !former.rejected.contains(token.value)
+        guard case .success(let token) = result, token.value != session.tokenToReplace?.token.value,
+            !former.rejected.contains(token)
         else { return report(.init(.ignoredWorthlessAnswer, load: id.number)) }
         let late = CachedToken(token, load: id.number, policy: policy, at: now)
         guard late.isUsable(at: now) else { return report(.init(.ignoredWorthlessAnswer, load: id.number)) }
         guard late.load > session.newestLoad else {
             return report(.init(.ignoredAnswerOfOlderLoad, load: id.number))
         }
-        if session.runningLoad == nil { adopt(late) } else { self.session?.withRunningLoad { $0.late = late } }
+        switch session {
+        case .current, .outdated: adopt(late)
+        case .loadingAhead, .loading: session.withRunningLoad { $0.late = late }
+        // No load of the present session has been started.
+        case .signedOut, .held: break
+        }
     }
 
     private mutating func adopt(_ late: CachedToken) {
-        session?.token = .current(late)
+        session = .current(late)
         report(.init(.adoptedLateAnswer, load: late.load))
     }
 }

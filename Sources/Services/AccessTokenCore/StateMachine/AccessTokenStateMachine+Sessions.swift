@@ -1,7 +1,15 @@
 package import AccessTokenFoundation
 
 extension AccessTokenStateMachine {
-    // MARK: Sessions
+    // MARK: The beginning of a session
+
+    package enum SignInAction: Sendable {
+        case nothing
+        /// Answer all who wait.
+        case answer(LoadResult)
+        /// Load, for those who wait.
+        case load(Load)
+    }
 
     /// A session began.
     ///
@@ -10,20 +18,38 @@ extension AccessTokenStateMachine {
     /// Those who waited for a load of the former session are answered with the token. If there is none, or one that has
     /// expired, they go on to wait, for a load of this session. That load starts when the former one has ended, or is
     /// past its deadline: the session may be the same user's, and two loads would send the same refresh token (O9).
-    package mutating func signIn(_ token: AccessToken?, at now: Date) -> Action {
+    package mutating func signIn(_ token: AccessToken?, waiters: Int, at now: Date) -> SignInAction {
         let inside = endSession(because: .replaced)
         session = newSession(with: token, at: now)
-        let usable = session?.current.flatMap { $0.isUsable(at: now) ? $0 : nil }
-        let answered = usable == nil ? 0 : waiters
-        report(.init(.signedIn, waiters: answered))
-        if let usable { return answerAll(.success(usable.token)) }
-        var action = Action()
-        guard waiters > 0 else { return action }
-        if let load = replaceToken(inside: inside, at: now) { action.loader = [.load(load)] }
-        return action
+        if let current = session.current, current.isUsable(at: now) {
+            report(.init(.signedIn, waiters: waiters))
+            return .answer(.success(current.token))
+        }
+        report(.init(.signedIn, waiters: 0))
+        guard waiters > 0, let load = loadForWaiters(inside: inside, at: now) else { return .nothing }
+        return .load(load)
     }
 
-    /// The session ended: answer all who wait (O1), and everybody until the next sign-in (O3).
+    func newSession(with token: AccessToken?, at now: Date) -> Session {
+        token.map { .current(CachedToken($0, load: lastLoad, policy: policy, at: now)) } ?? .outdated(nil)
+    }
+
+    // MARK: The end of a session
+
+    /// What follows a sign-out, for which all who wait are answered with ``AccessTokenError/signedOut`` first (O1).
+    ///
+    /// In each case these loads are running, and have to be cancelled, if the loader's calls can be cancelled. Their
+    /// ends are waited for all the same, until their deadlines.
+    package enum SignOutAction: Sendable {
+        /// Have the loader forget what is older than this session epoch.
+        case forget(sessionEpoch: Int, cancelling: [Load])
+        /// The loader forgets when loads have ended, or is forgetting already.
+        case wait(cancelling: [Load])
+        /// The same, but the sign-out is done: it came from inside of a load that would wait for itself.
+        case done(cancelling: [Load])
+    }
+
+    /// The session ended: nobody is given a token until the next sign-in (O3).
     ///
     /// Cancel the loads that are running. When they are over, the loader forgets the session.
     ///
@@ -31,71 +57,34 @@ extension AccessTokenStateMachine {
     /// present one.
     ///
     /// - Parameters:
-    ///   - loads: the loads inside which the caller is. The caller does not wait for such a load, which would wait for
-    ///     itself.
-    ///   - done: called when the loader has forgotten this session, and those before it.
-    package mutating func signOut(inside loads: [LoadID], then done: @escaping @Sendable () -> Void) -> Action {
-        let waiters = waiters
+    ///   - loads: the loads inside which the caller is.
+    ///   - done: is returned when the loader has forgotten this session, and those before it.
+    package mutating func signOut(
+        inside loads: [Load.ID],
+        waiters: Int,
+        then done: @escaping @Sendable () -> Void
+    ) -> SignOutAction {
         report(.init(.signedOut, waiters: waiters))
-        let isUnderWay = session == nil && indexOfPending(sessionEpoch) != nil
+        var isUnderWay = false
+        if case .signedOut = session { isUnderWay = indexOfForgetting(sessionEpoch) != nil }
         if !isUnderWay {
             _ = endSession(because: .signedOut)
-            forgettings.append(Forgetting(id: sessionEpoch))
+            forgettings.append(Forgetting(sessionEpoch: sessionEpoch))
         }
-        var action = answerAll(.failure(AccessTokenError.signedOut))
-        action.loader = formerLoads.map { .cancel($0.load) } + startForgetting()
+        let running = formerLoads.map(\.load)
         if formerLoads.contains(where: { $0.reason == .signedOut && loads.contains($0.load.id) }) {
-            action.signOutsDone = [done]
-        } else {
-            forgettings[forgettings.count - 1].done.append(done)
+            return .done(cancelling: running)
         }
-        return action
-    }
-
-    /// Calls `done` when the loader has forgotten every session that has ended: at once, if there is none to forget.
-    package mutating func whenForgotten(_ done: @escaping @Sendable () -> Void) -> Action {
-        var action = Action()
-        if forgettings.isEmpty {
-            action.signOutsDone = [done]
-        } else {
-            forgettings[forgettings.count - 1].done.append(done)
-        }
-        return action
-    }
-
-    /// The loader has forgotten a session: the sign-outs that waited for that are done.
-    package mutating func forgettingFinished(_ id: Forgetting.ID) -> Action {
-        guard let index = indexOfPending(id) else { return Action() }
-        return end(at: index)
-    }
-
-    /// The loader did not say in time that it has forgotten a session: the sign-outs that waited for that are done all
-    /// the same.
-    package mutating func forgettingTimedOut(_ id: Forgetting.ID) -> Action {
-        guard let index = indexOfPending(id) else { return Action() }
-        report(.init(.signOutTimedOut))
-        return end(at: index)
-    }
-
-    func newSession(with token: AccessToken?, at now: Date) -> Session {
-        Session(token: token.map { .current(CachedToken($0, load: lastLoad, policy: policy, at: now)) } ?? .none)
-    }
-
-    /// Nobody waits any longer for the end of some load.
-    mutating func formerLoadEnded(at now: Date) -> Action {
-        var action = Action()
-        action.loader = startForgetting()
-        guard case .held(let inside) = session?.load, !isReplacedLoadRunning else { return action }
-        session?.load = .none
-        // Those who waited may have been cancelled meanwhile.
-        if waiters > 0, let load = replaceToken(inside: inside, at: now) { action.loader.append(.load(load)) }
-        return action
+        forgettings[forgettings.count - 1].done.append(done)
+        // Of those before this one, none has a reason to begin that it did not have before.
+        guard let epoch = startForgetting().last else { return .wait(cancelling: running) }
+        return .forget(sessionEpoch: epoch, cancelling: running)
     }
 
     /// Returns the loads inside which the session's load ran, or would have run.
-    private mutating func endSession(because reason: FormerLoad.Reason) -> [LoadID] {
+    private mutating func endSession(because reason: FormerLoad.Reason) -> [Load.ID] {
         defer {
-            session = nil
+            session = .signedOut
             sessionEpoch += 1
         }
         if reason == .signedOut {
@@ -103,36 +92,68 @@ extension AccessTokenStateMachine {
                 formerLoads[index].reason = .signedOut
             }
         }
-        switch session?.load {
-        case .running(let current):
+        switch session {
+        case .loadingAhead(let current, _), .loading(let current, _):
             if current.isBegun { formerLoads.append(FormerLoad(load: current.load, reason: reason)) }
             return current.load.enclosing.dropLast()
-        case .held(let inside): return inside
-        case .none?, nil: return []
+        case .held(let inside, _): return inside
+        case .signedOut, .current, .outdated: return []
         }
+    }
+
+    // MARK: What the loader forgets
+
+    package enum ForgottenAction: Sendable {
+        /// The loader has forgotten every session that has ended.
+        case done
+        /// What was given is returned when the loader has.
+        case wait
+    }
+
+    /// Somebody wants to know when the loader has forgotten every session that has ended.
+    package mutating func whenForgotten(_ done: @escaping @Sendable () -> Void) -> ForgottenAction {
+        guard !forgettings.isEmpty else { return .done }
+        forgettings[forgettings.count - 1].done.append(done)
+        return .wait
+    }
+
+    /// The loader has forgotten a session.
+    ///
+    /// - Returns: the ends of sign-outs that waited for that, to be called.
+    package mutating func forgettingFinished(_ sessionEpoch: Int) -> [@Sendable () -> Void] {
+        guard let index = indexOfForgetting(sessionEpoch) else { return [] }
+        return endForgetting(at: index)
+    }
+
+    /// The loader did not say in time that it has forgotten a session: the sign-outs that waited for that are done all
+    /// the same.
+    package mutating func forgettingTimedOut(_ sessionEpoch: Int) -> [@Sendable () -> Void] {
+        guard let index = indexOfForgetting(sessionEpoch) else { return [] }
+        report(.init(.signOutTimedOut))
+        return endForgetting(at: index)
     }
 
     /// Has those sessions forgotten whose loads are over: none of them can store a credential any more.
-    private mutating func startForgetting() -> [Action.LoaderCall] {
+    mutating func startForgetting() -> [Int] {
         forgettings.indices.compactMap { index in
-            let id = forgettings[index].id
-            let isWaiting = formerLoads.contains { $0.reason == .signedOut && $0.load.id.sessionEpoch < id }
-            guard !forgettings[index].isStarted, !isWaiting else { return nil }
-            forgettings[index].isStarted = true
-            return .forget(id)
+            let epoch = forgettings[index].sessionEpoch
+            let isWaiting = formerLoads.contains { $0.reason == .signedOut && $0.load.id.sessionEpoch < epoch }
+            guard forgettings[index].progress == .awaitsLoads, !isWaiting else { return nil }
+            forgettings[index].progress = .isUnderWay
+            return epoch
         }
     }
 
-    private func indexOfPending(_ id: Forgetting.ID) -> Int? {
-        forgettings.firstIndex { $0.id == id && !$0.isOver }
+    /// Where the forgetting is, unless it is over.
+    private func indexOfForgetting(_ sessionEpoch: Int) -> Int? {
+        forgettings.firstIndex { $0.sessionEpoch == sessionEpoch && $0.progress != .isOver }
     }
 
-    private mutating func end(at index: Int) -> Action {
-        forgettings[index].isOver = true
-        let pending = forgettings.drop(while: \.isOver)
-        var action = Action()
-        action.signOutsDone = forgettings.prefix(forgettings.count - pending.count).flatMap(\.done)
-        forgettings = Array(pending)
-        return action
+    /// Returns the ends of this sign-out and of later ones that waited for it, unless an earlier one is not over (O1).
+    private mutating func endForgetting(at index: Int) -> [@Sendable () -> Void] {
+        forgettings[index].progress = .isOver
+        let pending = forgettings.drop { $0.progress == .isOver }
+        defer { forgettings = Array(pending) }
+        return forgettings.prefix(forgettings.count - pending.count).flatMap(\.done)
     }
 }

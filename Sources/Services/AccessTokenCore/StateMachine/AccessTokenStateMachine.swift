@@ -1,16 +1,15 @@
 package import AccessTokenFoundation
 
-/// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader.
+/// Every decision of a service, and nothing else: no queue, no actor, no time of its own, no loader, no waiters.
 ///
-/// An input is a request or a past event. It changes the state, and returns what the service has to do. The service
-/// gives the inputs one at a time. The waiters, and the loads that the loader is running, are values in here: the
-/// service has none.
+/// An input is a request or a past event. It changes the state, and returns what the service has to do; the type above
+/// each input says all that this can be. The service gives the inputs one at a time. The service keeps its waiters
+/// itself, and says how many there are.
 package struct AccessTokenStateMachine: Sendable {
     let service = ServiceID()
     let policy: AccessTokenPolicy
 
-    /// `nil` while no user is signed in.
-    var session: Session? {
+    var session = Session.signedOut {
         didSet { hasChanged = true }
     }
     /// Changes at sign-in and sign-out.
@@ -20,10 +19,6 @@ package struct AccessTokenStateMachine: Sendable {
     var formerLoads: [FormerLoad] = []
     /// The sessions that the loader has not forgotten yet, the oldest first.
     var forgettings: [Forgetting] = []
-
-    var handlers = WaiterList<Waiter.Handler>()
-    var tasks = WaiterList<Waiter.Suspension>()
-    private var lastWaiter: Waiter.ID = 0
 
     /// What happened since it was last taken; `nil` without an event handler.
     private var events: [AccessTokenEvent]?
@@ -39,17 +34,22 @@ package struct AccessTokenStateMachine: Sendable {
 
     // MARK: Questions
 
-    /// How many wait.
-    package var waiters: Int { handlers.count + tasks.count }
-
     /// What callers may be given without asking the state machine, at the times that it carries.
     package var publishedToken: CachedToken? {
-        guard let session else { return nil }
-        return session.hasLoad ? session.current?.withoutRefreshAhead : session.current
+        switch session {
+        case .current(let token): token
+        case .loadingAhead(_, let token): token.withoutRefreshAhead
+        case .signedOut, .outdated, .held, .loading: nil
+        }
     }
 
     /// The load whose answer counts.
-    package var currentLoad: LoadID? { session?.runningLoad?.load.id }
+    package var currentLoad: Load.ID? { session.runningLoad?.load.id }
+
+    /// Whether every caller has to wait, whatever the time is, but for cancelled ones and those inside a load.
+    ///
+    /// Nobody waits at other times.
+    package var isAwaited: Bool { session.isAwaited }
 
     /// Whether ``publishedToken`` or ``currentLoad`` may have changed since this was last asked.
     package mutating func takeChange() -> Bool {
@@ -69,79 +69,73 @@ package struct AccessTokenStateMachine: Sendable {
         events?.append(event())
     }
 
-    /// Notes an event that says something of the present state.
-    mutating func report(_ event: (Self) -> AccessTokenEvent) {
-        guard events != nil else { return }
-        let event = event(self)
-        events?.append(event)
-    }
-
     // MARK: Callers
 
-    /// Names a waiter before it comes, so that its cancellation can be prepared.
-    package mutating func nameWaiter() -> Waiter.ID {
-        lastWaiter += 1
-        return lastWaiter
+    /// What becomes of a caller.
+    package enum RetrieveAction: Sendable {
+        case answer(LoadResult)
+        /// Answer with a valid token, and load its successor ahead of the expiration (C5).
+        case answerAndLoad(AccessToken, Load)
+        /// The caller joins those who wait (S2).
+        case wait
+        /// The caller is the first to wait: load (S1).
+        case waitAndLoad(Load)
     }
 
-    /// A caller wants a token: answer it, or it waits; load if it is the first.
+    /// A caller wants a token.
     ///
-    /// - Parameter id: the caller's name if it waits, from ``nameWaiter()``; the next one if there is none yet.
+    /// - Parameters:
+    ///   - isCancelled: the caller was cancelled already: it may have a token that is there, and start nothing (X3).
+    ///   - loads: the loads inside which the caller asks; a load that it starts is inside them too.
+    ///   - waiters: how many wait already.
     package mutating func retrieve(
-        _ waiter: Waiter,
-        as id: Waiter.ID? = nil,
-        by caller: CallerContext,
+        isCancelled: Bool = false,
+        inside loads: [Load.ID],
+        waiters: Int,
         at now: Date
-    ) -> Action {
-        guard session != nil else {
+    ) -> RetrieveAction {
+        switch session {
+        case .signedOut:
             report(.init(.refusedSignedOut))
-            return .answer(waiter, .failure(AccessTokenError.signedOut))
-        }
-        if let token = session?.current, token.isUsable(at: now) {
+            return .answer(.failure(AccessTokenError.signedOut))
+        case .current(let token) where token.isUsable(at: now):
             report(.init(.answeredFromCache))
-            var action = Action.answer(waiter, .success(token.token))
-            if !token.isFresh(at: now), session?.hasLoad == false, !isReplacedLoadRunning, !caller.isCancelled {
-                let load = startLoad(inside: caller.loads, replacing: token.token, .refreshAheadStarted, at: now)
-                action.loader = [.load(load)]
+            guard !token.isFresh(at: now), !isReplacedLoadRunning, !isCancelled else {
+                return .answer(.success(token.token))
             }
-            return action
+            let load = newLoad(inside: loads, replacing: token.token)
+            session = .loadingAhead(CurrentLoad(load: load, startedAt: now), current: token)
+            report(.init(.refreshAheadStarted, load: load.id.number))
+            return .answerAndLoad(token.token, load)
+        case .loadingAhead(_, let token) where token.isUsable(at: now):
+            report(.init(.answeredFromCache))
+            return .answer(.success(token.token))
+        case .current, .loadingAhead, .outdated, .held, .loading:
+            break
         }
-        guard !caller.isCancelled else {
+        guard !isCancelled else {
             report(.init(.refusedCancelled))
-            return .answer(waiter, .failure(cancellationError))
+            return .answer(.failure(cancellationError))
         }
-        guard !caller.loads.contains(where: isAwaited) else {
+        guard !loads.contains(where: isAwaited) else {
             // The load would wait for itself (R1).
             report(.init(.refusedLoader))
-            return .answer(waiter, .failure(AccessTokenError.loadAskedItsOwnService))
+            return .answer(.failure(AccessTokenError.loadAskedItsOwnService))
         }
-        let id = id ?? nameWaiter()
-        switch waiter {
-        case .handler(let handler): handlers.append(handler, as: id)
-        case .task(let suspension): tasks.append(suspension, as: id)
-        }
-        var action = Action.wait(id)
         // Single flight: only the first caller starts a load (S1), and all others join it (S2).
-        if session?.hasLoad == false, let load = replaceToken(inside: caller.loads, at: now) {
-            action.loader = [.load(load)]
-        } else {
-            report { .init(.joined, load: $0.awaitedLoad, waiters: $0.waiters) }
-        }
-        return action
+        if let load = loadForWaiters(inside: loads, at: now) { return .waitAndLoad(load) }
+        let awaited = awaitedLoad
+        report(.init(.joined, load: awaited, waiters: waiters + 1))
+        return .wait
     }
 
-    /// A waiter was cancelled: answer it at once (X1); the load goes on, also without waiters (X2).
-    package mutating func cancel(_ id: Waiter.ID) -> Action {
-        let waiter: Waiter
-        if let handler = handlers.take(id) {
-            waiter = .handler(handler)
-        } else if let suspension = tasks.take(id) {
-            waiter = .task(suspension)
-        } else {
-            return Action()
-        }
-        report { .init(.waiterCancelled, load: $0.awaitedLoad) }
-        return .answer(waiter, .failure(cancellationError))
+    /// A waiter was cancelled; the load goes on, also without waiters (X2).
+    ///
+    /// - Returns: the waiter's answer, to be given at once (X1).
+    package mutating func cancelWaiter() -> LoadResult {
+        let awaited = awaitedLoad
+        report(.init(.waiterCancelled, load: awaited))
+        return .failure(cancellationError)
     }
 
     /// A server rejected a token; there is nothing to do.
@@ -149,32 +143,18 @@ package struct AccessTokenStateMachine: Sendable {
     /// Of the token that is handed out only the current one counts: a late rejection of an older token must not throw
     /// away the token that replaced it (I2), and fifty rejections of one token cause one load (I3). A load that is
     /// running may bring the rejected token, from a cache or another service: then its answer is worth nothing (I9).
-    package mutating func invalidate(_ rejected: AccessToken) -> Action {
-        noteRejection(of: rejected.value)
-        guard let token = session?.current, token.token.value == rejected.value else {
-            report(.init(.ignoredInvalidation))
-            return Action()
-        }
-        session?.retireToken()
+    package mutating func invalidate(_ rejected: AccessToken) {
+        noteRejection(of: rejected)
+        guard session.current?.token.value == rejected.value else { return report(.init(.ignoredInvalidation)) }
+        session.retireToken()
         report(.init(.invalidated))
-        return Action()
-    }
-
-    /// Answers all who wait.
-    mutating func answerAll(_ result: LoadResult) -> Action {
-        var action = Action()
-        guard waiters > 0 else { return action }
-        action.callers = .answer(Answer(to: handlers.takeAll(), tasks.takeAll(), result))
-        return action
     }
 
     /// The number of the load that callers wait for: the running one, or the next one.
-    private var awaitedLoad: Int {
-        session?.runningLoad?.load.id.number ?? lastLoad + 1
-    }
+    private var awaitedLoad: Int { currentLoad?.number ?? lastLoad + 1 }
 
     /// Whether callers that have to wait would wait for this load.
-    private func isAwaited(_ load: LoadID) -> Bool {
+    private func isAwaited(_ load: Load.ID) -> Bool {
         load == currentLoad || formerLoads.contains { $0.reason == .replaced && $0.load.id == load }
     }
 }

@@ -8,8 +8,8 @@ struct CurrentLoad: Sendable {
     /// Whether the loader has been asked; a load that is given up before that is never begun.
     var isBegun = false
 
-    /// Values that were rejected since the load was started, and that the loader was not told of.
-    var rejected: Set<String> = []
+    /// What its loader was not told of.
+    var rejected = RejectedTokens()
 
     /// A good answer of an older load of this session, kept in case that this one fails (clause T2).
     var late: CachedToken?

@@ -14,6 +14,6 @@ struct FormerLoad: Sendable {
     let load: Load
     var reason: Reason
 
-    /// Values that were rejected since the load was started, and that the loader was not told of.
-    var rejected: Set<String> = []
+    /// What its loader was not told of.
+    var rejected = RejectedTokens()
 }

@@ -6,7 +6,7 @@ package import AccessTokenSynchronization
 /// loader knows of the load that it hands on.
 package struct LoadContext: Sendable {
     /// The loads inside which the code runs: the loads that wait for its own load, and that load as the last.
-    package let loads: [LoadID]
+    package let loads: [Load.ID]
 
     /// Whether anybody still wants the load's answer.
     ///
@@ -19,7 +19,7 @@ package struct LoadContext: Sendable {
     /// Fires when a sign-out cancels the load, which may have a task that the service does not know.
     package let cancelled: Latch
 
-    package init(loads: [LoadID], cancelled: Latch = Latch(), isWanted: @escaping @Sendable () -> Bool) {
+    package init(loads: [Load.ID], cancelled: Latch = Latch(), isWanted: @escaping @Sendable () -> Bool) {
         self.loads = loads
         self.cancelled = cancelled
         self.isWanted = isWanted
@@ -37,5 +37,5 @@ package struct LoadContext: Sendable {
     package static var running: LoadContext? { current.flatMap { $0.ended.hasFired ? nil : $0 } }
 
     /// The loads that started the present code.
-    package static var currentLoads: [LoadID] { current?.loads ?? [] }
+    package static var currentLoads: [Load.ID] { current?.loads ?? [] }
 }

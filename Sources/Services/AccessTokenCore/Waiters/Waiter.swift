@@ -8,12 +8,12 @@ package enum Waiter: Sendable {
         let call: @Sendable (LoadResult) -> Void
     }
 
-    // Safe: the state machine gives each waiter out once, so no continuation is resumed twice or never.
+    // Safe: a list gives each waiter out once, so no continuation is resumed twice or never.
     @safe
     package struct Suspension: Sendable {
         private let continuation: UnsafeContinuation<AccessToken, any Error>
 
-        package init(_ continuation: UnsafeContinuation<AccessToken, any Error>) {
+        fileprivate init(_ continuation: UnsafeContinuation<AccessToken, any Error>) {
             unsafe self.continuation = continuation
         }
 
@@ -29,4 +29,8 @@ package enum Waiter: Sendable {
 
     /// Is resumed outside of decisions, since the task's executor may do anything.
     case task(Suspension)
+
+    package static func task(_ continuation: UnsafeContinuation<AccessToken, any Error>) -> Waiter {
+        unsafe .task(Suspension(continuation))
+    }
 }

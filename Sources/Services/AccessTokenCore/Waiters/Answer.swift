@@ -22,7 +22,7 @@ package final class Answer: Sendable {
         self.result = result
     }
 
-    convenience init(to waiter: Waiter, _ result: LoadResult) {
+    package convenience init(to waiter: Waiter, _ result: LoadResult) {
         var (handlers, tasks) = (WaiterList<Waiter.Handler>(), WaiterList<Waiter.Suspension>())
         switch waiter {
         case .handler(let handler): handlers.append(handler, as: 0)

@@ -1,0 +1,46 @@
+/// All who wait for a load, in the order in which they came (D2).
+///
+/// A waiter is in here until it is taken out, and whoever takes it out answers it: so each is answered once (D1).
+package struct Waiters: Sendable {
+    private var handlers = WaiterList<Waiter.Handler>()
+    private var tasks = WaiterList<Waiter.Suspension>()
+    private var lastID: Waiter.ID = 0
+
+    package init() {}
+
+    /// How many wait.
+    package var count: Int { handlers.count + tasks.count }
+
+    /// Names a waiter before it comes, so that its cancellation can be prepared.
+    package mutating func nextID() -> Waiter.ID {
+        lastID += 1
+        return lastID
+    }
+
+    /// Adds a waiter behind the others.
+    ///
+    /// - Parameter id: from ``nextID()``.
+    package mutating func append(_ waiter: Waiter, as id: Waiter.ID) {
+        switch waiter {
+        case .handler(let handler): handlers.append(handler, as: id)
+        case .task(let suspension): tasks.append(suspension, as: id)
+        }
+    }
+
+    /// Adds a waiter behind the others; returns its name.
+    package mutating func append(_ waiter: Waiter) -> Waiter.ID {
+        let id = nextID()
+        append(waiter, as: id)
+        return id
+    }
+
+    /// Takes one out, unless it has been taken already.
+    package mutating func take(_ id: Waiter.ID) -> Waiter? {
+        handlers.take(id).map(Waiter.handler) ?? tasks.take(id).map(Waiter.task)
+    }
+
+    /// Takes all of them out, to be given this answer.
+    package mutating func takeAll(toAnswer result: LoadResult) -> Answer {
+        Answer(to: handlers.takeAll(), tasks.takeAll(), result)
+    }
+}
