@@ -8,6 +8,13 @@ struct LoaderMemory: Sendable {
         let credential: Credential
         /// What it takes the place of, and of nothing newer; `nil` if there was no record.
         let base: Credential?
+
+        /// Whether the store has what this takes the place of.
+        ///
+        /// Others may have noted that they sent the same token: that is nothing newer.
+        func belongs(on record: CredentialRecord?) -> Bool {
+            record.map { $0.credential.isSame(as: base) } ?? (base == nil)
+        }
     }
 
     /// Tells those who share this memory from all others, also in this process: they do not know what is under way

@@ -121,6 +121,8 @@ extension RenewalStateMachine {
     enum OutsideAction: Sendable {
         case enter
         case pause(TimeInterval)
+        /// Obtain what the load lacks, and enter again.
+        case wait(for: Need)
         case end(Result<AccessToken, any Error>)
     }
 
@@ -132,6 +134,10 @@ extension RenewalStateMachine {
         at now: Date
     ) -> OutsideAction {
         switch (state, result) {
+        case (.waiting(let need), _):
+            // The store may have another user at each look: that ends.
+            if case .end(let busy) = lookAgain() { return .end(busy) }
+            return .wait(for: need)
         case (.announcing(let note), .success(let record?)) where note.isSame(as: record.credential.note ?? note):
             state = .announced(note, version: record.version)
             return .enter
@@ -174,15 +180,7 @@ extension RenewalStateMachine {
     /// The caller is answered that its time is over: a load that has sent nothing has nothing to do any more.
     mutating func deadlinePassed() { isWanted = false }
 
-    /// The load ends between two updates, since it lacks what the second one needs.
-    ///
-    /// What it has announced will not be sent: a load of this process that finds the note need not wait for a reply.
-    mutating func abandoned(_ memory: inout LoaderMemory) {
-        if case .announced(let note, _) = state { memory.sending.remove(note.number) }
-        state = .ended
-    }
-
-    /// What no caller hears of, and credentials of a session that has ended; each once.
+    /// Takes the errors that no caller hears of, and the credentials that are to be revoked.
     mutating func takeLeftovers() -> (errors: [any Error], credentials: [Credential]) {
         defer { (unheard, worthless) = ([], []) }
         return (unheard, worthless)

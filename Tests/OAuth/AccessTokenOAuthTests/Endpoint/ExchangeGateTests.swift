@@ -258,62 +258,6 @@ struct ExchangeGateTests {
         }
     }
 
-    @Test func `sends no grant that was made before another user signed in`() async throws {
-        try await withServer(ScriptedServer.rotating) { server in
-            let endpoint = try endpoint(server, limit: 1)
-            let turn = try #require(endpoint.gate.turnAtOnce())
-            let user = Locked("X")
-            let exchange = TokenExchange(endpoint) { .refreshToken(user.withLock { $0 }) }
-            let store = MemoryCredentialStore()
-            let load = Task { try await OAuthLoader(exchange, store: store).load(replacing: nil) }
-            await yieldUntil { endpoint.gate.waiting == 1 }
-            user.withLock { $0 = "Y" }
-            let expired = AccessToken(value: "Y0", expiration: clock.now - 1)
-            try await store.update { _ in .replace(Credential(accessToken: expired, refreshToken: nil)) }
-            turn.end()
-            #expect(try await load.value.value == "A1")
-            #expect(server.requests.map { $0.body.contains("refresh_token=Y&") } == [true])
-            #expect(endpoint.gate.inFlight == 0)
-        }
-    }
-
-    /// PostgreSQL counts dates from the age of a row, so that they differ with each look.
-    @Test func `sends a grant although its store makes other dates of a record at each look`() async throws {
-        try await withServer(ScriptedServer.rotating) { server in
-            let endpoint = try endpoint(server, limit: 1)
-            let (exchange, made) = numberedGrants(at: endpoint)
-            let looks = Count()
-            let store = ChangingStore { [clock] in
-                looks.increase()
-                let dated = clock.now.addingTimeInterval(-60 + Double(looks.value) / 1000)
-                return Credential(
-                    accessToken: AccessToken(value: "A0", expiration: dated),
-                    refreshToken: nil,
-                    obtained: dated
-                )
-            }
-            let load = Task { try await OAuthLoader(exchange, store: store).load(replacing: nil) }
-            #expect(try await load.valueInTime.value == "A1")
-            #expect(made.value == 1)
-        }
-    }
-
-    @Test func `makes no grants for ever where the store has another user at each look`() async throws {
-        try await withServer(replying: 500) { server in
-            let endpoint = try endpoint(server, limit: 1)
-            let (exchange, _) = numberedGrants(at: endpoint)
-            let looks = Count()
-            let store = ChangingStore {
-                looks.increase()
-                return Credential(refreshToken: nil, subject: "user \(looks.value)")
-            }
-            let load = Task { try await OAuthLoader(exchange, store: store).load(replacing: nil) }
-            await #expect(throws: CredentialStoreError.busy) { try await load.valueInTime }
-            #expect(server.requests.isEmpty)
-            #expect(endpoint.gate.inFlight == 0)
-        }
-    }
-
     @Test func `sends no grant for a load that was cancelled while the grant was made`() async throws {
         try await withServer(ScriptedServer.rotating) { server in
             let endpoint = try endpoint(server, limit: 1)
@@ -330,25 +274,6 @@ struct ExchangeGateTests {
             await #expect(throws: CancellationError.self) { try await load.value }
             #expect(server.requests.isEmpty)
             #expect(endpoint.gate.inFlight == 0)
-        }
-    }
-
-    /// Another load of the process would wait for a reply to what was never sent.
-    @Test func `forgets what it has announced when the grant fails that it needs instead`() async throws {
-        struct NoGrant: Error {}
-        try await withServer(replying: 500) { server in
-            let endpoint = try endpoint(server, limit: 1)
-            let store = TroubledStore(Credential(refreshToken: "RT0"), takeOverDelay: 5)
-            store.afterUpdate {
-                _ = try await store.base.update { _ in .replace(Credential(refreshToken: nil)) }
-            }
-            let loader = OAuthLoader(TokenExchange(endpoint) { throw NoGrant() }, store: store)
-            await #expect(throws: NoGrant.self) { try await loader.load(replacing: nil) }
-            #expect(server.requests.isEmpty)
-            loader.memory.withLock { memory in
-                #expect(memory.exchanges == 1)
-                #expect(memory.sending.isEmpty)
-            }
         }
     }
 

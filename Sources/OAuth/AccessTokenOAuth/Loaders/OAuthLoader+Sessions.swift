@@ -1,0 +1,193 @@
+public import AccessTokenAsync
+import AccessTokenCore
+public import AccessTokenGCD
+import AccessTokenSynchronization
+import Foundation
+
+/// How a session begins, goes on and ends: everything that writes the store without a load.
+extension OAuthLoader {
+    // MARK: Sign-in
+
+    /// Stores a credential as that of a session, in place of the present one if there is one.
+    ///
+    /// A credential without a subject gets that of the loader.
+    ///
+    /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. If you do not
+    /// use that, wait first until the service's sign-out has returned, which would take this session for the one that
+    /// ends. A load of this process is waited for, up to the endpoint's deadline; one of another process, as long as
+    /// the store waits.
+    ///
+    /// **Failure** What the store throws; the session has not begun then.
+    public func signIn(_ credential: Credential) async throws {
+        try await Task {
+            let credential = credential.released.of(self.subject)
+            try await self.updateSession { _ in .replace(credential) }
+            // The rest of the memory tells sessions apart by token, and a load of this one may be running.
+            self.memory.withLock { memory in
+                if memory.refused == credential.refreshToken { memory.refused = nil }
+                if memory.held?.refreshToken == credential.refreshToken { memory.held = nil }
+                memory.ended = nil
+                memory.hasEndedUnread = false
+            }
+        }.value
+    }
+
+    /// Begins a session in the store and in a service of this loader, as at the end of a login.
+    ///
+    /// The credential may have an access token, or only a refresh token, which the next call of the service exchanges.
+    /// For a session of another user, sign out of the service first. A sign-out of the service that has begun is waited
+    /// for, and a load as by ``signIn(_:)``.
+    ///
+    /// **Failure** What the store throws; the service goes on as it was then.
+    public func signIn(_ credential: Credential, to service: AsyncAccessTokenService) async throws {
+        await sessionsAreForgotten { done in Task { await service.whenForgotten(done) } }
+        try await signIn(credential)
+        // After the store: a load of the service finds the new credential there.
+        if let accessToken = credential.accessToken(for: exchange.key) {
+            await service.signIn(accessToken)
+        } else {
+            await service.signIn()
+        }
+    }
+
+    /// Begins a session in the store and in a queue service, as in an async one; callback code calls it in a `Task`.
+    public func signIn(_ credential: Credential, to service: AccessTokenService) async throws {
+        await sessionsAreForgotten { done in service.whenForgotten(done) }
+        try await signIn(credential)
+        if let accessToken = credential.accessToken(for: exchange.key) {
+            service.signIn(accessToken)
+        } else {
+            service.signIn()
+        }
+    }
+
+    /// Begins a session at the end of a login, for callback code; the handler is called once, on any thread.
+    ///
+    /// It does what ``signIn(_:to:)-(_,AccessTokenService)`` does. A failure leaves the service as it was.
+    @available(*, renamed: "signIn(_:to:)")
+    public func signIn(
+        _ credential: Credential,
+        to service: AccessTokenService,
+        then handler: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        Task {
+            do { handler(.success(try await signIn(credential, to: service))) } catch { handler(.failure(error)) }
+        }
+    }
+
+    /// Waits for the sign-outs of a service that are under way, but not inside of a load, for which a sign-out waits.
+    private func sessionsAreForgotten(_ whenForgotten: (@escaping @Sendable () -> Void) -> Void) async {
+        guard LoadContext.running == nil else { return }
+        await withCheckedContinuation { continuation in whenForgotten { continuation.resume() } }
+    }
+
+    /// Lets the next load send the refresh token, although the last reply to it could not be read or used.
+    ///
+    /// After ``OAuthError/sessionMayBeSpent`` the app decides: this, or a login. It is right if the server does not
+    /// rotate, or if something else answered in its place, such as the sign-in page of a network. A server that rotates
+    /// takes it for theft, and ends the session; then the next load says that the user has to sign in.
+    ///
+    /// **Failure** What the store throws; nothing has changed then.
+    public func sendAgain() async throws {
+        try await Task {
+            _ = try await self.store.update { record in
+                self.memory.withLock { $0.held = nil }
+                guard let credential = record?.credential, credential.released != credential,
+                    !credential.isOfAnother(than: self.subject)
+                else { return .keep }
+                return .replace(credential.released)
+            }
+        }.value
+    }
+
+    /// Ends the session: removes the credential, then revokes it if the endpoint has a `revocationURL` (RFC 7009).
+    ///
+    /// A load of this process that is running is waited for: what it brings is removed and revoked as well. That and
+    /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next
+    /// `signIn(_:)` must.
+    ///
+    /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A
+    /// credential that cannot be removed is revoked at least. One that cannot be read is removed without that, or it
+    /// could come back; what is in a folder that others can use is left there.
+    public func signOut() async {
+        await Task { await self.forget() }.value
+    }
+
+    /// Attempts to remove the credential of a session that ends.
+    private static let mostRemovals = 3
+
+    /// Removes the credential, and then revokes it: what cannot be removed is to be worthless at least.
+    ///
+    /// A removal that fails is tried again. What is left after that is removed by the next load, which finds nobody
+    /// signed in.
+    func forget() async {
+        let revoked = Locked<Credential?>(nil)
+        for attempt in 1...Self.mostRemovals {
+            do {
+                try await updateSession { record in
+                    // Another user's session goes on.
+                    if record?.credential.isOfAnother(than: self.subject) == true { return .keep }
+                    // After the first attempt there may be a new session, which is not to end, if that can be known.
+                    let (ended, isUnread) = self.memory.withLock { ($0.ended, $0.hasEndedUnread) }
+                    guard attempt == 1 || isUnread || record?.credential.isSame(as: ended) == true else { return .keep }
+                    let credential = self.endSession(with: record?.credential)
+                    revoked.withLock { $0 = $0 ?? credential }
+                    return record == nil ? .keep : .remove
+                }
+                memory.withLock { $0.ended = nil }
+                break
+            } catch {
+                if attempt == 1, revoked.withLock({ $0 }) == nil {
+                    let present = await Task { try await store.load()?.credential }.result
+                    let own = (try? present.get()).flatMap { $0.isOfAnother(than: subject) ? nil : $0 }
+                    let credential = endSession(with: own)
+                    revoked.withLock { $0 = credential }
+                    if case .failure = present { memory.withLock { $0.hasEndedUnread = true } }
+                }
+                let storeError = error as? CredentialStoreError
+                let isUnreadable = storeError?.isUnreadable == true || storeError?.isInsecure == true
+                guard attempt < Self.mostRemovals, !isUnreadable, storeError != .busy else {
+                    // What cannot be read now may be readable later, and the session would be back.
+                    if isUnreadable { try? await (store as? any PlacedCredentialStore)?.reset(evenIfReadable: false) }
+                    onUnheardError?(error)
+                    break
+                }
+            }
+        }
+        memory.withLock { $0.hasEndedUnread = false }
+        if let credential = revoked.withLock({ $0 }) { await revoke(credential) }
+    }
+
+    /// Begins or ends a session.
+    ///
+    /// A request of this process that is under way is waited for, and up to the exchange's deadline: what it brings is
+    /// of the session that ends.
+    func updateSession(_ body: CredentialUpdate) async throws {
+        let timer = exchange.clock.schedule(after: exchange.deadline) { [memory] in memory.replies.cancelAll() }
+        defer { timer.cancel() }
+        try await store.update(body)
+    }
+
+    /// What is to be revoked of the session that ends; inside the exclusion, where the next one has not begun.
+    private func endSession(with credential: Credential?) -> Credential? {
+        memory.withLock { memory in
+            defer {
+                memory.forget()
+                memory.ended = credential
+            }
+            // What was issued and never saved is the successor of what is stored, unless that is newer.
+            guard let unsaved = memory.unsaved, credential.map({ $0.isSame(as: unsaved.base) }) != false else {
+                return credential
+            }
+            return unsaved.credential
+        }
+    }
+
+    func revoke(_ credential: Credential) async {
+        do {
+            try await exchange.revoke(credential)
+        } catch {
+            onUnheardError?(error)
+        }
+    }
+}
