@@ -21,7 +21,9 @@ struct SessionMark: Equatable, Sendable {
     }
 }
 
-/// What a load has of its ``Need``. A class, so that a waiting frame holds a pointer only.
+/// What a load has of its ``Need``.
+///
+/// A class, so that a waiting frame holds a pointer only.
 final class Means: Sendable {
     /// A grant, and the session that was in the store when the grant was made.
     typealias Grant = (grant: TokenGrant, session: SessionMark)
@@ -31,7 +33,7 @@ final class Means: Sendable {
 
     let turn: ExchangeGate.Turn?
     let grant: Grant?
-    /// Whether the load has the place of its store in the line. The load leaves the place when it ends.
+    /// Whether the load has the place of its store in the line, which it leaves when it ends.
     let hasPlace: Bool
 
     init(turn: ExchangeGate.Turn? = nil, grant: Grant? = nil, hasPlace: Bool = false) {
