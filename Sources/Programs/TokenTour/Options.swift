@@ -8,12 +8,15 @@ struct Options: Sendable {
     static let callerLimits = 1...400
 
     static let processLimits = 2...32
+    static let requestLimits = 1...1000
 
     var rounds = 5
     var callers = 100
     var setUps: [any TourSetUp] = SetUp.allCases
     /// `nil` runs the set-ups of one process.
     var processes: Int?
+    /// How many token requests the server takes in a round, before it answers the others 429; `nil` is no limit.
+    var limit: Int?
     var isHelp = false
 
     // What tests replace.
@@ -35,6 +38,7 @@ struct Options: Sendable {
                 guard let setUp = SetUp(rawValue: try rest.value()) else { throw Self.unknownSetUp }
                 chosen.append(setUp)
             case "--processes": processes = try rest.number(in: Self.processLimits)
+            case "--limit": limit = try rest.number(in: Self.requestLimits)
             case "--help", "-h": isHelp = true
             default: throw .unknown(option)
             }
@@ -57,8 +61,8 @@ struct Options: Sendable {
 
     static var help: String {
         """
-        usage: token-tour [--rounds N] [--callers N] [--set-up NAME]...
-               token-tour --processes N [--rounds N] [--callers N]
+        usage: token-tour [--rounds N] [--callers N] [--limit N] [--set-up NAME]...
+               token-tour --processes N [--rounds N] [--callers N] [--limit N]
 
         Many callers meet an expired access token at the same moment. The authorization server is a
         real one, on the loopback address. It rotates refresh tokens. When a refresh token is used
@@ -68,6 +72,8 @@ struct Options: Sendable {
 
           --rounds N     rounds of each set-up, \(limits(roundLimits)) (default 5)
           --callers N    callers in each round, \(limits(callerLimits)) (default 100)
+          --limit N      token requests that the server takes in each round, \(limits(requestLimits));
+                         it answers the others 429 (default: no limit)
           --set-up NAME  only this set-up; can be repeated
           --processes N  callers in N processes that share one credential on disk,
                          \(limits(processLimits)); each process has one service
@@ -82,7 +88,8 @@ struct Options: Sendable {
         First comes what the server saw in the last round of the first naive set-up and of the last
         other one. Equal events are one line. A1 is the first access token of a session, R1 its first
         refresh token. Then the table says what a round cost in the mean. A load is a request for a
-        new token; a reuse is a load with a refresh token that was used before.
+        new token; a reuse is a load with a refresh token that was used before. With --limit, the
+        column 429 has the loads that the server refused because of the limit.
 
         exit status:
           0   no set-up of this package lost a session or left a caller unserved

@@ -6,7 +6,7 @@ extension ProcessSetUp {
     func run(_ options: Options, onRound: (Int) -> Void) async throws -> SetUpResult {
         // To write to a process that has ended must not end this one.
         signal(SIGPIPE, SIG_IGN)
-        let server = try TourServer(latency: options.latency)
+        let server = try TourServer(latency: options.latency, limit: options.limit)
         defer { server.stop() }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("token-tour-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -21,16 +21,16 @@ struct Report: Sendable {
     /// The means of all rounds.
     var table: TextTable {
         let callers = results.first.map { $0.callers.count / $0.rounds } ?? 0
+        let limited = results.contains { $0.limited != nil } ? ["429"] : []
         return TextTable(
-            header: ["a round, \(callers) callers", "loads", "reuses", "sessions lost", "served", "time"],
+            header: ["a round, \(callers) callers", "loads"] + limited + ["reuses", "sessions lost", "served", "time"],
             rows: results.map { result in
                 func mean(_ count: Int) -> String {
                     let mean = Double(count) / Double(result.rounds)
                     return String(format: mean == mean.rounded() ? "%.0f" : "%.1f", mean)
                 }
-                return [
-                    result.setUp.rawValue, mean(result.loads), mean(result.reuses),
-                    mean(result.sessionsLost), mean(result.callers.served),
+                return [result.setUp.rawValue, mean(result.loads)] + limited.map { _ in mean(result.limited ?? 0) } + [
+                    mean(result.reuses), mean(result.sessionsLost), mean(result.callers.served),
                     String(format: "%.0f ms", 1_000 * result.seconds / Double(result.rounds)),
                 ]
             }
@@ -62,9 +62,9 @@ struct Report: Sendable {
             + "unserved\(silence)\(reasons(result))."
     }
 
-    /// A naive set-up always fails for the reason that the tour is about.
+    /// A naive set-up without a limit always fails for the reason that the tour is about.
     private func reasons(_ result: SetUpResult) -> String {
-        guard result.setUp.isOurs, !result.callers.reasons.isEmpty else { return "" }
+        guard result.setUp.isOurs || result.limited != nil, !result.callers.reasons.isEmpty else { return "" }
         let reasons = result.callers.reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return ": " + reasons.map { "\($0.value) × \($0.key)" }.joined(separator: "; ")
     }

@@ -24,7 +24,7 @@ enum SetUp: String, CaseIterable, TourSetUp {
     }
 
     func run(_ options: Options, onRound: (Int) -> Void) async throws -> SetUpResult {
-        let server = try TourServer(latency: options.latency)
+        let server = try TourServer(latency: options.latency, limit: options.limit)
         defer { server.stop() }
         let store = MemoryCredentialStore()
         let (kinds, signIn) = callers(of: server, store)

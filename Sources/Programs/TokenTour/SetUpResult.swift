@@ -25,6 +25,8 @@ struct SetUpResult: Sendable {
     /// The requests among them that presented a spent refresh token.
     let reuses: Int
     let sessionsLost: Int
+    /// The requests among them that the server refused by 429; `nil` if it has no limit.
+    var limited: Int?
     /// The callers of all rounds together.
     let callers: RoundOutcome
     let seconds: Double
@@ -55,12 +57,14 @@ extension SetUpResult {
     ) async throws {
         var callers = RoundOutcome()
         var seconds = 0.0
+        var limited = 0
         for round in 1...rounds {
             onRound(round)
             try await server.beginRound(store, signIn)
             let start = DispatchTime.now().uptimeNanoseconds
             callers += await call()
             seconds += Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+            limited += server.events.count { $0 == .requestRejected(status: 429) }
         }
         self.init(
             setUp: setUp,
@@ -68,6 +72,7 @@ extension SetUpResult {
             loads: server.tally.tokenRequests,
             reuses: server.tally.reuses,
             sessionsLost: server.tally.revokedFamilies,
+            limited: server.limit == nil ? nil : limited,
             callers: callers,
             seconds: seconds,
             lastRound: server.events

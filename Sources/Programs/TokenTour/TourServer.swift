@@ -11,11 +11,14 @@ final class TourServer: Sendable {
     let endpoint: TokenEndpoint
     let resource: URL
     private let server: RotatingAuthorizationServer
+    /// How many token requests it takes in a round; `nil` is no limit.
+    let limit: Int?
     private let family = Locked<Int?>(nil)
     private let log = EventLog()
 
     /// - Throws: `SocketError` if the system refuses a socket.
-    init(latency: TimeInterval) throws {
+    init(latency: TimeInterval, limit: Int?) throws {
+        self.limit = limit
         server = try RotatingAuthorizationServer(latency: latency) { [log] event in
             log.events.withLock { $0.append(event) }
         }
@@ -46,6 +49,8 @@ final class TourServer: Sendable {
             family.withLock { $0 = pair.accessName.family }
         }
         server.expireAccessTokens()
+        // Without a time to wait, which the endpoint's line of requests would keep: the next round has the limit anew.
+        server.limitTokenRequests(to: limit, retryAfter: 0)
         log.events.withLock { $0 = [] }
     }
 

@@ -52,6 +52,17 @@ struct ReportTests {
         )
     }
 
+    @Test("With a limit, the table counts what was refused, and the sentence of a naive set-up says why")
+    func limited() {
+        var (naive, queue) = (result(.naiveActor, served: 5), result(.queue))
+        (naive.limited, queue.limited) = (495, 0)
+        let text = Report(results: [naive, queue]).text
+        #expect(text.contains("a round, 100 callers  loads  429  reuses"))
+        #expect(text.contains("naive-actor               1   99       0"))
+        #expect(text.contains("queue                     1    0       0"))
+        #expect(text.contains("left 495 of 500 callers unserved: 495 × signed out."))
+    }
+
     @Test(
         "A set-up of ours that loses a session or leaves a caller unserved fails",
         arguments: SetUp.allCases.filter(\.isOurs)

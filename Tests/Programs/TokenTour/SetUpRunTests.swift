@@ -1,4 +1,5 @@
 import AccessTokenGCD
+import AccessTokenOAuth
 import LoopbackAuthorizationServer
 import TestSupport
 import Testing
@@ -28,6 +29,28 @@ struct SetUpRunTests {
         #expect(result.reuses >= 3)
         #expect(result.sessionsLost == 3)
         #expect(!result.isGood)
+    }
+
+    @Test(
+        "At a server that takes one request, the naive ones serve one caller, and the others get its 429",
+        arguments: SetUp.allCases.filter { !$0.isOurs }
+    )
+    func naiveAtLimit(_ setUp: SetUp) async throws {
+        var options = try Options(["--rounds", "1", "--callers", "20", "--limit", "1"])
+        options.latency = 1.5
+        let result = try await setUp.run(options) { _ in }
+        let refused = try #require(result.limited)
+        #expect(refused > 0 && refused == result.loads - 1)
+        #expect(result.sessionsLost == 0)
+        #expect(result.callers.reasons.filter { $0.key.contains("429") }.values.reduce(0, +) == refused)
+    }
+
+    @Test("At the same server, ours serve every caller by that request", arguments: SetUp.allCases.filter(\.isOurs))
+    func oursAtLimit(_ setUp: SetUp) async throws {
+        let result = try await setUp.run(Options(["--rounds", "3", "--callers", "20", "--limit", "1"])) { _ in }
+        #expect(result.callers == RoundOutcome(served: 60))
+        #expect(result.loads == 3)
+        #expect(result.limited == 0)
     }
 
     @Test("The naive ones are right as long as there is one caller", arguments: SetUp.allCases.filter { !$0.isOurs })

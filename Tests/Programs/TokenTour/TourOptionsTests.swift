@@ -12,15 +12,17 @@ struct TourOptionsTests {
         #expect(options.rounds == 5)
         #expect(options.callers == 100)
         #expect(options.setUps.map(\.rawValue) == SetUp.allCases.map(\.rawValue))
+        #expect(options.limit == nil)
         #expect(!options.isHelp)
     }
 
     @Test("Each option is understood, and set-ups that are named run once each, in the tour's order")
     func values() throws {
-        let options = try Options(["--rounds", "2", "--callers=8", "--processes", "8", "-h"])
+        let options = try Options(["--rounds", "2", "--callers=8", "--processes", "8", "--limit", "1", "-h"])
         #expect(options.rounds == 2)
         #expect(options.callers == 8)
         #expect(options.processes == 8)
+        #expect(options.limit == 1)
         #expect(options.setUps.map(\.rawValue) == ["naive-file", "folder"])
         #expect(options.isHelp)
         let chosen = try Options(["--set-up", "both", "--set-up=queue", "--set-up", "both"])
@@ -34,6 +36,7 @@ struct TourOptionsTests {
             (["--help=yes"], .takesNoValue("--help")),
             (["--rounds", "0"], .notInRange("--rounds", Options.roundLimits)),
             (["--callers", "-3"], .notInRange("--callers", Options.callerLimits)),
+            (["--limit", "0"], .notInRange("--limit", Options.requestLimits)),
             (["--set-up", "naive"], Options.unknownSetUp),
             (["--processes", "1"], .notInRange("--processes", Options.processLimits)),
             (["--processes", "8", "--set-up", "queue"], Options.setUpOfOneProcess),
@@ -47,7 +50,7 @@ struct TourOptionsTests {
     @Test("The help names every option and every set-up, and fits a terminal")
     func help() {
         let words =
-            ["--rounds", "--callers", "--set-up", "--processes", "--help"]
+            ["--rounds", "--callers", "--limit", "--set-up", "--processes", "--help"]
             + SetUp.allCases.map(\.rawValue) + ProcessSetUp.allCases.map(\.rawValue)
         for word in words {
             #expect(Options.help.contains("  \(word) "))
