@@ -4,18 +4,19 @@ import AccessTokenSynchronization
 import Foundation
 import SampleShared
 
-/// The friends screen of an app, whose token has expired: with a naive token service, and with this package's.
+/// The friends screen of an app, whose token has expired: with a naive token service, with one that shares a task, and
+/// with this package's.
 @main
 enum FriendsSample {
     static func main() async {
-        let naive = await FriendsScreen.log(guarded: false)
-        let guarded = await FriendsScreen.log(guarded: true)
-        print(title("the naive service", of: naive))
-        print(title("AsyncAccessTokenService", of: guarded))
+        for kind in ServiceKind.allCases {
+            print(title(kind.rawValue, of: await FriendsScreen.log(kind)))
+        }
         print(
             """
             A server that rotates refresh tokens refuses the second refresh, and may end the session: see
-            swift run token-tour
+            swift run token-tour. The shared task does it once for two callers that come at once; more callers break it:
+            swift run race-gallery authentication-service version-2-four-callers
             """
         )
     }
@@ -25,6 +26,13 @@ enum FriendsSample {
         let refreshes = log.count { $0 == Step.sends.rawValue }
         return ([title] + lines + ["refreshes: \(refreshes)", ""]).joined(separator: "\n")
     }
+}
+
+/// The services that the screen is run with.
+enum ServiceKind: String, CaseIterable {
+    case naive = "the naive service"
+    case sharedTask = "a service that shares a task"
+    case guarded = "AsyncAccessTokenService"
 }
 
 /// The six steps of the work for a token.
@@ -40,7 +48,7 @@ enum Step: String, CaseIterable {
 /// A user service and a friends service, which need one token at the same moment.
 enum FriendsScreen {
     /// What happens until both services have answered.
-    static func log(guarded: Bool) async -> [String] {
+    static func log(_ kind: ServiceKind) async -> [String] {
         let server = AuthorizationServer(rotates: false)
         let keychain = Keychain()
         let fresh = server.signIn(user: 1)
@@ -53,9 +61,13 @@ enum FriendsScreen {
         let loader = LoggingLoader(exchange: server.exchange, keychain: keychain, log: log)
         let (joins, join) = AsyncStream.makeStream(of: Void.self)
         let service = AsyncAccessTokenService(loader: loader) { if $0.kind == .joined { join.yield() } }
-        // The naive service does the whole work for each caller.
+        let sharedTask = SharedTaskService(loader: loader) { join.yield() }
         let token: @Sendable () async throws -> AccessToken = {
-            try await guarded ? service.token() : loader.load(replacing: nil)
+            switch kind {
+            case .naive: try await loader.load(replacing: nil)  // The whole work for each caller.
+            case .sharedTask: try await sharedTask.token()
+            case .guarded: try await service.token()
+            }
         }
 
         // The server answers when both services wait: for one refresh, or for two.
@@ -63,11 +75,30 @@ enum FriendsScreen {
         let api = API(authorization: server)
         async let user: Void = log.show("the user") { [try await api.user(bearer: token().value)] }
         async let friends: Void = log.show("the friends") { try await api.friends(bearer: token().value) }
-        await server.waitForHeld(guarded ? 1 : 2)
-        if guarded { _ = await joins.first { _ in true } }
+        await server.waitForHeld(kind == .naive ? 2 : 1)
+        if kind != .naive { _ = await joins.first { _ in true } }
         await server.release()
         _ = await (user, friends)
         return log.lines
+    }
+}
+
+/// One task for all callers, which each of them clears: enough for two callers that come at once, and not for more.
+private actor SharedTaskService {
+    private let loader: LoggingLoader
+    private let onJoin: @Sendable () -> Void
+    private var task: Task<AccessToken, any Error>?
+
+    init(loader: LoggingLoader, onJoin: @escaping @Sendable () -> Void) {
+        (self.loader, self.onJoin) = (loader, onJoin)
+    }
+
+    func token() async throws -> AccessToken {
+        if task != nil { onJoin() }
+        let task = self.task ?? Task { try await loader.load(replacing: nil) }
+        self.task = task
+        defer { self.task = nil }
+        return try await task.value
     }
 }
 
