@@ -115,7 +115,7 @@ let exploringGroup: [Target] = [
     .tests(
         "GalleryTests",
         at: "Exploring/GalleryTests",
-        ["race-gallery", "ConsoleSupport", "InterleavingExplorer", "TestSupport"]
+        ["race-gallery", "ConsoleSupport", "InterleavingExplorer", "AccessTokenContract", "TestSupport"]
     ),
 ]
 

@@ -57,9 +57,10 @@ enum Command: Sendable {
 
         Each exhibit is a small system with one scenario and several versions: the listings of five
         articles, the repairs that hold, and repairs that do not. Every version is run under every
-        order in which its tasks can interleave. A version that breaks an invariant shows the order
-        that breaks it, and the version that repairs it. A version that holds says how many orders
-        there are. Sources/Documentation.docc/Articles.md leads from each article to its versions.
+        order of its steps that the explorer can choose. A version that breaks an invariant shows
+        the order that breaks it, and the version that repairs it. A version that holds says how
+        many orders there are, and whether the start of a “Task { }” was left out.
+        Sources/Documentation.docc/Articles.md leads from each article to its versions.
 
           NAME        only this exhibit
           VERSION     only this version of it

@@ -1,4 +1,5 @@
 import Foundation
+import InterleavingExplorer
 import TestSupport
 import Testing
 
@@ -61,6 +62,18 @@ struct ArticleTests {
             #expect(found.count == 1, "\(listing.name), of “\(listing.article.rawValue)”")
             #expect(found.first?.cells[1] == "`\(entry.testDescription)`")
         }
+    }
+
+    @Test("the page names the versions that hold with no choice of when their task begins, and no others")
+    func hiddenStarts() async throws {
+        let paragraphs = try page("Documentation.docc/Articles").split(separator: "\n\n")
+        let paragraph = try #require(paragraphs.first { $0.hasPrefix("**What *holds* leaves out.**") })
+        var names: [String] = []
+        for entry in Entry.holding where await entry.finding()?.report.omission != nil {
+            names.append(entry.testDescription)
+        }
+        let list = names.map { "`\($0)`" }.joined(separator: ", ")
+        #expect(commands(in: String(paragraph)) == names, "end the paragraph with: \(list)")
     }
 
     @Test("each exhibit is led to", arguments: Gallery.exhibits.map(\.name))

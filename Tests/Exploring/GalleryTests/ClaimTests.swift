@@ -103,6 +103,12 @@ struct ClaimTests {
             Task { add("the task") }
             add("the next line")
         }
+
+        /// Both messages are in line when the actor is free again.
+        func addLowThenHigh() {
+            Task(priority: .low) { add("low, sent first") }
+            Task(priority: .high) { add("high, sent second") }
+        }
     }
 
     @Test("of two calls by async let, the second may enter the actor first")
@@ -126,6 +132,33 @@ struct ClaimTests {
             while await journal.lines.count < 2 { await Task.yield() }
             #expect(await journal.lines == ["the next line", "the task"])
         }
+    }
+
+    @Test("an actor takes its messages one at a time, and not in the order in which they came: by their priority")
+    func messageOfHigherPriority() async {
+        for _ in 1...100 {
+            let journal = Journal()
+            await journal.addLowThenHigh()
+            while await journal.lines.count < 2 { await Task.yield() }
+            #expect(await journal.lines == ["high, sent second", "low, sent first"])
+        }
+    }
+
+    @Test("a continuation is the rest of one task, and no queue: it is resumed once, and runs nothing else")
+    func continuation() async {
+        let journal = Journal()
+        let (resumed, isResumed) = AsyncStream.makeStream(of: CheckedContinuation<Void, Never>.self)
+        let task = Task {
+            await journal.add("before")
+            await withCheckedContinuation { isResumed.yield($0) }
+            await journal.add("after")
+        }
+        for await continuation in resumed.prefix(1) {
+            #expect(await journal.lines == ["before"])
+            continuation.resume()
+        }
+        await task.value
+        #expect(await journal.lines == ["before", "after"])
     }
 
     @Test("a task outside of an actor may begin before the line that follows it")

@@ -42,7 +42,7 @@ struct CrowdTests {
 
         let sharedGate = Gate(after: 3)
         let sharedRequests = LoadCounter { _ in await sharedGate.wait() }
-        let coalesced = Registry { _ in Data([UInt8(try await sharedRequests.load())]) }
+        let coalesced = EntryCache { _ in Data([UInt8(try await sharedRequests.load())]) }
         try await crowd(of: 3) {
             await sharedGate.arrive()
             _ = try await coalesced.image(url: url)
@@ -63,13 +63,31 @@ struct CrowdTests {
         #expect(await unlucky.balance == 100 - 100 * 10)
     }
 
+    private struct AtOnce: TokenLoader {
+        func load(then handler: @escaping TokenHandler) {
+            handler(.success(CachedToken(value: 1, isValid: true)))
+        }
+    }
+
+    @Test("waits behind a handler that blocks the queue of version 3, though a valid token is there")
+    func slowHandler() async {
+        let queue = DispatchQueue(label: "injected")
+        let service = AccessTokenServiceVersion3(loader: AtOnce(), queue: queue)
+        let (isRunning, mayGoOn, second) = (Event(), DispatchSemaphore(value: 0), Event())
+        service.retrieveToken { _ in
+            isRunning.happen()
+            mayGoOn.wait()
+        }
+        await isRunning.wait()
+        service.retrieveToken { _ in second.happen() }
+        #expect(!second.hasHappened, "the token is there, and the queue is not")
+        mayGoOn.signal()
+        queue.sync {}
+        #expect(second.hasHappened)
+    }
+
     @Test("is not needed to test version 3: a test passes its queue, and drains it")
     func drainedQueue() async throws {
-        struct AtOnce: TokenLoader {
-            func load(then handler: @escaping TokenHandler) {
-                handler(.success(CachedToken(value: 1, isValid: true)))
-            }
-        }
         let queue = DispatchQueue(label: "injected")
         let service = AccessTokenServiceVersion3(loader: AtOnce(), queue: queue)
         let (answers, answer) = AsyncStream.makeStream(of: Int?.self)

@@ -13,12 +13,12 @@ struct StrategyTests {
     /// The accounts, with what the article says of its strategies.
     private static let accounts: [(version: String, strategy: String?, open: @Sendable () -> any Account)] = [
         ("bank-account check-then-act", nil, { CheckThenAct() }),
-        ("bank-account bounce", "low | high", { Bounce() }),
-        ("bank-account queue-and-await", "medium | low", { QueueAndAwait() }),
-        ("bank-account optimistic", "high | high", { Optimistic() }),
-        ("bank-account re-validate", "low | medium", { Revalidate() }),
+        ("bank-account bounce", "low, high", { Bounce() }),
+        ("bank-account queue-and-await", "medium, low", { QueueAndAwait() }),
+        ("bank-account optimistic", "high, high", { Optimistic() }),
+        ("bank-account re-validate", "low, medium", { Revalidate() }),
         ("bank-account check-again", nil, { CheckAgain() }),
-        ("bank-account compare-and-swap", "medium | medium", { VersionedAccount() }),
+        ("bank-account compare-and-swap", "medium, medium", { VersionedAccount() }),
     ]
 
     private static let caches: [(version: String, make: @Sendable (@escaping Download) -> any Images)] = [
@@ -27,6 +27,7 @@ struct StrategyTests {
         ("image-cache set-in-flight", { SetInFlight(download: $0) }),
         ("image-cache one-at-a-time", { OneAtATime(download: $0) }),
         ("image-cache registry", { Registry(download: $0) }),
+        ("image-cache entries", { EntryCache(download: $0) }),
         ("image-cache in-flight", { InFlight(download: $0) }),
     ]
 
@@ -60,19 +61,29 @@ struct StrategyTests {
         var rows: [String] = []
         for account in Self.accounts {
             guard let strategy = account.strategy else { continue }
-            let run = try await withdrawals(account.open)
-            rows.append(try row(account.version, strategy, run))
+            let together = try await withdrawals(account.open)
+            let apart = try await withdrawals(account.open, everySeconds: 2)
+            rows.append(try row(account.version, strategy, together, apart))
         }
-        rows.append(try row("image-cache registry", "medium | high", try await views(ofPictures: 1, Registry.init)))
+        let (together, apart) = (
+            try await views(ofPictures: 1, EntryCache.init),
+            try await views(ofPictures: 20, everySeconds: 2, EntryCache.init)
+        )
+        rows.append(try row("image-cache entries", "medium, high", together, apart))
         try expectTable(
-            "| strategy of the article | its complexity | its throughput | lines of the actor | served in a second |",
+            """
+            | strategy of the article | its complexity, its throughput | lines of the actor | served in a second, twenty at once \
+            | work for each that is served, one after the other |
+            """,
             rows
         )
     }
 
-    private func row(_ name: String, _ strategy: String, _ run: Run) throws -> String {
+    private func row(_ name: String, _ strategy: String, _ together: Run, _ apart: Run) throws -> String {
         let entry = try #require(Entry.all.first { $0.testDescription == name })
-        return "| `\(name)` | \(strategy) | \(try lines(of: entry.version.code)) | \(run.served / run.seconds) |"
+        let served = together.served / together.seconds
+        return
+            "| `\(name)` | \(strategy) | \(try lines(of: entry.version.code)) | \(served) | \(apart.started / apart.served) |"
     }
 
     /// How many lines an actor has, without comments and empty lines.
@@ -118,13 +129,19 @@ struct StrategyTests {
         )
     }
 
-    /// Twenty callers come at the same moment, the approval of each takes a second, and ten of them can be served.
-    private func withdrawals(_ open: @escaping @Sendable () -> any Account) async throws -> Run {
+    /// Twenty callers come, the approval of each takes a second, and ten of them can be served.
+    ///
+    /// - Parameter pause: seconds between two callers; 0 lets all come at the same moment.
+    private func withdrawals(
+        _ open: @escaping @Sendable () -> any Account,
+        everySeconds pause: Int = 0
+    ) async throws -> Run {
         try await run(
             Scenario("twenty withdrawals of 10 from an account of 100") { run in
                 let account = open()
                 for number in 1...20 {
                     run.operation("\(number)", mayThrow: true) {
+                        if pause > 0 { try await run.clock.sleep(for: .seconds(pause * number)) }
                         try await account.withdrawUntilStateIsUnchanged(10) {
                             run.effect("starts")
                             try await run.clock.sleep(for: .seconds(1))
@@ -136,9 +153,12 @@ struct StrategyTests {
         )
     }
 
-    /// Twenty views come at the same moment, and each download takes a second.
+    /// Twenty views come, and each download takes a second.
+    ///
+    /// - Parameter pause: seconds between two views; 0 lets all come at the same moment.
     private func views(
         ofPictures pictures: Int,
+        everySeconds pause: Int = 0,
         _ make: @escaping @Sendable (@escaping Download) -> any Images
     ) async throws -> Run {
         try await run(
@@ -150,6 +170,7 @@ struct StrategyTests {
                 }
                 for number in 1...20 {
                     run.operation("\(number)", mayThrow: true) {
+                        if pause > 0 { try await run.clock.sleep(for: .seconds(pause * number)) }
                         _ = try await cache.image(url: URL(filePath: "/\(number % pictures).png"))
                         run.effect("served")
                     }

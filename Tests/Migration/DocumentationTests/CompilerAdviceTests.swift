@@ -64,6 +64,55 @@ struct Version3AdviceTests {
     }
 }
 
+@Suite("The compiler refuses the listings of the article on re-entrancy as they are printed", .eightAtATime)
+struct PrintedListingTests {
+    @Test(
+        .enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"),
+        arguments: [
+            ("protocol Tokens: AnyActor {}", "'AnyActor'"),
+            (
+                """
+                actor Tokens {
+                    func work() async throws -> String {
+                        print("refreshes")
+                        try await Task.sleep(for: .seconds(1))
+                        print("stores")
+                    }
+                }
+                """, "missing return"
+            ),
+        ]
+    )
+    func `with this complaint`(_ code: String, _ complaint: String) async throws {
+        let messages = try await #require(Compiler.here).messages(on: code, checksFlow: true)
+        #expect(messages.contains(complaint) && messages.contains("error:"), "swiftc says: \(messages)")
+    }
+}
+
+@Suite("The compiler says of an app's names what the guide says", .eightAtATime)
+struct NameTests {
+    private static let app = "public final class AccessTokenService { public init() {}; public func mine() {} }"
+
+    @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"))
+    func `a test that imports the app and the contract has to name the module`() async throws {
+        let compiler = try #require(Compiler.here)
+        let imports = "import AccessTokenContract\nimport YourApp\n"
+        let plain = try await compiler.messages(
+            on: imports + "func call(_ service: AccessTokenService) {}",
+            app: Self.app
+        )
+        #expect(plain.contains("'AccessTokenService' is ambiguous for type lookup"), "swiftc says: \(plain)")
+        let named = "func call(_ service: YourApp.AccessTokenService, _ token: AccessTokenGCD.AccessToken) {}"
+        #expect(try await compiler.messages(on: imports + "import AccessTokenGCD\n" + named, app: Self.app) == "")
+    }
+
+    @Test(.enabled(if: Compiler.here != nil, "needs swiftc beside the modules of this build"))
+    func `a file of the app means its own class, without a word`() async throws {
+        let file = "import AccessTokenGCD\n\(Self.app)\nfunc call(_ service: AccessTokenService) { service.mine() }"
+        #expect(try await #require(Compiler.here).messages(on: file) == "")
+    }
+}
+
 /// The compiler of the toolchain that built these tests, and the modules that it built.
 private struct Compiler {
     let modules: URL
@@ -75,22 +124,36 @@ private struct Compiler {
     }()
 
     /// What it says of a file, without the lines of code that it quotes.
-    func messages(on code: String) async throws -> String {
-        let (text, reason) = try await onThreadOfItsOwn { Result { try run(on: code) } }.get()
+    ///
+    /// - Parameters:
+    ///   - app: the code of a module `YourApp`, which the file may import.
+    ///   - checksFlow: also looks for what only the flow of control shows, such as a missing return.
+    func messages(on code: String, app: String? = nil, checksFlow: Bool = false) async throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        if let app {
+            let module = folder.appending(path: "YourApp.swiftmodule").path
+            let options = ["-emit-module", "-parse-as-library", "-module-name", "YourApp", "-o", module]
+            try #require(try await run(app, in: folder, options) == "")
+        }
+        return try await run(code, in: folder, checksFlow ? ["-emit-sil", "-o", "/dev/null"] : ["-typecheck"])
+    }
+
+    private func run(_ code: String, in folder: URL, _ options: [String]) async throws -> String {
+        let file = folder.appending(path: "Snippet.swift")
+        try code.write(to: file, atomically: true, encoding: .utf8)
+        let words = options + ["-swift-version", "6", "-I", modules.path, "-I", folder.path, file.path]
+        let (text, reason) = try await onThreadOfItsOwn { Result { try run(words) } }.get()
         try #require(reason == .exit, "swiftc was killed, and may have said nothing")
         return text
     }
 
     /// Blocks the thread until the compiler has ended.
-    private func run(on code: String) throws -> (text: String, reason: Process.TerminationReason) {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "Snippet.swift")
-        try code.write(to: file, atomically: true, encoding: .utf8)
+    private func run(_ words: [String]) throws -> (text: String, reason: Process.TerminationReason) {
         let compiler = Process()
         compiler.executableURL = URL(filePath: "/usr/bin/env")
-        compiler.arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-I", modules.path, file.path]
+        compiler.arguments = ["swiftc"] + words
         let output = Pipe()
         compiler.standardOutput = output
         compiler.standardError = output

@@ -9,8 +9,9 @@ enum AuthenticationService {
             While the work for a token runs, every caller awaits one task. `tokenTask` must be nil again when the work \
             is over, however it ended. The obvious place to clear it is a defer in the method that all callers run. \
             But the callers wake one after another. An early one asks again and starts a new task, and a late one \
-            clears that task: the next caller starts a second load beside it. No load has to fail for that. The task \
-            itself is the only one that knows when it is over.
+            clears that task: the next caller starts a second load beside it. No load has to fail for that, and no \
+            caller has to ask twice: four callers that ask once each are enough. The task itself is the only one that \
+            knows when it is over.
             """,
         invariants: SharedLoad.invariants,
         versions: [
@@ -39,6 +40,20 @@ enum AuthenticationService {
                 scenario: scenario(firstLoadFails: false) { AuthServiceVersion2(fetchValidToken: $0) }
             ),
             Version(
+                name: "version-2-two-callers",
+                summary: "version 2, and two callers that ask once each, as in the article's app",
+                code: Code("AuthServiceVersion2", in: "AuthenticationService"),
+                listings: [Listing(article: .reentrancy, name: "version 2 in the article's app: two calls")],
+                scenario: asksOnce(callers: 2) { AuthServiceVersion2(fetchValidToken: $0) }
+            ),
+            Version(
+                name: "version-2-four-callers",
+                summary: "version 2, and four callers that ask once each",
+                code: Code("AuthServiceVersion2", in: "AuthenticationService"),
+                fault: .breaks(SharedLoad.oneAtATime, repair: "authentication-service load-clears"),
+                scenario: asksOnce(callers: 4) { AuthServiceVersion2(fetchValidToken: $0) }
+            ),
+            Version(
                 name: "load-clears",
                 summary: "shares tokenTask, which clears itself with its last step",
                 code: Code("AuthServiceRepaired", in: "AuthenticationService"),
@@ -57,15 +72,30 @@ enum AuthenticationService {
         firstLoadFails: Bool = true,
         _ make: @escaping @Sendable (@escaping Load) -> any AuthService
     ) -> Scenario {
-        SharedLoad.scenario(firstLoadFails: firstLoadFails) { refresh in
-            make {
-                note("reads the keychain: the token has expired")
-                let token = try await refresh()
-                note("stores token \(token) in the keychain")
-                return token
-            }
+        SharedLoad.scenario(firstLoadFails: firstLoadFails) {
+            make(work(for: $0))
         } ask: {
             try await $0.bearerToken()
+        }
+    }
+
+    private static func asksOnce(
+        callers: Int,
+        _ make: @escaping @Sendable (@escaping Load) -> any AuthService
+    ) -> Scenario {
+        SharedLoad.asksOnce(callers: callers) {
+            make(work(for: $0))
+        } ask: {
+            try await $0.bearerToken()
+        }
+    }
+
+    private static func work(for refresh: @escaping Load) -> Load {
+        {
+            note("reads the keychain: the token has expired")
+            let token = try await refresh()
+            note("stores token \(token) in the keychain")
+            return token
         }
     }
 }

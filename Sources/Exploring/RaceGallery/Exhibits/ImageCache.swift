@@ -47,12 +47,17 @@ enum ImageCache {
                 name: "registry",
                 summary: "a registry of tasks; the caller that started a task removes it in a defer",
                 code: Code("Registry", in: "ImageCache"),
-                listings: [
-                    Listing(article: .raceConditions, name: "fix 3: a registry of tasks"),
-                    Listing(article: .strategies, name: "strategy 5: coalesce"),
-                ],
+                listings: [Listing(article: .raceConditions, name: "fix 3: a registry of tasks")],
                 fault: .breaks(SharedLoad.served, repair: "image-cache in-flight"),
                 scenario: scenario { Registry(download: $0) }
+            ),
+            Version(
+                name: "entries",
+                summary: "one entry for each URL: in progress with a task, or loaded",
+                code: Code("EntryCache", in: "ImageCache"),
+                listings: [Listing(article: .strategies, name: "strategy 5: coalesce")],
+                fault: .breaks(SharedLoad.served, repair: "image-cache in-flight"),
+                scenario: scenario { EntryCache(download: $0) }
             ),
             Version(
                 name: "in-flight",
@@ -165,8 +170,6 @@ actor KeepsFirst: Images {
 }
 
 /// The caller that started a download stores the picture and removes the task, when it wakes.
-///
-/// One dictionary of entries, in progress or loaded, in the place of two is the same in every step.
 actor Registry: Images {
     private var store: [URL: Data] = [:]
     private var inFlight: [URL: Task<Data, any Error>] = [:]
@@ -185,6 +188,36 @@ actor Registry: Images {
         let data = try await task.value
         store[url] = data
         return data
+    }
+}
+
+/// One entry for each URL, so that no URL can be in progress and loaded at once.
+///
+/// The caller that started a download settles its entry when it wakes, as in ``Registry``, and has the same fault.
+actor EntryCache: Images {
+    private enum Entry {
+        case inProgress(Task<Data, any Error>)
+        case loaded(Data)
+    }
+
+    private var entries: [URL: Entry] = [:]
+    private let download: Download
+
+    init(download: @escaping Download) {
+        self.download = download
+    }
+
+    func image(url: URL) async throws -> Data {
+        switch entries[url] {
+        case .loaded(let data): return data
+        case .inProgress(let task): return try await task.value
+        case nil: break
+        }
+        let task = Task { try await download(url) }
+        entries[url] = .inProgress(task)
+        let result = await task.result
+        entries[url] = (try? result.get()).map { .loaded($0) }
+        return try result.get()
     }
 }
 

@@ -41,6 +41,23 @@ enum SharedLoad {
             run.invariant(served) { callers.allSatisfy { $0.value != nil } }
         }
     }
+
+    /// So many callers ask once each, and every load succeeds.
+    static func asksOnce<Subject: Sendable>(
+        callers count: Int,
+        _ make: @escaping @Sendable (@escaping Load) -> Subject,
+        ask: @escaping @Sendable (Subject) async throws -> Int
+    ) -> Scenario {
+        Scenario("\(count) callers ask once each, and every load succeeds") { run in
+            let source = LoadCounter { await run.pause("answer \($0)") }
+            let subject = make { try await source.load() }
+            let callers = (1...count).map { number in
+                run.operation("\(number)") { try await ask(subject) }
+            }
+            run.invariant(oneAtATime) { source.counts.most == 1 }
+            run.invariant(served) { callers.allSatisfy { $0.value != nil } }
+        }
+    }
 }
 
 struct LoadFailed: Error {}
