@@ -36,9 +36,10 @@ public struct AccessTokenError: LoggableError, LocalizedError, CustomStringConve
     public static var loadTimedOut: AccessTokenError {
         AccessTokenError(
             """
-            No token: the loader did not answer within the policy's loadDeadline. The next call loads again; \
+            No token: the load did not end within the policy's loadDeadline. The next call loads again; \
             an answer that still comes late is kept. If this repeats, look at the loader's own time-outs, and whether its \
-            load(replacing:then:) returns.
+            load(replacing:then:) returns. A loader that waits its turn, as among many accounts at one endpoint, needs a \
+            longer loadDeadline, or none (nil).
             """,
             forUsers: "The sign-in server did not answer in time. Try again in a moment."
         )

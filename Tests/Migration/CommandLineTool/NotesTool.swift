@@ -62,13 +62,18 @@ struct NotesTool {
         }
     }
 
+    private func logOut() async {
+        await loader.signOut()
+        say("You are logged out.")
+    }
+
     static func main() async {
         do {
             switch CommandLine.arguments.dropFirst() {
             case ["login"]: try await NotesTool().logIn(onOtherDevice: false)
             case ["login", "--device"]: try await NotesTool().logIn(onOtherDevice: true)
             case ["list"]: try await NotesTool().list()
-            case ["logout"]: try await NotesTool().loader.signOut()
+            case ["logout"]: try await NotesTool().logOut()
             default: throw ToolError(64, "Say one of: notes login [--device], notes list, notes logout.")
             }
         } catch {

@@ -21,6 +21,17 @@ struct TableTests {
         )
     }
 
+    @Test func `have each clause that a service must keep in one of the twelve lines above them`() throws {
+        let path = "Sources/Contracts/AccessTokenContract/AccessTokenContract.docc/Clauses.md"
+        let lines = try Repository.text(of: path).lines.prefix { $0 != "### What a subject must do" }
+        let ids = lines.joined(separator: "\n").matches(of: /([A-Z])(\d+)(?: to [A-Z](\d+))?/).flatMap { match in
+            let (first, last) = (Int(match.2) ?? 0, match.3.flatMap { Int($0) })
+            return (first...(last ?? first)).map { "\(match.1)\($0)" }
+        }
+        let must = ServiceContract.clauses.filter { !$0.isConvention }.map(\.id)
+        #expect(ids.sorted() == must.sorted(), "name each clause once in the twelve lines of \(path)")
+    }
+
     @Test func `of authorization servers name the versions that the scripts install`() throws {
         let document = "Sources/OAuth/AccessTokenOAuth/AccessTokenOAuth.docc/Servers.md"
         let header = "| server | rotates | a reused refresh token | client authentication |"

@@ -26,6 +26,18 @@ enum AsyncCode {
         func signOut() { refreshToken = nil }
     }
 
+    struct Friends: Sendable {
+        let tokens: any AsyncAccessTokenProviding
+        let server: FriendsServer
+
+        func names() async throws -> [String] {
+            let reply = try await tokens.withToken(isRejected: { $0.status == 401 }) { token in
+                try await server.friends(bearer: token.value)
+            }
+            return reply.friends
+        }
+    }
+
     @MainActor
     final class LoginModel: AsyncAccessTokenLoader {
         private(set) var isRefreshing = false

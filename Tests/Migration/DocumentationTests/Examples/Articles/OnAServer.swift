@@ -25,9 +25,30 @@ nonisolated enum ManyUsers {
         let exchange = TokenExchange(endpoint)
         return AccessTokenAccounts(idleLimit: 600, most: 10_000) { user in
             let loader = OAuthLoader(exchange, store: store(user), subject: user)
-            return AsyncAccessTokenService(loader: RetryingLoader(loader))
+            // A load that waits its turn among thousands is late, and not silent.
+            return AsyncAccessTokenService(loader: RetryingLoader(loader), policy: AccessTokenPolicy(loadDeadline: nil))
         }
     }
+}
+
+nonisolated struct Users: Sendable {
+    let accounts: AccessTokenAccounts<String, AsyncAccessTokenService>
+    let server: FriendsServer
+
+    /// A request in the name of a user.
+    func friends(of user: String) async throws -> [String] {
+        try await accounts.service(for: user).withToken(isRejected: { $0.status == 401 }) { token in
+            try await server.friends(bearer: token.value)
+        }.friends
+    }
+
+    /// Forgets the user's credential, and revokes it if the endpoint has a revocation URL.
+    func signOut(_ user: String) async {
+        await accounts.signOut(user)
+    }
+
+    /// The users whose services are in memory; your store has those who are signed in.
+    var active: [String] { accounts.accounts }
 }
 
 /// Client credentials over an HTTP client of your own.

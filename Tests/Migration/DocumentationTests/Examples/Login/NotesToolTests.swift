@@ -81,7 +81,9 @@ struct NotesToolTests {
                 #expect(tool.errors == text)
             }
             #expect(try await logIn("alice", server, run) == 0)
-            #expect(try await run(["logout"]).end() == 0)
+            let logout = try run(["logout"])
+            #expect(try await logout.end() == 0)
+            #expect(logout.output == "You are logged out.\n")
             #expect(try await run(["list"]).end() == 77)
             #expect(server.tally.revokedFamilies == 1)
         }

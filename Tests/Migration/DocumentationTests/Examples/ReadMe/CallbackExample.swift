@@ -1,38 +1,12 @@
 import AccessTokenGCD
 import Dispatch
 
-struct TokenLoader: AccessTokenLoader {
-    let endpoint: YourEndpoint
-    let keychain: YourKeychain
-
-    func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {
-        guard let sent = keychain.refreshToken else { return handler(.failure(AccessTokenError.signedOut)) }
-        endpoint.exchange(sent) { result in
-            switch result {
-            case .success(let reply):
-                keychain.replace(sent, with: reply.refreshToken)  // Only where the old one still is.
-                handler(.success(AccessToken(value: reply.value, expiration: reply.expiresAt)))
-            case .failure(YourEndpoint.Refusal.invalidGrant):
-                keychain.replace(sent, with: nil)  // The session is over. Only a login helps.
-                handler(.failure(AccessTokenError.signedOut))
-            case .failure(let error):
-                handler(.failure(error))
-            }
-        }
-    }
-
-    func signOut(then done: @escaping @Sendable () -> Void) {
-        keychain.removeTokens()
-        done()
-    }
-}
-
 @MainActor
 final class FriendsScreen {
     let tokens: AccessTokenService
     var show: (Result<AccessToken, any Error>) -> Void = { print($0) }
 
-    init(loader: TokenLoader) {
+    init(loader: any AccessTokenLoader) {
         tokens = AccessTokenService(loader: loader, handlerQueue: .main)
     }
 
