@@ -8,7 +8,7 @@ protocol AdaptedService: Sendable {
 
     /// Asks for a token.
     ///
-    /// The caller has an answer already when `cancelled` fires.
+    /// Before `cancelled` fires, the caller has been answered.
     func retrieveToken(_ answer: OneShot<LoadResult>, until cancelled: Latch)
 
     func invalidate(_ rejected: AccessToken)

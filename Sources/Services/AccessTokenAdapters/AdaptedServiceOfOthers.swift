@@ -2,7 +2,7 @@ import AccessTokenAsync
 import AccessTokenCore
 import AccessTokenSynchronization
 
-/// An async service of others: each call is a task, and the tasks begin in the order of the calls.
+/// An async service of your own: each call is a task, and the tasks begin in the order of the calls.
 struct AdaptedServiceOfOthers: AdaptedService {
     private let service: any AsyncAccessTokenProviding
     private let order = OrderedStart()

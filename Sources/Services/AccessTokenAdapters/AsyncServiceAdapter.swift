@@ -22,8 +22,9 @@ public struct AsyncServiceAdapter: AsyncAccessTokenProviding {
     let base: any AccessTokenProviding
     /// The base, if its calls that are under way come first.
     private let adapter: CallbackServiceAdapter?
-    /// The base as async code sees it, without a handler between; not one of others, which may be async by this very
-    /// adapter.
+    /// The base, if it is one of ours and has `token()` itself.
+    ///
+    /// A service of your own may have its `token()` from this adapter, and would call itself.
     private let service: (any AsyncAccessTokenProviding)?
 
     /// Presents a callback service as an async one.

@@ -10,8 +10,8 @@ public import Dispatch
 /// then asks is told `signedOut`, and one that invalidates a token is not given it again. Other callers may get the
 /// former token until `done` is called. Wait for `done` of `signOut(then:)` before you sign in at the service itself.
 ///
-/// A call of a service of your own begins when the call before has suspended for the first time, so that the service
-/// may answer later calls first. An invalidation is waited for: later calls begin when `invalidate(_:)` has returned.
+/// With a service of your own, each call begins as soon as the call before has suspended. So your service may answer a
+/// later call first. An invalidation is waited for: later calls begin when `invalidate(_:)` has returned.
 ///
 /// **Concurrency** Handlers are called as `AccessTokenService` calls them: one at a time, in the order of the answers,
 /// never before the call has returned, on a serial queue that targets the queue given (D2 to D4). Calls and answers
@@ -67,7 +67,9 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         }
     }
 
-    /// A valid token from the service itself, after the calls that were made through the adapter (but see above).
+    /// A valid token from the service itself, after the calls that were made through the adapter.
+    ///
+    /// With a service of your own, earlier calls may not have reached it yet.
     ///
     /// It stands beside `retrieveToken(then:)`, where the compiler points async code to it.
     public nonisolated(nonsending) func token() async throws -> AccessToken {
@@ -75,7 +77,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
         return try await base.token()
     }
 
-    /// Throws `CancellationError` at once to a cancelled caller (X1): calls of others must not hold up the answer.
+    /// Throws `CancellationError` at once to a cancelled caller (X1): other calls must not hold up the answer.
     nonisolated(nonsending) func callsHaveReachedTheServiceOrCancellation() async throws {
         await service.callsHaveReachedIt(isCancellable: true)
         try Task.checkCancellation()
@@ -88,7 +90,7 @@ public final class CallbackServiceAdapter: AccessTokenProviding, HandlerQueuePro
 
     /// Ends the session, and calls `done` on the handlers' queue; see ``AccessTokenProviding/signOut(then:)``.
     public func signOut(then done: @escaping @Sendable () -> Void) {
-        // A service of others that drops its handler has nothing more to forget.
+        // A service of your own that drops its handler has nothing more to forget.
         service.signOut(then: OneShot(abandoned: (), handlerQueue.callback(done)))
     }
 

@@ -12,7 +12,7 @@ struct OrderedStart: Sendable {
     /// Starts a task, which is inside the loads that the caller is inside (R1).
     ///
     /// All tasks have one priority: of two priorities, the higher one would overtake on its way to an actor. Before iOS
-    /// 18, tasks begin in any order, but behind one that is waited for.
+    /// 18, tasks may begin in any order. Only a call that is waited for is never overtaken.
     ///
     /// - Parameter isWaitedFor: whether later tasks begin only when this one has ended.
     @discardableResult

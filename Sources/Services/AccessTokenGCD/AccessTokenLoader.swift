@@ -10,8 +10,8 @@ public protocol AccessTokenLoader: Sendable {
     /// a handler that is released uncalled fails the waiters with ``AccessTokenError/loadAbandoned``.
     ///
     /// **Concurrency** Called on a private serial queue of the service, one load at a time, unless a load was silent
-    /// past its deadline or a sign-out ended its session. Return promptly: the next load and a sign-out wait for it,
-    /// also past the load's deadline. If your code may wait before it sends its request, ask
+    /// past its deadline or a sign-out ended its session. Return promptly. The next load and a sign-out wait until you
+    /// have returned, even past the load's deadline. If your code may wait before it sends its request, ask
     /// ``AccessTokenLoad/isWanted`` just before.
     ///
     /// **Cancellation** A load is never cancelled: the server may have rotated the refresh token already (X2).

@@ -36,7 +36,7 @@ extension AccessTokenProviding {
         let cancelled = Latch()
 
         @Sendable func retrieve(isSecond: Bool) {
-            // A service of others may call its handler twice, or never.
+            // A service of your own may call its handler twice, or never.
             let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
                 switch result {
                 case .success(let token): request(with: token, isSecond: isSecond)

@@ -2,7 +2,9 @@ import AccessTokenAdapters
 import AccessTokenContract
 import AccessTokenOAuth
 import AccessTokenSynchronization
+import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The code of the articles does what is said of it")
@@ -28,6 +30,23 @@ struct ArticleTests {
         let shown = try await withCheckedThrowingContinuation { reply in list.load { reply.resume(with: $0) } }
         #expect(shown == kind.shown)
         #expect(endpoint.requests == 2)
+    }
+
+    @Test func `a handler that blocks the handler queue stops no decision of the queue service`() async {
+        let (isRunning, mayGoOn, first) = (Event(), DispatchSemaphore(value: 0), AccessToken(value: "first"))
+        let loader = ControlledLoader()
+        let service = AccessTokenService(loader: loader, policy: patient)
+        let retrieve: (@escaping AccessTokenHandler) -> Void = { _ = service.retrieveToken(then: $0) }
+        retrieve { _ in
+            isRunning.happen()
+            mayGoOn.wait()
+        }
+        await loader.started(1)?.answer(.success(first))
+        await isRunning.wait()
+        service.invalidate(first)
+        retrieve { _ in }
+        #expect(await loader.started(2) != nil, "the rejection counts, and the next load begins")
+        mayGoOn.signal()
     }
 
     @Test func `a screen that goes away is answered at once`() async {

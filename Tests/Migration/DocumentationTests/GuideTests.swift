@@ -12,6 +12,38 @@ struct GuideTests {
         #expect(strangers == [], "the guide names what `race-gallery --list` does not know")
     }
 
+    private static let documents = Result { try CompiledExampleTests.documents + Repository.articles() }
+
+    @Test func `each program that a page runs is in the package, and knows the options`() throws {
+        let manifest = try Repository.text(of: "Package.swift")
+        for document in try Self.documents.get() {
+            let text = try Repository.text(of: document)
+            for command in text.matches(of: /swift run (?:-c release )?([a-z]+(?:-[a-z]+)*)([^`\n]*)/) {
+                let program = try Regex("\\.program\\(\\s*\"\(command.1)\",\\s*at: \"([^\"]+)\"")
+                let folder = try #require(manifest.firstMatch(of: program)?[1].substring, "\(document): \(command.0)")
+                let code = try Repository.swiftFiles(in: String(folder)).map(Repository.text).joined()
+                for option in command.2.matches(of: /--[a-z-]+/) {
+                    #expect(code.contains("\"\(option.0)"), "\(document): \(command.0)")
+                }
+            }
+        }
+    }
+
+    @Test func `each test that a page filters is there, and each path that it names`() throws {
+        let tests = try Repository.swiftFiles(in: "Tests").map(Repository.text).joined()
+        for document in try Self.documents.get() {
+            let text = try Repository.text(of: document)
+            for filter in text.matches(of: /swift test --filter (\w+)/) {
+                #expect(tests.contains(try Regex("(struct|class|func) \(filter.1)\\b")), "\(document): \(filter.0)")
+            }
+            // A file that is there only while it is needed.
+            for path in text.matches(of: /`((?:Sources|Tests|\.ci)\/[^` ]+)`/)
+            where path.1 != ".ci/api-changes" {
+                #expect(Repository.exists(String(path.1)), "\(document): \(path.1)")
+            }
+        }
+    }
+
     @Test func `each link leads to a file and a heading, which GitHub and the site both show`() throws {
         let articles = try Repository.articles()
         for document in CompiledExampleTests.documents + articles {

@@ -19,7 +19,7 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
     @usableFromInline
     let table: Locked<AccountTable<Account, Service>>
 
-    /// Creates accounts without any service, of which each stays until its account is signed out.
+    /// Makes services on demand, and keeps each of them until its account is signed out.
     ///
     /// - Parameter make: makes the service of an account. It must not ask these accounts for anything, and must not
     ///   take long: all callers wait for it.
@@ -29,7 +29,7 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
         table = Locked(AccountTable())
     }
 
-    /// Creates accounts without any service, of which those that are not used are let go.
+    /// Makes services on demand, and lets go of those that are not used.
     ///
     /// The account stays signed in: its credential is in the store, and its next call has a service made. A service
     /// that is let go lives on while it loads, while anybody waits for it, or while your code keeps a reference to it.

@@ -12,10 +12,9 @@ import Foundation
 /// | refuses two, and answers none in between | none is sent until that time is over |
 /// | has refused so before | 1, and 1 more with each answer, up to half of those before; then 1 more with 50 answers |
 ///
-/// Exchanges that were sent before the last pause began say nothing about the time after that pause.
-///
-/// So those that are refused again after a pause are two, and a server that takes so many requests a second refuses
-/// fewer each time. A pause is as long as the patience at most, and twice as long after each pause that no answer ends:
+/// A reply counts only if its exchange was sent after the last pause began. After a pause one exchange is sent at a
+/// time; so at most two are refused before the next pause, and a server with a limit for each second refuses fewer each
+/// time. A pause is as long as the patience at most, and twice as long after each pause that no answer ends:
 /// two accounts that are refused stop the others for a short time only.
 struct ExchangeLine: Sendable {
     /// Loads and people take turns, so that neither is behind a thousand of the other.
@@ -45,9 +44,11 @@ struct ExchangeLine: Sendable {
     private let patience: TimeInterval
 
     private(set) var inFlight = 0
-    /// How many pauses have begun: the exchanges that are sent between two pauses are told of by this number.
+    /// Counts the pauses.
+    ///
+    /// An exchange keeps the number at which it was sent, so that its reply can be told from later ones.
     private(set) var volley = 0
-    /// So many may be in flight now.
+    /// How many may be in flight now.
     private var allowance: Int
     /// Up to here the allowance grows with each answer.
     private var goal: Int

@@ -18,9 +18,8 @@ package struct CachedToken: Sendable {
 
     /// When the token is handed out although it has expired, beginning with the first instant.
     ///
-    /// It has a beginning because the wall clock may be set back, by more than its length: then the token's own
-    /// expiration counts again. It begins before the token arrived, because a caller may have read the clock just
-    /// before.
+    /// The grace has a start, so that it ends if the wall clock is set back past the start. The start lies before the
+    /// arrival, since a caller may have read the clock just before.
     @usableFromInline package private(set) var grace: (from: Date, until: Date)?
 
     init(_ token: AccessToken, load: Int, policy: AccessTokenPolicy, at now: Date) {
