@@ -11,7 +11,8 @@ final class FriendsModel {
 
     func friends() async throws -> [String] {
         try await tokens.withToken(isRejected: { $0.status == 401 }) { token in
-            try await server.friends(bearer: token.value)  // Sent once more, with the next token, after a 401.
+            // After a 401 the request is sent once more, with the next token.
+            try await server.friends(bearer: token.value)
         }.friends
     }
 }

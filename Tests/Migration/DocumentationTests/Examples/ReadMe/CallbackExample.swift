@@ -12,7 +12,8 @@ final class FriendsScreen {
 
     func appear() {
         tokens.retrieveToken { result in
-            MainActor.assumeIsolated { self.show(result) }  // `handlerQueue: .main` makes this true.
+            // True because of `handlerQueue: .main`.
+            MainActor.assumeIsolated { self.show(result) }
         }
     }
 }
