@@ -35,11 +35,12 @@ struct ArticleTests {
         for row in try rows() {
             guard let name = commands(in: row.cells[1]).first else {
                 let paths = row.cells[1].matches(of: /`([^` ]+)`/).map { String($0.1) }
-                #expect(!paths.isEmpty || row.cells[1].contains("swift run "), "\(row.place) leads nowhere")
-                for path in paths {
-                    let file = repository.appending(path: path).path
-                    #expect(FileManager.default.fileExists(atPath: file), "\(row.place): \(path)")
-                }
+                // A test of the pages looks whether the command is there.
+                let isCommand = row.cells[1].contains(/`swift (?:run|test)\s/)
+                #expect(!paths.isEmpty || isCommand, "\(row.place) leads nowhere")
+                // A test has run what the words say; a file has to be read.
+                #expect(!paths.contains { $0.hasSuffix("Tests.swift") }, "\(row.place): name the test")
+                for path in paths { try check(path, row) }
                 continue
             }
             let version = try #require(Entry.all.first { $0.testDescription == name }?.version, "\(row.place): \(name)")
@@ -52,6 +53,15 @@ struct ArticleTests {
             } else {
                 #expect(row.cells[2] != "holds" || version.fault == nil, "\(row.place)")
             }
+        }
+    }
+
+    /// The file is there, and has what the row quotes from it.
+    private func check(_ path: String, _ row: Row) throws {
+        let text = try String(contentsOf: repository.appending(path: path), encoding: .utf8)
+        guard path.hasSuffix(".md") else { return }
+        for quote in row.cells[3].matches(of: /“([^”]+)”/) {
+            #expect(text.contains(quote.1), "\(row.place): \(path) does not say “\(quote.1)”")
         }
     }
 

@@ -145,7 +145,7 @@ struct ClaimTests {
     }
 
     @Test("a continuation is the rest of one task, and no queue: it is resumed once, and runs nothing else")
-    func continuation() async {
+    func continuationIsNoQueue() async {
         let journal = Journal()
         let (resumed, isResumed) = AsyncStream.makeStream(of: CheckedContinuation<Void, Never>.self)
         let task = Task {
@@ -242,7 +242,7 @@ struct ClaimTests {
 
     @Test("the main actor loses a payment as well")
     @MainActor
-    func mainActor() async {
+    func mainActorLosesAPayment() async {
         let wallet = MainActorWallet()
         let gate = Gate(after: 2)
         async let first: Void = wallet.add(50) { await gate.pass() }

@@ -52,7 +52,7 @@ struct CrowdTests {
 
     /// The explorer finds this overdraft with two callers, at its first schedule.
     @Test("finds the overdraft of the account by luck: never with a fake that answers at once, always behind a gate")
-    func account() async throws {
+    func overdraftByLuck() async throws {
         let lucky = CheckThenAct()
         try await crowd(of: 100) { try? await lucky.withdraw(10) {} }
         #expect(await lucky.balance == 0, "without a suspension nobody comes in between, and the bug is not seen")

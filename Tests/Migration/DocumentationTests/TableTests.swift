@@ -32,6 +32,23 @@ struct TableTests {
         #expect(ids.sorted() == must.sorted(), "name each clause once in the twelve lines of \(path)")
     }
 
+    @Test func `and the questions have the seconds of a policy that nobody has changed`() throws {
+        let policy = AccessTokenPolicy()
+        let seconds = [policy.leeway, policy.loadDeadline ?? 0, policy.minimumLoadInterval].map { "\(Int($0)) s" }
+        let reference = try Repository.text(of: "Sources/Documentation.docc/MigrationReference.md")
+        for (seconds, words) in zip(
+            seconds,
+            ["it counts as expired", "they get `loadTimedOut` after", "it is handed out for"]
+        ) {
+            #expect(reference.contains("| \(words) \(seconds)"), "\(words) \(seconds)")
+        }
+        let questions = try Repository.text(of: "Sources/Documentation.docc/Questions.md")
+        #expect(
+            questions.contains("token counts as expired: \(Int(policy.leeway)), and never more than half of its life")
+        )
+        #expect(questions.contains("After \(Int(policy.loadDeadline ?? 0)) seconds its waiters get `loadTimedOut`"))
+    }
+
     @Test func `of authorization servers name the versions that the scripts install`() throws {
         let document = "Sources/OAuth/AccessTokenOAuth/AccessTokenOAuth.docc/Servers.md"
         let header = "| server | rotates | a reused refresh token | client authentication |"
