@@ -1,4 +1,5 @@
 import AccessTokenCore
+import AccessTokenSynchronization
 
 /// The callers of an ``AccessTokenService`` that wait for a load, in the order in which they came (D2): an array of
 /// handlers, and one of tasks that wait by an adapter.

@@ -57,7 +57,7 @@ struct UnseenFaultTests {
         let main = folder.appending(path: "main.swift")
         try Self.eightThreads.write(to: main, atomically: true, encoding: .utf8)
         let exhibits = repository.appending(path: "Sources/Exploring/RaceGallery/Exhibits")
-        let versions = exhibits.appending(path: "PendingHandlers+Versions.swift")
+        let versions = exhibits.appending(path: "GuardingQueue+Versions.swift")
         let program = folder.appending(path: "program").path
         let built = try await run(
             try #require(compiler),

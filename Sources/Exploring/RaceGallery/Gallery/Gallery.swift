@@ -4,7 +4,7 @@ import InterleavingExplorer
 @available(Executors, *)
 enum Gallery {
     static let exhibits = [
-        PendingHandlers.exhibit,
+        GuardingQueue.exhibit,
         AuthenticationService.exhibit,
         OAuthProcessor.exhibit,
         RejectedToken.exhibit,

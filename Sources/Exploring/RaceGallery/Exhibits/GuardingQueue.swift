@@ -2,7 +2,7 @@ import Dispatch
 import InterleavingExplorer
 
 @available(Executors, *)
-enum PendingHandlers {
+enum GuardingQueue {
     private static let title = "A screen asks for a token twice, and another screen once"
     private static let oneLoad = "one load"
     private static let inOrder = "the handlers of one caller are called in order"
@@ -23,7 +23,7 @@ enum PendingHandlers {
             Version(
                 name: "version-1",
                 summary: "loads when it finds no valid token",
-                code: Code("AccessTokenServiceVersion1", in: "PendingHandlers+Versions"),
+                code: Code("AccessTokenServiceVersion1", in: "GuardingQueue+Versions"),
                 listings: [
                     Listing(article: .accessTokenService, name: "version 1: loads when there is no valid token")
                 ],
@@ -33,7 +33,7 @@ enum PendingHandlers {
             Version(
                 name: "version-2",
                 summary: "pending handlers that nothing protects",
-                code: Code("AccessTokenServiceVersion2", in: "PendingHandlers+Versions"),
+                code: Code("AccessTokenServiceVersion2", in: "GuardingQueue+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "version 2: pending handlers")],
                 fault: .unseen("a data race (thread sanitizer)", repair: "access-token-service version-3"),
                 scenario: scenario { AccessTokenServiceVersion2(loader: $1) }
@@ -41,14 +41,14 @@ enum PendingHandlers {
             Version(
                 name: "version-3",
                 summary: "pending handlers on a serial queue, which a test can pass in",
-                code: Code("AccessTokenServiceVersion3", in: "PendingHandlers+Versions"),
+                code: Code("AccessTokenServiceVersion3", in: "GuardingQueue+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "version 3: pending handlers on a queue")],
                 scenario: scenario(asksAgain: true) { AccessTokenServiceVersion3(loader: $1, queue: queue(of: $0)) }
             ),
             Version(
                 name: "owner-leaves",
                 summary: "version 3, whose last strong reference goes after the calls",
-                code: Code("AccessTokenServiceVersion3", in: "PendingHandlers+Versions"),
+                code: Code("AccessTokenServiceVersion3", in: "GuardingQueue+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "version 3: a weak reference in the load")],
                 fault: .breaks("lost waiter", repair: "access-token-service kept-by-handlers"),
                 scenario: ownerLeaves { $0.retrieveToken(then: $1) }
@@ -56,7 +56,7 @@ enum PendingHandlers {
             Version(
                 name: "kept-by-handlers",
                 summary: "version 3, whose handlers keep it until they are called",
-                code: Code("ownerLeaves", in: "PendingHandlers"),
+                code: Code("ownerLeaves", in: "GuardingQueue"),
                 scenario: ownerLeaves { service, handler in
                     service.retrieveToken { result in withExtendedLifetime(service) { handler(result) } }
                 }
@@ -64,14 +64,14 @@ enum PendingHandlers {
             Version(
                 name: "main-thread",
                 summary: "version 2, and one thread for all who touch it",
-                code: Code("AccessTokenServiceVersion2", in: "PendingHandlers+Versions"),
+                code: Code("AccessTokenServiceVersion2", in: "GuardingQueue+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "conclusion: on one thread no queue is needed")],
                 scenario: onMainThread(asksAgain: false)
             ),
             Version(
                 name: "asks-again",
                 summary: "the same, and the first handler asks once more before it returns",
-                code: Code("AccessTokenServiceVersion2", in: "PendingHandlers+Versions"),
+                code: Code("AccessTokenServiceVersion2", in: "GuardingQueue+Versions"),
                 listings: [Listing(article: .accessTokenService, name: "version 2: handlers in the correct order")],
                 fault: .breaks(inOrder, repair: "access-token-service version-3"),
                 scenario: onMainThread(asksAgain: true)
