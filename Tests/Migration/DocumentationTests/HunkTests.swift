@@ -62,7 +62,7 @@ struct HunkTests {
             let path = "\(sample)/\(name)"
             return Repository.exists(path) ? try Repository.text(of: path).lines : nil
         }
-        let file = "Sources/Exploring/RaceGallery/Exhibits/AccessTokenService+Versions.swift"
+        let file = "Sources/Exploring/RaceGallery/Exhibits/GuardingQueue+Versions.swift"
         let type = try Repository.text(of: file).lines.drop { !$0.contains("class \(name):") }
         return Array(type.prefix { $0 != "}" })
     }
