@@ -10,6 +10,8 @@ let features: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .strictMemorySafety(),
+    // For a function of the C libraries for Linux that their headers hide.
+    .enableExperimentalFeature("Extern"),
     // For what needs a task executor, `Mutex` or `Duration`.
     .enableExperimentalFeature("AvailabilityMacro=Executors:macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2"),
 ]

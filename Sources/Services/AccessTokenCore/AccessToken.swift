@@ -1,4 +1,5 @@
 public import AccessTokenFoundation
+package import AccessTokenSynchronization
 
 /// An OAuth 2.0 access token: what a resource server accepts, and for how long (RFC 6749, section 1.4).
 ///
@@ -18,6 +19,12 @@ public struct AccessToken: Hashable, Sendable, Codable {
     public init(value: String, expiration: Date? = nil) {
         self.value = value
         self.expiration = expiration
+    }
+}
+
+extension AccessToken: Separable {
+    @usableFromInline package var separated: AccessToken {
+        AccessToken(value: String(decoding: value.utf8, as: UTF8.self), expiration: expiration)
     }
 }
 

@@ -5,16 +5,23 @@ public import AccessTokenSynchronization
 @usableFromInline
 package struct TokenSnapshot: ~Copyable, Sendable {
     @usableFromInline
-    package struct Published: Sendable {
+    package struct Published: Separable {
         /// The value and the instant that nearly every caller needs, read in place: a copy of all costs as much again.
         @usableFromInline package var token: AccessToken?
         @usableFromInline package var freshUntil = Date.distantPast
 
         @usableFromInline package var cached: CachedToken?
         var load: Load.ID?
+
+        @usableFromInline package var separated: Published {
+            var copy = self
+            copy.token = token?.separated
+            copy.cached = cached?.with(copy.token)
+            return copy
+        }
     }
 
-    @usableFromInline package let published = Locked(Published())
+    @usableFromInline package let published = ReadByMany(Published())
 
     /// Whether each caller that is given a token is an event, which only the state machine reports.
     @usableFromInline package let reportsHits: Bool
@@ -27,7 +34,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     @inlinable
     package borrowing func freshToken(at now: Date) -> AccessToken? {
         guard !reportsHits else { return nil }
-        return published.withLock { published in
+        return published.read { published in
             if now < published.freshUntil { return published.token }
             guard let cached = published.cached, cached.isFresh(at: now) else { return nil }
             return cached.token
@@ -37,7 +44,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     /// The token, if it is valid.
     @inlinable
     package borrowing func usableToken(at now: Date) -> AccessToken? {
-        published.withLock { published in
+        published.read { published in
             if now < published.freshUntil { return published.token }
             guard let cached = published.cached, cached.isUsable(at: now) else { return nil }
             return cached.token
@@ -45,7 +52,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     }
 
     package borrowing func isCurrent(_ load: Load.ID) -> Bool {
-        published.withLock { $0.load == load }
+        published.read { $0.load == load }
     }
 
     /// Publishes what the state machine has decided, and enqueues the answers, as one step.
@@ -62,9 +69,6 @@ package struct TokenSnapshot: ~Copyable, Sendable {
             cached: cached,
             load: machine.currentLoad
         )
-        published.withLock { published in
-            published = new
-            answer()
-        }
+        published.change(to: new, answer)
     }
 }

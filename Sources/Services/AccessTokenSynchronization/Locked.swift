@@ -62,7 +62,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     /// On Linux a thread that waits for a `Mutex` sleeps, and the kernel hands the lock on to it: from then on each
     /// call costs two changes of threads. Here a thread lets others run, and tries again. It sleeps after so many
     /// tries: then the holder of the lock inherits the priority of the thread, and the thread cannot starve it.
-    @inlinable
+    @inlinable @inline(never)
     package borrowing func withLockInACrowd<Result>(_ body: (inout sending Value) -> sending Result) -> sending Result {
         #if canImport(Darwin) || THREAD_SANITIZER
         return withLock(body)

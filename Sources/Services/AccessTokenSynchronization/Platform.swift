@@ -21,6 +21,20 @@ package func systemNow() -> Date {
 }
 
 #if canImport(Glibc) || canImport(Musl)
+/// How many processors are told apart: all that the system has, up to some.
+@usableFromInline let processorCount = min(max(1, Int(sysconf(Int32(_SC_NPROCESSORS_CONF)))), 32)
+
+/// The C libraries have it behind a macro that Swift does not set.
+@_extern(c, "sched_getcpu")
+private func numberOfProcessor() -> Int32
+
+/// Which of ``processorCount`` processors runs the present thread; it may be another one a moment later.
+@usableFromInline
+func currentProcessor() -> Int {
+    let number = Int(truncatingIfNeeded: UInt32(bitPattern: numberOfProcessor()))
+    return number < processorCount ? number : number % processorCount
+}
+
 /// Lets another thread run in place of the present one.
 @usableFromInline
 func yieldToOthers() { sched_yield() }

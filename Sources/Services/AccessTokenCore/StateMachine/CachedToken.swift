@@ -5,7 +5,7 @@ public import AccessTokenFoundation
 /// The deadlines are computed once, when the token arrives. A retrieval only compares.
 @usableFromInline
 package struct CachedToken: Sendable {
-    @usableFromInline package let token: AccessToken
+    @usableFromInline package private(set) var token: AccessToken
 
     /// Number of the load that brought it, or of the last one before the sign-in that did.
     let load: Int
@@ -54,6 +54,13 @@ package struct CachedToken: Sendable {
         var token = self
         token.freshUntil = usableUntil
         return token
+    }
+
+    /// The same, of an equal token.
+    func with(_ token: AccessToken?) -> CachedToken {
+        var copy = self
+        copy.token = token ?? self.token
+        return copy
     }
 
     @inlinable

@@ -15,6 +15,8 @@
 ///
 /// So callers wait in two cases, `held` and `loading`, and in these nobody is given a token.
 ///
+/// A load is apart on the heap: most services of a process that has many load nothing just now.
+///
 /// A sign-in or a sign-out ends every case. The clock makes no case: whether a current token is valid is asked when a
 /// caller comes.
 enum Session: Sendable {
@@ -23,7 +25,7 @@ enum Session: Sendable {
     /// The token that came last; it may have expired.
     case current(CachedToken)
     /// The token that came last, whose successor is being loaded ahead of its expiration.
-    case loadingAhead(CurrentLoad, current: CachedToken)
+    indirect case loadingAhead(CurrentLoad, current: CachedToken)
     /// No token that can be handed out. One that was rejected, or had expired when a load was needed, is replaced by
     /// the next load.
     case outdated(CachedToken?)
@@ -32,7 +34,7 @@ enum Session: Sendable {
     /// The load will run inside of these loads, as the first of the callers asked inside of them.
     case held(inside: [Load.ID], outdated: CachedToken?)
     /// Callers wait for the load that is running.
-    case loading(CurrentLoad, outdated: CachedToken?)
+    indirect case loading(CurrentLoad, outdated: CachedToken?)
 
     /// The token that callers are given while it is valid.
     var current: CachedToken? {
