@@ -1,4 +1,5 @@
 public import AccessTokenCore
+package import AccessTokenFoundation
 
 extension AsyncAccessTokenProviding {
     /// Runs a request with a valid token; if the server rejects the token, runs it once more with the next one.
@@ -15,6 +16,14 @@ extension AsyncAccessTokenProviding {
     /// responses and errors, and the outcome of the second run, even if that is a rejection too, since it is not about
     /// the token's age.
     ///
+    /// A rejection is handed on, and there is no second run, in two cases:
+    /// - The session has ended, or another one has begun: the request of one user is not sent with another's token.
+    /// - In the last 60 seconds, two tokens in a row were rejected although each was loaded for a second run. A server
+    ///   that refuses every token would cost a load for each request.
+    ///
+    /// Both are known of the services of this package, also behind adapters. Behind a service of your own they are not,
+    /// and the request is run once more.
+    ///
     /// **Concurrency** `send` and `isRejected` run where the caller does.
     ///
     /// **Cancellation** A caller that is cancelled while it waits for a token gets `CancellationError` at once (X1).
@@ -29,14 +38,61 @@ extension AsyncAccessTokenProviding {
         isRejected: (Response) -> Bool = { _ in false },
         send: nonisolated(nonsending) (AccessToken) async throws -> Response
     ) async throws -> Response {
-        let token = try await token()
-        do {
-            let response = try await send(token)
-            guard isRejected(response) else { return response }
-        } catch AccessTokenError.tokenRejected {
-            // Goes on below, as with a response that rejects the token.
+        try await withToken(pausesRepeating: true, isRejected: isRejected, send: send)
+    }
+
+    /// - Parameter pausesRepeating: `false` for a caller that knows better which requests are worth a second run.
+    package nonisolated(nonsending) func withToken<Response>(
+        pausesRepeating: Bool,
+        isRejected: (Response) -> Bool,
+        send: nonisolated(nonsending) (AccessToken) async throws -> Response
+    ) async throws -> Response {
+        let service = self as? any RequestRepeating
+        var session: Int?
+        var token: AccessToken
+        repeat {
+            session = service?.sessionEpoch
+            token = try await self.token()
+            // Of a session that has begun meanwhile, or of the one before?
+        } while session != service?.sessionEpoch
+        let rejection = try await attempt(isRejected, send, with: token)
+        guard rejection.isRejected, !pausesRepeating || service?.mayRepeat(in: session) ?? true else {
+            return try rejection.outcome.get()
         }
         await invalidate(token)
-        return try await send(self.token())
+        guard session == service?.sessionEpoch else { return try rejection.outcome.get() }
+        let next: AccessToken
+        do { next = try await self.token() } catch {
+            guard session == service?.sessionEpoch else { return try rejection.outcome.get() }
+            throw error
+        }
+        guard session == service?.sessionEpoch else { return try rejection.outcome.get() }
+        let second = try await attempt(isRejected, send, with: next)
+        if pausesRepeating { service?.repeated(with: next, isRejected: second.isRejected, in: session) }
+        return try second.outcome.get()
+    }
+
+    /// One run of a request; throws what says nothing of the token.
+    private nonisolated(nonsending) func attempt<Response>(
+        _ isRejected: (Response) -> Bool,
+        _ send: nonisolated(nonsending) (AccessToken) async throws -> Response,
+        with token: AccessToken
+    ) async throws -> (outcome: Result<Response, any Error>, isRejected: Bool) {
+        do {
+            let response = try await send(token)
+            return (.success(response), isRejected(response))
+        } catch let error as AccessTokenError where error == .tokenRejected {
+            return (.failure(error), true)
+        }
+    }
+}
+
+extension AsyncAccessTokenService: RequestRepeating {
+    package nonisolated var sessionEpoch: Int? { snapshot.sessionEpoch }
+
+    package nonisolated func withRepeatedRequests<Result: Sendable>(
+        _ body: (inout RepeatedRequests, _ now: Date) -> Result
+    ) -> Result? {
+        snapshot.withRepeatedRequests { body(&$0, clock.now) }
     }
 }

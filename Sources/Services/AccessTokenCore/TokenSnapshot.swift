@@ -12,6 +12,7 @@ package struct TokenSnapshot: ~Copyable, Sendable {
 
         @usableFromInline package var cached: CachedToken?
         var load: Load.ID?
+        var sessionEpoch = 0
 
         @usableFromInline package var separated: Published {
             var copy = self
@@ -25,6 +26,9 @@ package struct TokenSnapshot: ~Copyable, Sendable {
 
     /// Whether each caller that is given a token is an event, which only the state machine reports.
     @usableFromInline package let reportsHits: Bool
+
+    /// What became of requests with the token.
+    private let repeatedRequests = Locked(RepeatedRequests())
 
     package init(reportsHits: Bool) {
         self.reportsHits = reportsHits
@@ -55,6 +59,13 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         published.read { $0.load == load }
     }
 
+    package var sessionEpoch: Int { published.read { $0.sessionEpoch } }
+
+    package borrowing func withRepeatedRequests<Result: Sendable>(_ body: (inout RepeatedRequests) -> Result) -> Result
+    {
+        repeatedRequests.withLock { body(&$0) }
+    }
+
     /// Publishes what the state machine has decided, and enqueues the answers, as one step.
     ///
     /// A waiter that is answered can read the new token. A caller that reads the new token is answered after all
@@ -67,7 +78,8 @@ package struct TokenSnapshot: ~Copyable, Sendable {
             token: cached?.token,
             freshUntil: cached?.freshUntil ?? .distantPast,
             cached: cached,
-            load: machine.currentLoad
+            load: machine.currentLoad,
+            sessionEpoch: machine.sessionEpoch
         )
         published.change(to: new, answer)
     }

@@ -1,4 +1,5 @@
 public import AccessTokenCore
+package import AccessTokenFoundation
 import AccessTokenSynchronization
 
 extension AccessTokenProviding {
@@ -9,6 +10,14 @@ extension AccessTokenProviding {
     /// (clause I1), and one load follows, however many callers were rejected (I3). Everything else is handed on: other
     /// responses and errors, and the outcome of the second run, even if that is a rejection too, since it is not about
     /// the token's age.
+    ///
+    /// A rejection is handed on, and there is no second run, in two cases:
+    /// - The session has ended, or another one has begun: the request of one user is not sent with another's token.
+    /// - In the last 60 seconds, two tokens in a row were rejected although each was loaded for a second run. A server
+    ///   that refuses every token would cost a load for each request.
+    ///
+    /// Both are known of the services of this package, also behind adapters. Behind a service of your own they are not,
+    /// and the request is run once more.
     ///
     /// **Concurrency** `send` and `handler` are called on the queue on which the service calls handlers. A service of
     /// your own has no such queue that is known here: then `handler` is called wherever the request calls back.
@@ -30,30 +39,34 @@ extension AccessTokenProviding {
             @escaping @Sendable (AccessToken, @escaping @Sendable (Result<Response, any Error>) -> Void) -> Void,
         then handler: @escaping @Sendable (Result<Response, any Error>) -> Void
     ) -> AccessTokenRetrieval {
+        withToken(pausesRepeating: true, isRejected: isRejected, send: send, then: handler)
+    }
+
+    /// - Parameter pausesRepeating: `false` for a caller that knows better which requests are worth a second run.
+    @discardableResult
+    package func withToken<Response: Sendable>(
+        pausesRepeating: Bool,
+        isRejected: @escaping @Sendable (Response) -> Bool,
+        send:
+            @escaping @Sendable (AccessToken, @escaping @Sendable (Result<Response, any Error>) -> Void) -> Void,
+        then handler: @escaping @Sendable (Result<Response, any Error>) -> Void
+    ) -> AccessTokenRetrieval {
         typealias Outcome = Result<Response, any Error>
         let callback = (self as? any HandlerQueueProviding)?.handlerQueue.callback(handler) ?? handler
         let answer = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned), callback)
         let cancelled = Latch()
+        let service = self as? any RequestRepeating
 
-        @Sendable func retrieve(isSecond: Bool) {
+        @Sendable func retrieve(then use: @escaping @Sendable (LoadResult) -> Void) {
             // A service of your own may call its handler twice, or never.
-            let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned)) { result in
-                switch result {
-                case .success(let token): request(with: token, isSecond: isSecond)
-                case .failure(let error): answer(.failure(error))
-                }
-            }
+            let retrieved = OneShot<LoadResult>(abandoned: .failure(AccessTokenError.loadAbandoned), use)
             let retrieval = self.retrieveToken { retrieved($0) }
             cancelled.whenFired { retrieval.cancel() }
         }
 
-        @Sendable func request(with token: AccessToken, isSecond: Bool) {
+        @Sendable func run(with token: AccessToken, then use: @escaping @Sendable (Outcome) -> Void) {
             guard answer.isPending else { return }
-            let reply = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned)) { outcome in
-                guard !isSecond, answer.isPending, isRejection(outcome) else { return _ = answer(outcome) }
-                self.invalidate(token)
-                retrieve(isSecond: true)
-            }
+            let reply = OneShot<Outcome>(abandoned: .failure(AccessTokenError.requestAbandoned), use)
             send(token) { reply($0) }
         }
 
@@ -64,10 +77,57 @@ extension AccessTokenProviding {
             }
         }
 
-        retrieve(isSecond: false)
+        @Sendable func begin() {
+            let session = service?.sessionEpoch
+            retrieve { result in
+                switch result {
+                case .failure(let error): answer(.failure(error))
+                // Of a session that has begun meanwhile, or of the one before?
+                case .success where session != service?.sessionEpoch: begin()
+                case .success(let token):
+                    run(with: token) { outcome in
+                        let mayRepeat = answer.isPending && isRejection(outcome)
+                        guard mayRepeat, !pausesRepeating || service?.mayRepeat(in: session) ?? true else {
+                            return _ = answer(outcome)
+                        }
+                        self.invalidate(token)
+                        runAgain(in: session, after: outcome)
+                    }
+                }
+            }
+        }
+
+        @Sendable func runAgain(in session: Int?, after rejection: Outcome) {
+            guard session == service?.sessionEpoch else { return _ = answer(rejection) }
+            retrieve { result in
+                guard session == service?.sessionEpoch else { return _ = answer(rejection) }
+                switch result {
+                case .failure(let error): answer(.failure(error))
+                case .success(let token):
+                    run(with: token) { outcome in
+                        if pausesRepeating {
+                            service?.repeated(with: token, isRejected: isRejection(outcome), in: session)
+                        }
+                        answer(outcome)
+                    }
+                }
+            }
+        }
+
+        begin()
         return AccessTokenRetrieval { [weak answer] in
             answer?(.failure(cancellationError))
             cancelled.fire()
         }
+    }
+}
+
+extension AccessTokenService: RequestRepeating {
+    package var sessionEpoch: Int? { snapshot.sessionEpoch }
+
+    package func withRepeatedRequests<Result: Sendable>(
+        _ body: (inout RepeatedRequests, _ now: Date) -> Result
+    ) -> Result? {
+        snapshot.withRepeatedRequests { body(&$0, clock.now) }
     }
 }

@@ -98,7 +98,7 @@ public final class AsyncBearerSession: Sendable {
     }
 
     private func reply(to request: URLRequest) async throws -> (Data, URLResponse) {
-        let attempt = try await tokens.withToken { (attempt: BearerTransport.Attempt) in
+        let attempt = try await tokens.withToken(pausesRepeating: false) { (attempt: BearerTransport.Attempt) in
             attempt.next == .sendAgain
         } send: { token in
             let attempt = await send(request, with: token)

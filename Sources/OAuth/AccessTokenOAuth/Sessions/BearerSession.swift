@@ -70,7 +70,7 @@ public final class BearerSession: Sendable {
             return .answered
         }
         cancellation.whenFired { answer(.failure(URLError(.cancelled))) }
-        let retrieval = tokens.withToken { (attempt: BearerTransport.Attempt) in
+        let retrieval = tokens.withToken(pausesRepeating: false) { (attempt: BearerTransport.Attempt) in
             attempt.next == .sendAgain
         } send: { [transport, tokens] token, reply in
             transport.send(request, with: token, until: cancellation) { attempt in

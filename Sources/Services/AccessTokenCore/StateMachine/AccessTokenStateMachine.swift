@@ -13,7 +13,7 @@ package struct AccessTokenStateMachine: Sendable {
         didSet { hasChanged = true }
     }
     /// Changes at sign-in and sign-out.
-    var sessionEpoch = 0
+    package internal(set) var sessionEpoch = 0
     var lastLoad = 0
     /// Loads that the loader is running, and that are not the current one any more.
     var formerLoads: [FormerLoad] = []
@@ -51,7 +51,7 @@ package struct AccessTokenStateMachine: Sendable {
     /// Nobody waits at other times.
     package var isAwaited: Bool { session.isAwaited }
 
-    /// Whether ``publishedToken`` or ``currentLoad`` may have changed since this was last asked.
+    /// Whether ``publishedToken``, ``currentLoad`` or ``sessionEpoch`` may have changed since this was last asked.
     package mutating func takeChange() -> Bool {
         defer { hasChanged = false }
         return hasChanged

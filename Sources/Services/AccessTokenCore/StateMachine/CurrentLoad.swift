@@ -8,7 +8,7 @@ struct CurrentLoad: Sendable {
     /// Whether the loader has been asked; a load that is given up before that is never begun.
     var isBegun = false
 
-    /// What its loader was not told of.
+    /// What was rejected since the load was started, and its loader was not told of.
     var rejected = RejectedTokens()
 
     /// A good answer of an older load of this session, kept in case that this one fails (clause T2).

@@ -14,6 +14,6 @@ struct FormerLoad: Sendable {
     let load: Load
     var reason: Reason
 
-    /// What its loader was not told of.
+    /// What was rejected since the load was started, and its loader was not told of.
     var rejected = RejectedTokens()
 }

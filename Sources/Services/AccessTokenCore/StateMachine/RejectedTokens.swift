@@ -1,13 +1,15 @@
-/// Tokens that were rejected since a load was started, and that its loader was not told of.
+/// Tokens that were rejected, told apart by their values.
 ///
-/// A rejected token may be good still, for whoever reads it: it is never printed.
+/// A rejected token may be good still, for whoever reads it: none is ever printed.
 struct RejectedTokens: Sendable, CustomReflectable {
     private var values: Set<String> = []
+
+    var count: Int { values.count }
 
     mutating func insert(_ token: AccessToken) { values.insert(token.value) }
 
     func contains(_ token: AccessToken) -> Bool { values.contains(token.value) }
 
     /// How many there are, and none of them.
-    var customMirror: Mirror { Mirror(self, children: ["count": values.count]) }
+    var customMirror: Mirror { Mirror(self, children: ["count": count]) }
 }

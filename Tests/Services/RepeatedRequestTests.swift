@@ -1,0 +1,241 @@
+import AccessTokenAdapters
+import AccessTokenContract
+import AccessTokenSynchronization
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AccessTokenCore
+
+@Suite("A request whose token is rejected", .eightAtATime, .timeLimit(.minutes(10)))
+struct RepeatedRequestTests {
+    enum World: CaseIterable {
+        case async, callback
+    }
+
+    let clock = ManualClock()
+
+    /// Takes tokens, and answers 401 or 200.
+    private final class Server: Sendable {
+        private let state = Locked<(sent: [String], refuses: Bool)>(([], true))
+
+        var sent: [String] { state.withLock { $0.sent } }
+
+        func accepts() { state.withLock { $0.refuses = false } }
+
+        func status(for token: AccessToken) -> Int {
+            state.withLock { state in
+                state.sent.append(token.value)
+                return state.refuses ? 401 : 200
+            }
+        }
+    }
+
+    /// Sends a request in one of both ways; returns its status.
+    private func send(
+        _ doors: Stack.Doors,
+        _ world: World,
+        _ request: @escaping @Sendable (AccessToken) async -> Int
+    ) async throws -> Int {
+        switch world {
+        case .async:
+            return try await doors.async.withToken(isRejected: { $0 == 401 }, send: request)
+        case .callback:
+            return try await withCheckedThrowingContinuation { continuation in
+                doors.callback.withToken {
+                    $0 == 401
+                } send: { token, reply in
+                    Task { reply(.success(await request(token))) }
+                } then: {
+                    continuation.resume(with: $0)
+                }
+            }
+        }
+    }
+
+    private func onThreadOfItsOwn(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
+    // MARK: Sessions
+
+    /// How the session of a request ends while the request runs.
+    enum End: CaseIterable {
+        case signOut, signIn, signOutAndSignIn
+    }
+
+    @Test(arguments: Stack.allCases.filter { !$0.isForeign }, End.allCases)
+    func `is not sent again in another session`(_ stack: Stack, _ end: End) async throws {
+        for world in World.allCases {
+            let server = Server()
+            let loads = Locked(0)
+            let loader = Loader {
+                loads.withLock { $0 += 1 }
+                return AccessToken(value: "loaded")
+            }
+            let doors = stack.make(loader, clock, nil, executor: nil, policy: AccessTokenPolicy())
+            await onThreadOfItsOwn { doors.signIn(AccessToken(value: "of Ann")) }
+            let status = try await send(doors, world) { token in
+                let status = server.status(for: token)
+                if end != .signIn { await doors.async.signOut() }
+                if end != .signOut { await onThreadOfItsOwn { doors.signIn(AccessToken(value: "of Bob")) } }
+                return status
+            }
+            #expect(status == 401)
+            #expect(server.sent == ["of Ann"])
+            #expect(loads.withLock { $0 } == 0, "a rejection of the former session loads nothing in the next one")
+        }
+    }
+
+    /// The session ends while the request waits for the next token.
+    @Test(arguments: Stack.allCases.filter { !$0.isForeign }, World.allCases)
+    func `is not sent with the token that a sign-in brings in place of a load`(
+        _ stack: Stack,
+        _ world: World
+    ) async throws {
+        let server = Server()
+        let (isLoading, mayEnd) = (Event(), Event())
+        let loader = Loader {
+            isLoading.happen()
+            await mayEnd.wait()
+            return AccessToken(value: "loaded")
+        }
+        let doors = stack.make(loader, clock, nil, executor: nil, policy: AccessTokenPolicy())
+        await onThreadOfItsOwn { doors.signIn(AccessToken(value: "of Ann")) }
+        let request = Task { try await send(doors, world) { server.status(for: $0) } }
+        await isLoading.wait()
+        await onThreadOfItsOwn { doors.signIn(AccessToken(value: "of Bob")) }
+        #expect(try await request.valueInTime == 401)
+        #expect(server.sent == ["of Ann"])
+        mayEnd.happen()
+    }
+
+    /// The session begins while the request waits for its first token.
+    @Test(arguments: Stack.allCases.filter { !$0.isForeign }, World.allCases)
+    func `is sent again in the session in which it was sent`(_ stack: Stack, _ world: World) async throws {
+        let server = Server()
+        let (isLoading, mayEnd) = (Event(), Event())
+        let loader = Loader {
+            isLoading.happen()
+            await mayEnd.wait()
+            return AccessToken(value: "loaded")
+        }
+        let doors = stack.make(loader, clock, nil, executor: nil, policy: AccessTokenPolicy())
+        let request = Task {
+            try await send(doors, world) { token in
+                if token.value == "loaded" { server.accepts() }
+                return server.status(for: token)
+            }
+        }
+        await isLoading.wait()
+        await onThreadOfItsOwn { doors.signIn(AccessToken(value: "of Bob")) }
+        mayEnd.happen()
+        #expect(try await request.valueInTime == 200)
+        #expect(server.sent == ["of Bob", "loaded"])
+    }
+
+    // MARK: A server that refuses every token
+
+    /// A stack whose loader brings T1, T2, …; and how many it has brought.
+    private func countingStack(_ stack: Stack) -> (Stack.Doors, loads: @Sendable () -> Int) {
+        let loads = Counter()
+        let loader = Loader { AccessToken(value: "T\(loads.next())") }
+        return (stack.make(loader, clock, nil, executor: nil, policy: AccessTokenPolicy()), { loads.value })
+    }
+
+    private final class Counter: Sendable {
+        private let count = Locked(0)
+        var value: Int { count.withLock { $0 } }
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+
+    @Test(arguments: Stack.allCases.filter { !$0.isForeign }, World.allCases)
+    func `by a server that refuses every token costs three loads, and one a minute`(
+        _ stack: Stack,
+        _ world: World
+    ) async throws {
+        let server = Server()
+        let (doors, loads) = countingStack(stack)
+        for _ in 1...20 { _ = try await send(doors, world) { server.status(for: $0) } }
+        #expect(loads() == 3)
+        clock.advance(by: 59)
+        _ = try await send(doors, world) { server.status(for: $0) }
+        #expect(loads() == 3)
+        clock.advance(by: 1)
+        for _ in 1...20 { _ = try await send(doors, world) { server.status(for: $0) } }
+        #expect(loads() == 4)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `is sent again after the pause ended with a token that is accepted`(_ engine: Engine) async throws {
+        let server = Server()
+        let (doors, loads) = countingStack(engine == .queue ? .queue : .actor)
+        for _ in 1...3 { _ = try await send(doors, .async) { server.status(for: $0) } }
+        clock.advance(by: 60)
+        // Refuses what the service has, and accepts what comes then.
+        let status = try await send(doors, .async) { token in
+            if token.value == "T4" { server.accepts() }
+            return server.status(for: token)
+        }
+        #expect(status == 200)
+        for round in 5...6 {
+            // As if each token was revoked some time after it had been accepted.
+            let status = try await send(doors, .async) { $0.value == "T\(round)" ? 200 : 401 }
+            #expect(status == 200)
+        }
+        #expect(loads() == 6)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `is sent again in the next session, whatever the last one's server refused`(_ engine: Engine) async throws {
+        let server = Server()
+        let (doors, loads) = countingStack(engine == .queue ? .queue : .actor)
+        for _ in 1...3 { _ = try await send(doors, .async) { server.status(for: $0) } }
+        await onThreadOfItsOwn { doors.signIn(AccessToken(value: "of Bob")) }
+        _ = try await send(doors, .async) { server.status(for: $0) }
+        #expect(server.sent.suffix(2) == ["of Bob", "T4"])
+        #expect(loads() == 4)
+    }
+
+    // MARK: The decision
+
+    let now = ManualClock().now
+    let tokens = (0..<4).map { AccessToken(value: "T\($0)") }
+
+    @Test func `by many callers at once counts once for each token`() {
+        var requests = RepeatedRequests()
+        let first = requests.mayRepeat(in: 1, at: now)
+        for _ in 1...50 { requests.repeated(with: tokens[0], isRejected: true, in: 1, at: now) }
+        let second = requests.mayRepeat(in: 1, at: now)
+        requests.repeated(with: tokens[1], isRejected: true, in: 1, at: now)
+        let third = requests.mayRepeat(in: 1, at: now)
+        #expect([first, second, third] == [true, true, false])
+    }
+
+    @Test func `is sent again when the clock was set back during a pause`() {
+        var requests = RepeatedRequests()
+        _ = requests.mayRepeat(in: 1, at: now)
+        for token in tokens.prefix(2) { requests.repeated(with: token, isRejected: true, in: 1, at: now) }
+        let mayRepeat = requests.mayRepeat(in: 1, at: now - 3_600)
+        #expect(mayRepeat)
+    }
+
+    @Test func `says nothing of the next session when it ends late`() {
+        var requests = RepeatedRequests()
+        _ = requests.mayRepeat(in: 2, at: now)
+        for token in tokens { requests.repeated(with: token, isRejected: true, in: 1, at: now) }
+        let mayRepeat = requests.mayRepeat(in: 2, at: now)
+        #expect(mayRepeat)
+    }
+}
