@@ -220,6 +220,50 @@ struct AdapterTests {
         await answers.count(2)
     }
 
+    /// A service of one's own, which notes the calls as they begin.
+    private final class NotingService: AsyncAccessTokenProviding {
+        private let names = Locked<[String]>([])
+        var calls: [String] { names.withLock { $0 } }
+
+        private func note(_ name: String) { names.withLock { $0.append(name) } }
+        nonisolated(nonsending) func token() async throws -> AccessToken {
+            note("token")
+            return validToken
+        }
+        func invalidate(_ rejected: AccessToken) async { note("invalidate") }
+        func signOut() async { note("signOut") }
+    }
+
+    @Test(arguments: [true, false])
+    func `an async call does not overtake calls of a service of others`(isAdapted: Bool) async throws {
+        let service = NotingService()
+        let adapter = CallbackServiceAdapter(of: service)
+        let (hasBegun, mayEnd) = (Event(), Event())
+        adapter.callInOrder {
+            hasBegun.happen()
+            await mayEnd.wait()
+        }
+        adapter.invalidate(validToken)
+        adapter.signOutFromLegacyCode {}
+        await hasBegun.wait()
+        let caller = Task.immediate { try await isAdapted ? AsyncServiceAdapter(of: adapter).token() : adapter.token() }
+        mayEnd.happen()
+        #expect(try await caller.valueInTime == validToken)
+        #expect(service.calls == ["invalidate", "signOut", "token"])
+    }
+
+    @Test func `an async call inside an ordered call of a service of others does not wait for that one`() async throws {
+        let adapter = CallbackServiceAdapter(of: NotingService())
+        let token = Task<AccessToken, any Error> {
+            try await withCheckedThrowingContinuation { continuation in
+                adapter.callInOrder {
+                    continuation.resume(with: await AsyncServiceAdapter(of: adapter).answer())
+                }
+            }
+        }
+        #expect(try await token.valueInTime == validToken)
+    }
+
     @Test(arguments: [true, false])
     func `a cancelled caller does not wait for calls that were made before (X1)`(isAdapted: Bool) async throws {
         let adapter = CallbackServiceAdapter(of: AsyncAccessTokenService(loader: loader, clock: clock))

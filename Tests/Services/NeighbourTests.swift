@@ -145,6 +145,49 @@ struct NeighbourTests {
         #expect(loader.loads.isEmpty)
     }
 
+    /// A sign-in overtakes the load on its way to the actor, or from the actor to the loader.
+    @Test(arguments: [0, 2])
+    func `a load that was overtaken on its way from the actor is not begun (S3)`(steps: Int) async throws {
+        let queue = HeldQueue()
+        let service = AsyncAccessTokenService(loader: loader, clock: clock, executor: HeldExecutor(queue: queue))
+        let caller = Task { try await service.token() }
+        await yieldUntil { queue.count == 1 }
+        for _ in 0..<steps { queue.runNext() }
+        try await Task<Void, any Error> { await service.signIn(validToken) }.valueInTime
+        queue.run()
+        #expect(loader.loads.isEmpty)
+        #expect(try await caller.valueInTime == validToken)
+    }
+
+    @Test func `what a loader does when it is cancelled is not done on the actor`() async {
+        let queue = HeldQueue()
+        let (isLoading, isCancelled) = (Event(), Event())
+        let loader = Loader {
+            isLoading.happen()
+            await withTaskCancellationHandler {
+                await isCancelled.wait()
+            } onCancel: {
+                isCancelled.happen()
+            }
+            throw CancellationError()
+        }
+        let service = AsyncAccessTokenService(
+            loader: loader,
+            policy: AccessTokenPolicy(),
+            clock: clock,
+            startTask: TaskStarter(executor: HeldExecutor(queue: queue)),
+            startLoaderTask: TaskStarter(),
+            events: nil
+        )
+        let caller = Task { try await service.token() }
+        await isLoading.wait()
+        await service.endSession(inside: []) {}
+        #expect(!isCancelled.hasHappened)
+        queue.run()
+        await isCancelled.wait()
+        _ = await caller.result
+    }
+
     /// A service whose executor is blocked before it can call the loader, and a caller that waits for the load.
     private func callerOfBlockedExecutor() async -> (Task<AccessToken, any Error>, HeldQueue) {
         let queue = HeldQueue()

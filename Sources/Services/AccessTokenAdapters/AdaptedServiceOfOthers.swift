@@ -33,4 +33,8 @@ struct AdaptedServiceOfOthers: AdaptedService {
     func callInOrder(_ call: @escaping @Sendable () async -> Void) {
         order.startTask(isWaitedFor: true, call)
     }
+
+    nonisolated(nonsending) func callsHaveReachedIt(isCancellable: Bool) async {
+        await order.tasksBefore(isCancellable: isCancellable)
+    }
 }

@@ -21,7 +21,9 @@ public final class AsyncLoaderAdapter: AsyncAccessTokenLoader {
     /// `onEvent` is told on the loader's thread of answers after the first one. Loads are numbered as they reach the
     /// adapter.
     public convenience init(of base: any AccessTokenLoader, onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil) {
-        self.init(of: base, loaderOn: DispatchQueue(label: "AsyncLoaderAdapter.loader"), onEvent: onEvent)
+        // A queue without a target would have a thread of its own for each adapter whose loader is called.
+        let queue = DispatchQueue(label: "AsyncLoaderAdapter.loader", target: .global(qos: .userInitiated))
+        self.init(of: base, loaderOn: queue, onEvent: onEvent)
     }
 
     /// Takes the private queue as well: its holder decides when the loader is called.

@@ -13,8 +13,8 @@ import AccessTokenSynchronization
 /// ```
 ///
 /// **Cancellation** A cancelled caller is answered at once with `CancellationError`, also by a service that cannot
-/// cancel, and its retrieval is cancelled (X1 and X2). A caller that is cancelled already does not reach the service
-/// (X3).
+/// cancel, and its retrieval is cancelled (X1 and X2). A caller that is cancelled already does not reach a service of
+/// your own. `AccessTokenService` gives such a caller a token that is there, and starts no load for it (X3).
 ///
 /// **Failure** The service's errors, unchanged; ``AccessTokenError/loadAbandoned`` if the service drops the handler
 /// without calling it. Another call of the handler is ignored.

@@ -7,7 +7,7 @@ import AccessTokenSynchronization
 /// **Concurrency** Each load is a task of its own, on the executor given.
 ///
 /// **Cancellation** The task of a load is cancelled at the sign-out of an ``AccessTokenService`` that has this loader,
-/// unless the load is past its deadline, and for no other reason (X2). A load that was given up before its task could
+/// also if the load is past its deadline, and for no other reason (X2). A load that was given up before its task could
 /// begin is not begun.
 public final class CallbackLoaderAdapter: AccessTokenLoader {
     private let base: any AsyncAccessTokenLoader

@@ -33,16 +33,7 @@ final class OrderedCalls: Sendable {
         // A call that waited for its own end would wait for ever.
         let isInside = Self.enclosing.map { $0 == (ObjectIdentifier(self), number) } ?? false
         guard areUnderWay, !isInside else { return }
-        let cancelled = Latch()
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let finish = OneShot(abandoned: ()) { continuation.resume() }
-                add { finish(()) }
-                if isCancellable { cancelled.whenFired { finish(()) } }
-            }
-        } onCancel: {
-            cancelled.fire()
-        }
+        await untilCalled(isCancellable: isCancellable) { finish in add { finish(()) } }
     }
 
     private func makeCalls() async {
@@ -64,5 +55,22 @@ final class OrderedCalls: Sendable {
             defer { state.calls = [] }
             return state.areUnderWay ? state.calls.reversed() : nil
         }
+    }
+}
+
+/// Returns when somebody calls what `begin` is given; or when the task is cancelled, if that counts.
+nonisolated(nonsending) func untilCalled(
+    isCancellable: Bool,
+    _ begin: (_ finish: OneShot<Void>) -> Void
+) async {
+    let cancelled = Latch()
+    await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+            let finish = OneShot(abandoned: ()) { continuation.resume() }
+            begin(finish)
+            if isCancellable { cancelled.whenFired { finish(()) } }
+        }
+    } onCancel: {
+        cancelled.fire()
     }
 }

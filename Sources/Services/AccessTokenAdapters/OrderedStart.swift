@@ -7,7 +7,20 @@ import Dispatch
 /// global pool of Dispatch, and so does an actor that the task calls: on the queue, that actor would wait behind other
 /// tasks, with all its other callers.
 struct OrderedStart: Sendable {
+    /// The waited-for task that started the present code.
+    @TaskLocal private static var enclosing: (order: ObjectIdentifier, hasEnded: Latch)?
+
     private let queue = DispatchQueue(label: "CallbackServiceAdapter.order", qos: .userInitiated)
+
+    /// Returns when the tasks before have begun, and those that are waited for have ended; or when the present task is
+    /// cancelled, if that counts.
+    nonisolated(nonsending) func tasksBefore(isCancellable: Bool) async {
+        // A task that waited for its own end would wait for ever.
+        if let enclosing = Self.enclosing, enclosing.order == ObjectIdentifier(queue), !enclosing.hasEnded.hasFired {
+            return
+        }
+        await untilCalled(isCancellable: isCancellable) { finish in startTask { finish(()) } }
+    }
 
     /// Starts a task, which is inside the loads that the caller is inside (R1).
     ///
@@ -23,18 +36,24 @@ struct OrderedStart: Sendable {
                 if isWaitedFor { queue.suspend() }
                 turn.fire()
             }
-            return Task(priority: .high) { [queue] in
+            return Task(priority: .high) {
                 await withCheckedContinuation { continuation in turn.whenFired { continuation.resume() } }
-                await operation()
-                if isWaitedFor { queue.resume() }
+                await run(operation, isWaitedFor)
             }
         }
         return Task(executorPreference: StartingExecutor(queue), priority: .high) { [queue] in
             // Here the task is on the queue still.
             if isWaitedFor { queue.suspend() }
-            await operation()
-            if isWaitedFor { queue.resume() }
+            await run(operation, isWaitedFor)
         }
+    }
+
+    private func run(_ operation: @Sendable () async -> Void, _ isWaitedFor: Bool) async {
+        guard isWaitedFor else { return await operation() }
+        let hasEnded = Latch()
+        await Self.$enclosing.withValue((ObjectIdentifier(queue), hasEnded)) { await operation() }
+        hasEnded.fire()
+        queue.resume()
     }
 }
 

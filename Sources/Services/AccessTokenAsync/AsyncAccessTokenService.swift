@@ -233,7 +233,8 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     package func cancel(_ id: Waiter.ID) {
         perform {
             guard let waiter = waiters.take(id) else { return }
-            send(Answer(to: waiter, machine.cancelWaiter()))
+            // Not kept here: what a handler captures is released where the handler is called.
+            send(Answer(to: consume waiter, machine.cancelWaiter()))
         }
     }
 

@@ -25,7 +25,7 @@ public import Dispatch
 /// | the loader | `loaderQueue`, serial; a loader that blocks it holds up the service's loads and sign-outs |
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
-/// | the deadline | a thread that all timers share: no queue can hold it up |
+/// | the deadline | a thread that all timers share: no queue can hold it up, but the executor of a waiting task can, if its `enqueue` blocks |
 public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable {
     // Sendable: what is `var` is only touched on `queue`.
     private let queue = DispatchQueue(label: "AccessTokenService")
@@ -201,7 +201,8 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     private func cancel(_ id: Waiter.ID) {
         perform {
             guard let waiter = pendingHandlers.take(id) else { return }
-            send(Answer(to: waiter, machine.cancelWaiter()))
+            // Not kept here: what a handler captures is released where the handler is called.
+            send(Answer(to: consume waiter, machine.cancelWaiter()))
         }
     }
 

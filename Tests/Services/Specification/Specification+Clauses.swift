@@ -135,6 +135,7 @@ extension Specification {
             expected.events = [.init(.ignoredAnswerOfOlderLoad, load: load.number)]
         } else if running != nil {
             facts.aside.append(token)
+            expected.events = [.init(.keptLateAnswer, load: load.number)]
         } else {
             facts.held.append(token)
             expected.events = [.init(.adoptedLateAnswer, load: load.number)]

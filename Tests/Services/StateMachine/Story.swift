@@ -1,9 +1,10 @@
 import AccessTokenContract
-import AccessTokenCore
 import AccessTokenSynchronization
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AccessTokenCore
 
 /// What happens to a service, in the words of a scenario: callers have names, and loads have numbers from 1.
 struct Story {
@@ -15,6 +16,14 @@ struct Story {
 
     /// The loads that were started, the oldest first.
     private(set) var loads: [Load] = []
+
+    /// The session epochs whose forgetting the loader was asked for, the oldest first.
+    private(set) var forgettings: [Int] = []
+    var loaderForgetsAtOnce = true
+    /// Whether the loader cannot be asked: loads are started, and not begun.
+    var loaderIsBusy = false
+    /// How many loads are running that are not the current one any more.
+    var formerLoads: Int { machine.formerLoads.count }
 
     /// What the callers were answered with.
     private final class Results: Sendable {
@@ -46,8 +55,11 @@ struct Story {
         ids[caller] != nil && results[caller] == nil
     }
 
-    mutating func calls(_ caller: String, inside load: Int? = nil) {
-        let loads = load.flatMap(started).map { [$0.id] } ?? []
+    mutating func calls(_ caller: String, inside load: Int) {
+        calls(caller, inside: started(load).map { [$0.id] } ?? [])
+    }
+
+    mutating func calls(_ caller: String, inside loads: [Load.ID] = []) {
         let waiter = Waiter.handler { [results] in results[caller] = $0 }
         switch machine.retrieve(inside: loads, waiters: waiters.count, at: now) {
         case .answer(let result):
@@ -135,11 +147,18 @@ struct Story {
     private mutating func answerAll(_ result: LoadResult) { waiters.takeAll(toAnswer: result).callHandlers() }
 
     private mutating func start(_ load: Load) {
-        if machine.loadBegins(load) { loads.append(load) }
+        loads.append(load)
+        if !loaderIsBusy { _ = machine.loadBegins(load) }
     }
 
     private mutating func forget(_ sessionEpoch: Int) {
-        for done in machine.forgettingFinished(sessionEpoch) { done() }
+        forgettings.append(sessionEpoch)
+        if loaderForgetsAtOnce { loaderHasForgotten(forgettings.count) }
+    }
+
+    /// - Parameter forgetting: the number of the forgetting, from 1.
+    mutating func loaderHasForgotten(_ forgetting: Int) {
+        for done in machine.forgettingFinished(forgettings[forgetting - 1]) { done() }
     }
 }
 

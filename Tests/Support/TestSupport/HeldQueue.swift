@@ -18,8 +18,14 @@ package final class HeldQueue: SerialQueue {
 
     /// Runs the blocks that wait, and those that they add.
     package func run() {
-        while let block = blocks.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-            dispatchQueue.sync(execute: block)
-        }
+        while runNext() {}
+    }
+
+    /// Runs the block that has waited longest, if there is one.
+    @discardableResult
+    package func runNext() -> Bool {
+        guard let block = blocks.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
+        dispatchQueue.sync(execute: block)
+        return true
     }
 }

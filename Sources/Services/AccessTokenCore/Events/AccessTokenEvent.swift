@@ -46,6 +46,11 @@ public struct AccessTokenEvent: Hashable, Sendable {
         }
         /// The good answer of a load that had timed out came after all and was kept (clause T2).
         public static var adoptedLateAnswer: Kind { Kind("load {load} brought a token after its deadline; kept") }
+        /// The good answer of a load that had timed out came while a newer load runs; kept in case that this one fails
+        /// (clause T2).
+        public static var keptLateAnswer: Kind {
+            Kind("load {load} brought a token after its deadline; kept in case that the running load fails")
+        }
         /// One waiter of a load was cancelled; the load goes on (clauses X1 and X2).
         public static var waiterCancelled: Kind { Kind("load {load} lost a cancelled waiter and goes on") }
         /// A caller was cancelled before it could wait, and started nothing (clause X3).

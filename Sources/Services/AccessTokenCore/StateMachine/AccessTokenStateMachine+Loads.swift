@@ -218,7 +218,9 @@ extension AccessTokenStateMachine {
         }
         switch session {
         case .current, .outdated: adopt(late)
-        case .loadingAhead, .loading: session.withRunningLoad { $0.late = late }
+        case .loadingAhead, .loading:
+            session.withRunningLoad { $0.late = late }
+            report(.init(.keptLateAnswer, load: late.load))
         // No load of the present session has been started.
         case .signedOut, .held: break
         }
