@@ -62,8 +62,8 @@ struct NotesTool {
         }
     }
 
-    private func logOut() async {
-        await loader.signOut()
+    private func logOut() async throws {
+        try await loader.endSession()
         say("You are logged out.")
     }
 
@@ -94,6 +94,7 @@ private struct ToolError: Error {
     init(telling error: any Error) {
         switch error {
         case let own as ToolError: self = own
+        case let left as UnfinishedSignOut: self.init(telling: left)
         case AccessTokenError.signedOut: self.init(77, "You are not logged in. Run: notes login")
         case let error as OAuthError where error.requiresSignIn || error.sessionMayBeSpent:
             self.init(77, "Your login has ended. Run: notes login")
@@ -107,6 +108,18 @@ private struct ToolError: Error {
         case let error as CredentialStoreError: self.init(73, "\(error)")
         default: self.init(70, "This is a mistake of the tool; please report it: \(error)")
         }
+    }
+
+    /// A second logout removes what is left here; only the user can tell the server.
+    init(telling left: UnfinishedSignOut) {
+        let there = "The server could not be told: end this login in your account there."
+        guard let error = left.store else {
+            self.init(75, "You are logged out on this machine. \(there)")
+            return
+        }
+        let here = ToolError(telling: error)
+        let text = "The login is still on this machine. Run: notes logout, once more. \(here.text)"
+        self.init(here.exitCode, left.server == nil ? text : "\(text) \(there)")
     }
 }
 

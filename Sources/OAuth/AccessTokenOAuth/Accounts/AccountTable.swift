@@ -10,6 +10,8 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
         var signOuts = 0
         /// The number of the last use.
         var lastUse = 0
+        /// What the service's loaders know of stores that have no name.
+        var memories: [SharedLoaderMemory] = []
 
         var current: Service? { service ?? released?() }
     }
@@ -45,8 +47,9 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
     mutating func service(for account: Account, orMadeBy make: (Account) -> Service) -> Service {
         if let service = use(account) { return service }
         uses += 1
-        let service = make(account)
+        let (service, memories) = AccountMemories.collect(after: entries[account]?.memories ?? []) { make(account) }
         entries[account, default: Entry()].service = service
+        entries[account]?.memories = memories
         entries[account]?.lastUse = uses
         held += 1
         return service
@@ -71,11 +74,11 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
     /// Returns what is to be released.
     mutating func endSignOut(_ account: Account) -> Service? {
         entries[account]?.signOuts -= 1
-        guard entries[account]?.signOuts == 0, let service = entries.removeValue(forKey: account)?.service else {
-            return nil
-        }
-        held -= 1
-        return service
+        guard entries[account]?.signOuts == 0, let entry = entries.removeValue(forKey: account) else { return nil }
+        let owing = entry.memories.filter(\.isOwing)
+        if !owing.isEmpty { entries[account] = Entry(memories: owing) }
+        if entry.service != nil { held -= 1 }
+        return entry.service
     }
 
     // MARK: Letting go
@@ -117,7 +120,7 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
         return services
     }
 
-    /// Forgets the accounts whose service was let go and is no more.
+    /// Forgets the accounts whose service was let go and is no more, unless it owes its store something.
     ///
     /// Returns those that live on. Each may be released elsewhere meanwhile, and is to leave the lock before it goes.
     mutating func forgetReleased() -> [Service] {
@@ -125,7 +128,7 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
         var living: [Service] = []
         entries = entries.filter { _, entry in
             if entry.service != nil || entry.signOuts > 0 { return true }
-            guard let service = entry.released?() else { return false }
+            guard let service = entry.released?() else { return entry.memories.contains(where: \.isOwing) }
             living.append(service)
             return true
         }

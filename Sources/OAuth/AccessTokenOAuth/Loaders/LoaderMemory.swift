@@ -2,6 +2,8 @@ import AccessTokenSynchronization
 import Foundation
 
 /// What the loaders of a store know beyond the store, until the store knows it or it is worthless.
+///
+/// Some of it the process owes the store: ``isOwing``. See ``OAuthLoader/payLater()``.
 struct LoaderMemory: Sendable {
     /// A credential that the server issued and the store has not taken yet.
     struct Unsaved: Hashable, Sendable {
@@ -17,24 +19,75 @@ struct LoaderMemory: Sendable {
         }
     }
 
-    /// Tells those who share this memory from all others, also in this process: they do not know what is under way
-    /// here.
+    /// A session that has ended, and whose record is still to be removed.
+    struct Ended: Hashable, Sendable {
+        /// The tokens of the session, as far as this process knows them.
+        let session: SessionMark?
+        /// When the session ended, if the record could not be read then.
+        let unread: Date?
+        /// That of the loader: the session of another user goes on.
+        let subject: String?
+
+        /// Whether a record is of this session, and not of one that began later.
+        ///
+        /// A record that nobody could read is told by its date. One without a date is removed: to sign in once more is
+        /// better than a session that comes back.
+        func covers(_ credential: Credential) -> Bool {
+            guard !credential.isOfAnother(than: subject) else { return false }
+            if session?.isOf(credential) == true { return true }
+            return unread.map { (credential.obtained ?? .distantPast) <= $0 } ?? false
+        }
+    }
+
+    /// Identifies the loaders that share this memory.
+    ///
+    /// Others, even in this process, do not know which requests run here.
     var process = UInt64.random(in: 0 ... .max)
     @Seldom var unsaved: Unsaved?
     /// The requests of this process that were announced in the record and are not settled.
     var sending: Set<Int> = []
     /// The last refresh token that the server refused, in case that it could not be removed.
-    var refused: String?
+    @Seldom var refused: String?
     /// The refresh token that is not to be sent, in case that the store keeps no notes.
-    var held: HeldToken?
+    @Seldom var held: HeldToken?
     /// The first failure of the present refresh token after which the server may have spent it.
     var lost: (any Error)?
-    /// The credential of a session that has ended and whose record could not be removed.
-    @Seldom var ended: Credential?
-    /// Whether a session has ended whose record could not even be read.
-    var hasEndedUnread = false
+    /// The session that has ended here, until its record is removed.
+    @Seldom var ended: Ended?
+    /// Whether the store has not taken what is known of the present refresh token: a refusal or a hold.
+    var isUnwritten = false
+    /// The session that the store had when this process looked last; a sign-out revokes it when the store is away.
+    var seen: SessionMark?
     /// How many refresh tokens were sent.
     var exchanges = 0
+
+    /// Whether the store has not taken something yet.
+    var isOwing: Bool { unsaved != nil || ended != nil || isUnwritten }
+
+    /// Forgets what a record that was read inside of the exclusion makes pointless.
+    ///
+    /// - Returns: the credential of a session that has ended, which nothing of is left behind.
+    mutating func looked(at record: CredentialRecord?) -> Credential? {
+        if let ended, record.map({ ended.covers($0.credential) }) != true { self.ended = nil }
+        if isUnwritten {
+            let token = record?.credential.refreshToken
+            isUnwritten = token != nil && (token == refused || token == held?.refreshToken)
+        }
+        guard let unsaved, !unsaved.belongs(on: record) else { return nil }
+        self.unsaved = nil
+        // In a newer record it may be that record's family.
+        return record == nil ? unsaved.credential : nil
+    }
+
+    /// The store has taken a change.
+    mutating func took(_ change: CredentialChange) {
+        switch change {
+        case .keep: return
+        case .remove: ended = nil
+        case .replace(let credential): if credential == unsaved?.credential { unsaved = nil }
+        }
+        isUnwritten = false
+    }
 
     /// What this process knows against sending a refresh token.
     func holds(on refreshToken: String?) -> [DatedHold] {
@@ -91,6 +144,8 @@ final class SharedLoaderMemory: Sendable {
     static var count: Int { known.withLock { $0.count } }
 
     private let key: Key?
+    /// Tells the stores of one account apart, where nothing else does.
+    let storeType: ObjectIdentifier
     private let memory = Locked(LoaderMemory())
     /// The waits for replies in this process: a sign-in or a sign-out, which ends their session, ends them.
     let replies = RunningRequests()
@@ -102,31 +157,38 @@ final class SharedLoaderMemory: Sendable {
 
     /// The memory of a store that is an object, or has a place; a new one for a value, which has no identity.
     static func of(_ store: any CredentialStore) -> SharedLoaderMemory {
-        let key: Key
         if let store = store as? any PlacedCredentialStore {
-            key = .place(store.memoryName)
+            return of(.place(store.memoryName), store)
         } else if type(of: store) is any AnyObject.Type {
             // A loader keeps its store as long as its memory: no other store has this identity meanwhile.
-            key = .object(ObjectIdentifier(store as AnyObject))
+            let key = Key.object(ObjectIdentifier(store as AnyObject))
+            return AccountMemories.memory(of: store) { of(key, store) }
         } else {
-            return SharedLoaderMemory(key: nil)
+            return AccountMemories.memory(of: store) { SharedLoaderMemory(key: nil, store) }
         }
-        return known.withLock { known in
+    }
+
+    private static func of(_ key: Key, _ store: any CredentialStore) -> SharedLoaderMemory {
+        known.withLock { known in
             if let entry = known[key], let memory = entry.memory { return memory }
-            let memory = SharedLoaderMemory(key: key)
+            let memory = SharedLoaderMemory(key: key, store)
             known[key] = Entry(memory: memory, identity: ObjectIdentifier(memory))
             return memory
         }
     }
 
-    private init(key: Key?) {
+    private init(key: Key?, _ store: any CredentialStore) {
         self.key = key
+        storeType = ObjectIdentifier(type(of: store))
     }
+
+    /// Whether the store has not taken something yet.
+    var isOwing: Bool { withLock { $0.isOwing } }
 
     deinit {
         guard let key else { return }
-        // Another memory may have taken the place already. It is not touched here: it may go at this moment, under the
-        // lock.
+        // The entry may name a newer memory by now. It is compared by identity and never retained: releasing it here
+        // could run this `deinit` under the lock.
         Self.known.withLock { if $0[key]?.identity == ObjectIdentifier(self) { $0[key] = nil } }
     }
 

@@ -1,3 +1,5 @@
+import AccessTokenCore
+
 /// What a load needs before it sends; `indirect`, so that it is small in the frames of those that wait.
 indirect enum Need: Equatable, Sendable {
     case turn
@@ -9,7 +11,7 @@ indirect enum Need: Equatable, Sendable {
 ///
 /// Not the whole credential: what a store makes of a date need not be equal to the last digit, and a loader with
 /// another key writes its token into the same session.
-struct SessionMark: Equatable, Sendable {
+struct SessionMark: Hashable, Sendable {
     private let subject: String?
     private let refreshToken: String?
     private let accessToken: String?
@@ -18,6 +20,21 @@ struct SessionMark: Equatable, Sendable {
         subject = credential?.subject
         refreshToken = credential?.refreshToken
         accessToken = credential?.accessToken?.value
+    }
+
+    /// The tokens, as far as they are known, for a revocation.
+    var credential: Credential {
+        Credential(
+            accessToken: accessToken.map { AccessToken(value: $0) },
+            refreshToken: refreshToken,
+            subject: subject
+        )
+    }
+
+    /// Whether a credential is of this session: a server that does not rotate keeps the refresh token.
+    func isOf(_ credential: Credential) -> Bool {
+        guard let refreshToken else { return accessToken != nil && accessToken == credential.accessToken?.value }
+        return refreshToken == credential.refreshToken
     }
 }
 

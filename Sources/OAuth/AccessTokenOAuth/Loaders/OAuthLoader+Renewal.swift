@@ -64,7 +64,7 @@ extension OAuthLoader {
         }
     }
 
-    private func run(_ load: RunningLoad, with means: Means) async -> Ending {
+    func run(_ load: RunningLoad, with means: Means) async -> Ending {
         while true {
             let (update, present) = await update(by: load, with: means)
             let now = exchange.clock.now
@@ -76,7 +76,9 @@ extension OAuthLoader {
             case .enter: continue
             case .pause(let seconds): try? await exchange.clock.pause(for: seconds)
             case .wait(let need): return .wait(for: need)
-            case .end(let result): return .result(result)
+            case .end(let result):
+                payLater()
+                return .result(result)
             }
         }
     }
@@ -139,6 +141,7 @@ extension OAuthLoader {
             } else {
                 // Later than any reply of an endpoint: the next load saves it, if nothing newer is there.
                 self.memory.withLock { $0.unsaved = $0.unsaved ?? .init(credential: credential, base: old) }
+                self.payLater()
             }
         }
         let waiting = memory.replies.begin()

@@ -27,7 +27,7 @@ extension OAuthLoader {
                 if memory.refused == credential.refreshToken { memory.refused = nil }
                 if memory.held?.refreshToken == credential.refreshToken { memory.held = nil }
                 memory.ended = nil
-                memory.hasEndedUnread = false
+                memory.seen = SessionMark(credential)
             }
         }.value
     }
@@ -100,63 +100,131 @@ extension OAuthLoader {
         }.value
     }
 
+    // MARK: Sign-out
+
     /// Ends the session: removes the credential, then revokes it if the endpoint has a `revocationURL` (RFC 7009).
     ///
     /// A load of this process that is running is waited for: what it brings is removed and revoked as well. That and
     /// the revocation may each take the endpoint's deadline. A user interface need not wait for them; the next
     /// `signIn(_:)` must.
     ///
-    /// **Failure** Is told to `onUnheardError`: without a network the user is signed out here all the same. A
-    /// credential that cannot be removed is revoked at least. One that cannot be read is removed without that, or it
-    /// could come back; what is in a folder that others can use is left there.
+    /// **Failure** Is told to `onUnheardError`; ``endSession()`` throws it. Without a network the user is signed out
+    /// here all the same. A credential that cannot be removed is revoked, also one that cannot be read and that this
+    /// loader has seen before. This process removes it as soon as the store allows, and no load hands it out. What can
+    /// never be read is removed, or it could come back; what is in a folder that others can use is left there.
     public func signOut() async {
-        await Task { await self.forget() }.value
+        let left = await Task { await self.forget() }.value
+        for error in [left.store, left.server] { if let error { onUnheardError?(error) } }
+    }
+
+    /// Ends the session as ``signOut()`` does, and says what is left of it, for a program that has to tell its user.
+    ///
+    /// A service of this loader does not learn of it: call its `signOut()` afterwards.
+    ///
+    /// **Failure** ``UnfinishedSignOut``, which says whether the credential is still in the store, and whether the
+    /// server has revoked it.
+    public func endSession() async throws {
+        let left = await Task { await self.forget() }.value
+        guard left.store == nil, left.server == nil else { throw left }
+    }
+
+    /// Removes the credential, and then revokes it: what cannot be removed is to be worthless at least.
+    private func forget() async -> UnfinishedSignOut {
+        let (credential, storeError, unread) = await removeRecord()
+        payLater()
+        var serverError = credential == nil ? unread : nil
+        if let credential {
+            do { try await exchange.revoke(credential) } catch { serverError = error }
+        }
+        return UnfinishedSignOut(store: storeError, server: serverError)
     }
 
     /// Attempts to remove the credential of a session that ends.
     private static let mostRemovals = 3
 
-    /// Removes the credential, and then revokes it: what cannot be removed is to be worthless at least.
+    /// Removes the record of the session that ends.
     ///
-    /// A removal that fails is tried again. What is left after that is removed by the next load, which finds nobody
-    /// signed in.
-    func forget() async {
-        let revoked = Locked<Credential?>(nil)
+    /// - Returns: what is to be revoked; why the record is still there; and why it could not be read.
+    private func removeRecord() async -> (revocable: Credential?, left: (any Error)?, unread: (any Error)?) {
+        // What was read, or else what this loader knows.
+        let found = Locked<Credential?>(nil)
+        let guess = Locked<Credential?>(nil)
+        func revocable() -> Credential? { found.withLock { $0 } ?? guess.withLock { $0 } }
         for attempt in 1...Self.mostRemovals {
             do {
                 try await updateSession { record in
                     // Another user's session goes on.
                     if record?.credential.isOfAnother(than: self.subject) == true { return .keep }
-                    // After the first attempt there may be a new session, which is not to end, if that can be known.
-                    let (ended, isUnread) = self.memory.withLock { ($0.ended, $0.hasEndedUnread) }
-                    guard attempt == 1 || isUnread || record?.credential.isSame(as: ended) == true else { return .keep }
-                    let credential = self.endSession(with: record?.credential)
-                    revoked.withLock { $0 = $0 ?? credential }
+                    // After the first attempt there may be a new session, which is not to end.
+                    let isEnded = record.flatMap { record in
+                        self.memory.withLock { $0.ended?.covers(record.credential) }
+                    }
+                    guard attempt == 1 || isEnded == true else { return .keep }
+                    let credential = self.end(record?.credential)
+                    found.withLock { $0 = $0 ?? credential }
                     return record == nil ? .keep : .remove
                 }
                 memory.withLock { $0.ended = nil }
-                break
+                return (revocable(), nil, nil)
             } catch {
-                if attempt == 1, revoked.withLock({ $0 }) == nil {
-                    let present = await Task { try await store.load()?.credential }.result
-                    let own = (try? present.get()).flatMap { $0.isOfAnother(than: subject) ? nil : $0 }
-                    let credential = endSession(with: own)
-                    revoked.withLock { $0 = credential }
-                    if case .failure = present { memory.withLock { $0.hasEndedUnread = true } }
+                if attempt == 1, found.withLock({ $0 }) == nil {
+                    do {
+                        let present = try await store.load()?.credential
+                        let credential = end(present.flatMap { $0.isOfAnother(than: subject) ? nil : $0 })
+                        found.withLock { $0 = credential }
+                    } catch {
+                        let credential = end(nil, unread: exchange.clock.now)
+                        guess.withLock { $0 = credential }
+                    }
                 }
                 let storeError = error as? CredentialStoreError
-                let isUnreadable = storeError?.isUnreadable == true || storeError?.isInsecure == true
-                guard attempt < Self.mostRemovals, !isUnreadable, storeError != .busy else {
-                    // What cannot be read now may be readable later, and the session would be back.
-                    if isUnreadable { try? await (store as? any PlacedCredentialStore)?.reset(evenIfReadable: false) }
-                    onUnheardError?(error)
-                    break
+                if storeError?.isUnreadable == true || storeError?.isInsecure == true {
+                    return await reset(after: error, revocable())
                 }
+                // This process removes it later.
+                if attempt == Self.mostRemovals || storeError == .busy { return (revocable(), error, nil) }
             }
         }
-        memory.withLock { $0.hasEndedUnread = false }
-        if let credential = revoked.withLock({ $0 }) { await revoke(credential) }
+        return (revocable(), nil, nil)
     }
+
+    /// What cannot be read now may be readable later, and the session would be back.
+    private func reset(
+        after error: any Error,
+        _ revocable: Credential?
+    ) async -> (revocable: Credential?, left: (any Error)?, unread: (any Error)?) {
+        guard let store = store as? any PlacedCredentialStore else { return (revocable, error, error) }
+        do {
+            try await store.reset(evenIfReadable: false)
+            memory.withLock { $0.ended = nil }
+            return (revocable, nil, error)
+        } catch {
+            return (revocable, error, error)
+        }
+    }
+
+    /// Ends the session in the memory; inside the exclusion, where the next one has not begun.
+    ///
+    /// - Parameters:
+    ///   - credential: what is in the store.
+    ///   - unread: the time, if nobody can say what is in the store.
+    /// - Returns: what is to be revoked.
+    private func end(_ credential: Credential?, unread: Date? = nil) -> Credential? {
+        memory.withLock { memory in
+            let seen = unread == nil ? nil : memory.seen?.credential
+            let known = credential ?? seen.flatMap { $0.isOfAnother(than: subject) ? nil : $0 }
+            let unsaved = memory.unsaved
+            memory.forget()
+            if known != nil || unread != nil {
+                memory.ended = .init(session: known.map { SessionMark($0) }, unread: unread, subject: subject)
+            }
+            // What was issued and never saved is the successor of what is stored, unless that is newer.
+            guard let unsaved, credential.map({ $0.isSame(as: unsaved.base) }) != false else { return known }
+            return unsaved.credential
+        }
+    }
+
+    // MARK: Parts
 
     /// Begins or ends a session.
     ///
@@ -166,21 +234,6 @@ extension OAuthLoader {
         let timer = exchange.clock.schedule(after: exchange.deadline) { [memory] in memory.replies.cancelAll() }
         defer { timer.cancel() }
         try await store.update(body)
-    }
-
-    /// What is to be revoked of the session that ends; inside the exclusion, where the next one has not begun.
-    private func endSession(with credential: Credential?) -> Credential? {
-        memory.withLock { memory in
-            defer {
-                memory.forget()
-                memory.ended = credential
-            }
-            // What was issued and never saved is the successor of what is stored, unless that is newer.
-            guard let unsaved = memory.unsaved, credential.map({ $0.isSame(as: unsaved.base) }) != false else {
-                return credential
-            }
-            return unsaved.credential
-        }
     }
 
     func revoke(_ credential: Credential) async {

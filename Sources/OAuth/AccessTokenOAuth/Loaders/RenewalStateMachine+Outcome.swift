@@ -85,6 +85,7 @@ extension RenewalStateMachine {
                 unheard.append(error)
                 return settle(.remove, .again)
             }
+            memory.isUnwritten = true
             let note = note ?? newNote(count: 1, hasRival: false, memory, at: now)
             return settle(.replace(holding(credential, by: hold, note, &memory, at: now)), .failure(error))
         case .refused:
@@ -93,6 +94,7 @@ extension RenewalStateMachine {
             if let lost = memory.lost.take() { unheard.append(lost) }
             // A peer may have rotated it all the same, in a store whose exclusion can be lost.
             if let present, present.version != record.version { return settle(.keep, .again) }
+            memory.isUnwritten = true
             return settle(afterRefusal(of: record, note), settings.hasGrant ? .again : .failure(error))
         }
     }
@@ -150,7 +152,9 @@ extension RenewalStateMachine {
             return end(.failure(error))
         case (.settled(let change, let outcome), .success(let record)):
             guard isTaken(change, record) else { return lookAgain() }
-            if case .replace(let credential) = change, credential == memory.unsaved?.credential { memory.unsaved = nil }
+            memory.took(change)
+            let isOwn = record?.credential.isOfAnother(than: settings.subject) == false
+            memory.seen = isOwn ? SessionMark(record?.credential) : nil
             switch outcome {
             case .answer(let token): return end(.success(token))
             case .failure(let error): return end(.failure(error))

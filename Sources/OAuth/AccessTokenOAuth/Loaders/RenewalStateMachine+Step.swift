@@ -29,7 +29,7 @@ extension RenewalStateMachine {
     }
 
     func step(on record: CredentialRecord?, _ memory: LoaderMemory, at now: Date) -> Step {
-        if let record, record.credential.isSame(as: memory.ended) {
+        if let record, memory.ended?.covers(record.credential) == true {
             return .settle(.remove, .failure(AccessTokenError.signedOut))
         }
         // Another user has signed in, perhaps in another process.
@@ -41,9 +41,10 @@ extension RenewalStateMachine {
             let token = unsaved.credential.accessToken(for: settings.key).flatMap { $0 == brought ? $0 : nil }
             return .settle(.replace(unsaved.credential), token.map { .answer($0) } ?? .again)
         }
-        if let token = adoptable(record, at: now) { return .settle(.keep, .answer(token)) }
-        guard isWanted else { return .settle(.keep, .failure(OAuthError.timedOut)) }
+        // A load without a caller wants no token, and has perhaps a refusal or a hold to write.
+        if isWanted, let token = adoptable(record, at: now) { return .settle(.keep, .answer(token)) }
         guard let record, let refreshToken = record.credential.refreshToken else {
+            guard isWanted else { return .settle(.keep, .failure(OAuthError.timedOut)) }
             return settings.hasGrant ? .sendGrant(for: record) : .settle(.keep, .failure(AccessTokenError.signedOut))
         }
         return renewal(of: record, refreshToken, memory, at: now)
@@ -55,20 +56,31 @@ extension RenewalStateMachine {
         _ memory: LoaderMemory,
         at now: Date
     ) -> Step {
-        if let hold = hold(on: refreshToken, record.credential, memory, at: now) {
-            let isHopeless = settings.hasGrant && hold.isUntilDecided
-            return isHopeless ? .settle(.remove, .again) : .settle(.keep, .failure(hold.error))
+        if let dated = hold(on: refreshToken, record.credential, memory, at: now) {
+            if settings.hasGrant, dated.hold.isUntilDecided { return .settle(.remove, .again) }
+            let isWritten = !memory.isUnwritten || record.credential.holds.contains { $0.hold == dated.hold }
+            return .settle(isWritten ? .keep : written(dated, in: record.credential, memory), failure(dated.hold.error))
         }
         switch verdict(on: record.credential.note, memory, at: now) {
         case .refused(isOver: true): return .settle(.remove, refusal)
-        case .refused(isOver: false): return .settle(.keep, .failure(OAuthError.refused("invalid_grant")))
+        case .refused(isOver: false): return .settle(.keep, failure(.refused("invalid_grant")))
         case .lost where memory.refused == refreshToken, .send where memory.refused == refreshToken:
             return .settle(afterRefusal(of: record, record.credential.note), refusal)
-        case .lost(let error): return .settle(.keep, .failure(error))
+        case .lost(let error): return .settle(.keep, failure(error))
+        case .awaited where !isWanted, .send where !isWanted: return .settle(.keep, failure(.timedOut))
         case .awaited(let note): return .awaitReply(note)
         case .send(let count, let hasRival):
             return .send(refreshToken: refreshToken, record, count: count, hasRival: hasRival)
         }
+    }
+
+    /// A load without a caller writes what is owed, sends nothing, and tells nobody why.
+    private func failure(_ error: OAuthError) -> Outcome { .failure(isWanted ? error : .timedOut) }
+
+    /// The hold that the store did not take at first.
+    private func written(_ dated: DatedHold, in credential: Credential, _ memory: LoaderMemory) -> CredentialChange {
+        let note = credential.note ?? newNote(count: 1, hasRival: false, memory, at: dated.since)
+        return .replace(credential.noting(note.with(.held(dated.hold))))
     }
 
     /// Why a refresh token is not to be sent, by what the record or this process knows of the last reply to it.
@@ -77,14 +89,14 @@ extension RenewalStateMachine {
         _ credential: Credential,
         _ memory: LoaderMemory,
         at now: Date
-    ) -> Hold? {
+    ) -> DatedHold? {
         // Without a note that holds, this process may know more than it could write down.
         let known = credential.note?.hold == nil ? memory.holds(on: refreshToken) : []
         return (known + credential.holds).first { dated in
             let (hold, age) = (dated.hold, now.timeIntervalSince(dated.since))
             return (hold.isUntilDecided || hold.key == settings.key)
                 && !hold.isOver(after: age, takesType: settings.takesType)
-        }?.hold
+        }
     }
 
     private enum Verdict {

@@ -111,12 +111,16 @@ struct RenewalStateMachine: Sendable {
             }
             memory.sending.remove(note.number)
         }
-        if let unsaved = memory.unsaved, !unsaved.belongs(on: record) {
-            memory.unsaved = nil
-            // Of a session that has ended nothing is left behind. (In a newer record it may be that record's family.)
-            if record == nil { worthless.append(unsaved.credential) }
+        if let ended = memory.ended, let record, ended.covers(record.credential),
+            ended.session?.isOf(record.credential) != true
+        {
+            // Nobody could read it when the session ended, and so it was not revoked.
+            worthless.append(record.credential)
         }
+        if let credential = memory.looked(at: record) { worthless.append(credential) }
         let step = step(on: record, memory, at: now)
+        // A hold may be over before the store has taken it: then nothing is owed any more.
+        if !isWanted, case .settle(.keep, _) = step { memory.isUnwritten = false }
         if let need = need(of: step), !has(need) {
             state = .waiting(need)
             return .leave(.keep)

@@ -173,7 +173,7 @@ struct RenewalStateMachineTests {
             #expect(test.look(&machine, Self.record(note)) == "note \(note.count) beside a rival")
         }
         test.memory = LoaderMemory(process: 1)
-        test.memory.ended = Self.record().credential
+        test.memory.ended = .init(session: SessionMark(Self.record().credential), unread: nil, subject: nil)
         machine = Self.machine()
         #expect(test.look(&machine, Self.record()) == "remove")
         machine = Self.machine()

@@ -8,10 +8,12 @@ import Testing
 /// A tool that runs, in a folder for its configuration.
 struct NotesToolRun {
     let process: ChildProcess
+    private let configuration: URL
     private let files: URL
     private let printed: PrintedLines
 
     init(_ arguments: [String], at server: URL, configuration: URL) throws {
+        self.configuration = configuration
         files = configuration.appendingPathComponent("run-\(UUID().uuidString)")
         let pipe = files.appendingPathExtension("out")
         guard unsafe mkfifo(pipe.path, 0o600) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -27,6 +29,12 @@ struct NotesToolRun {
             ] + arguments
         )
         printed = PrintedLines(from: pipe)
+    }
+
+    /// The folders in which the tool keeps its sessions.
+    var sessions: [URL] {
+        let folder = configuration.appendingPathComponent("notes")
+        return (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
     }
 
     var output: String { printed.text }

@@ -88,5 +88,37 @@ struct NotesToolTests {
             #expect(server.tally.revokedFamilies == 1)
         }
     }
+
+    @Test func `a logout that nobody could tell the server says so`() async throws {
+        try await withNotesServer { server, run in
+            #expect(try await logIn("alice", server, run) == 0)
+            server.stop()
+            let logout = try run(["logout"])
+            #expect(try await logout.end() == 75)
+            #expect(
+                logout.errors == "notes: You are logged out on this machine. "
+                    + "The server could not be told: end this login in your account there.\n"
+            )
+            #expect(logout.output.isEmpty)
+            #expect(try await run(["list"]).end() == 77)
+        }
+    }
+
+    @Test func `a logout that could not remove the login says so, and the next one removes it`() async throws {
+        try await withNotesServer { server, run in
+            #expect(try await logIn("alice", server, run) == 0)
+            let list = try run(["list"])
+            #expect(try await list.end() == 0)
+            let session = try #require(list.sessions.first)
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: session.path)
+            let logout = try run(["logout"])
+            #expect(try await logout.end() == 73)
+            #expect(logout.errors.hasPrefix("notes: The login is still on this machine. Run: notes logout, once more."))
+            #expect(logout.errors.contains(session.path))
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: session.path)
+            #expect(try await run(["logout"]).end() == 0)
+            #expect(try await run(["list"]).end() == 77)
+        }
+    }
 }
 #endif

@@ -1,0 +1,44 @@
+import AccessTokenCore
+import AccessTokenSynchronization
+import Foundation
+
+/// The loaders that owe their store something, by their memory.
+///
+/// A service may be let go, and its loader with it. Here the loader, its store and its memory live on.
+private let debtors = Locked<[ObjectIdentifier: OAuthLoader]>([:])
+
+/// What the process owes a store: a credential that was issued, a removal, a refusal or a hold.
+///
+/// The next load of the store pays, since it reads the same memory. If no load comes, the loader pays by itself.
+extension OAuthLoader {
+    /// Seconds before the first attempt, and at most before each of the others; each pause is twice the one before.
+    private static let pauses = (first: 1.0, longest: 60.0)
+
+    /// Keeps what the store has not taken, and tries again until it has; does nothing if nothing is owed.
+    func payLater() {
+        let isNew = debtors.withLock { debtors in
+            let key = ObjectIdentifier(memory)
+            guard debtors[key] == nil, memory.withLock({ $0.isOwing }) else { return false }
+            debtors[key] = self
+            return true
+        }
+        if isNew { planPayment(after: Self.pauses.first) }
+    }
+
+    private func planPayment(after pause: TimeInterval) {
+        _ = exchange.clock.schedule(after: pause) { Task { await self.pay(after: pause) } }
+    }
+
+    /// A load without a caller writes what is owed, and sends nothing.
+    private func pay(after pause: TimeInterval) async {
+        var machine = machine(replacing: nil)
+        machine.deadlinePassed()
+        _ = await run(RunningLoad(machine, memory), with: .none)
+        let isPaid = debtors.withLock { debtors in
+            guard !memory.withLock({ $0.isOwing }) else { return false }
+            debtors[ObjectIdentifier(memory)] = nil
+            return true
+        }
+        if !isPaid { planPayment(after: min(2 * pause, Self.pauses.longest)) }
+    }
+}
