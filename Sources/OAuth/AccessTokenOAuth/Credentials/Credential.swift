@@ -7,9 +7,15 @@ public import Foundation
 /// secrets belong.
 public struct Credential: Hashable, Sendable, Codable {
     /// The access token that came last; `nil` if only the refresh token is known.
+    ///
+    /// One that no header can carry counts as none (RFC 6750, section 2.1): it is empty, or has a space, a line break or
+    /// another character than those of ASCII.
     public let accessToken: AccessToken?
 
     /// The refresh token to use next; `nil` for grants that give none.
+    ///
+    /// White space around it is left out. What is empty then, or has characters that no refresh token has (RFC 6749,
+    /// appendix A.17), counts as none.
     public let refreshToken: String?
 
     /// What the access token is good for, in the server's words; `nil` means what was asked for.
@@ -53,8 +59,8 @@ public struct Credential: Hashable, Sendable, Codable {
         otherMembers: [String: String] = [:],
         subject: String? = nil
     ) {
-        self.accessToken = accessToken
-        self.refreshToken = refreshToken
+        self.accessToken = accessToken.flatMap { TokenCharacters.canBeSent($0) ? $0 : nil }
+        self.refreshToken = refreshToken.flatMap(TokenCharacters.sendable)
         self.scope = scope
         self.obtained = obtained
         self.otherMembers = otherMembers
@@ -64,16 +70,19 @@ public struct Credential: Hashable, Sendable, Codable {
     /// Reads a stored credential, also one of an earlier version, which had no other members or no subject.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        accessToken = try members.decodeIfPresent(AccessToken.self, forKey: .accessToken)
-        refreshToken = try members.decodeIfPresent(String.self, forKey: .refreshToken)
-        scope = try members.decodeIfPresent(String.self, forKey: .scope)
-        obtained = try members.decodeIfPresent(Date.self, forKey: .obtained)
-        otherMembers = try members.decodeIfPresent([String: String].self, forKey: .otherMembers) ?? [:]
-        subject = try members.decodeIfPresent(String.self, forKey: .subject) ?? IDToken.subject(otherMembers)
+        self.init(
+            accessToken: try members.decodeIfPresent(AccessToken.self, forKey: .accessToken),
+            refreshToken: try members.decodeIfPresent(String.self, forKey: .refreshToken),
+            scope: try members.decodeIfPresent(String.self, forKey: .scope),
+            obtained: try members.decodeIfPresent(Date.self, forKey: .obtained),
+            otherMembers: try members.decodeIfPresent([String: String].self, forKey: .otherMembers) ?? [:],
+            subject: try members.decodeIfPresent(String.self, forKey: .subject)
+        )
         // A later version may write other notes, which must not cost the session.
         note = try? members.decodeIfPresent(SentNote.self, forKey: .note)
         // They can be loaded again.
-        keyedTokens = try? members.decodeIfPresent([String: KeyedAccessToken].self, forKey: .keyedTokens)
+        keyedTokens = (try? members.decodeIfPresent([String: KeyedAccessToken].self, forKey: .keyedTokens))?
+            .filter { TokenCharacters.canBeSent($0.value.accessToken) }
         keyedHolds = try? members.decodeIfPresent([DatedHold].self, forKey: .keyedHolds)
     }
 

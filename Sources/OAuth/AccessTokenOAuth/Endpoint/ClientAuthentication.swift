@@ -55,6 +55,27 @@ public struct ClientAuthentication: Sendable {
         }
     }
 
+    /// Identifier and secret in the body, with a secret that is made for each request.
+    ///
+    /// - Parameters:
+    ///   - clientID: the client's identifier.
+    ///   - make: makes the secret, such as the signed one of Sign in with Apple. Its error reaches the caller unchanged,
+    ///     and nothing is sent; nor is it, with ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes
+    ///     first.
+    public static func postBody(
+        clientID: String,
+        secret make: @escaping @Sendable () async throws -> String
+    ) -> ClientAuthentication {
+        ClientAuthentication(method: "postBody", clientID: clientID) { deadline, clock in
+            let secret = FormParameter(
+                "client_secret",
+                try await made(within: deadline, by: clock, make),
+                isSecret: true
+            )
+            return Proof(parameters: [FormParameter("client_id", clientID), secret])
+        }
+    }
+
     /// A signed assertion in the body (RFC 7521, section 4.2, and RFC 7523, section 2.2).
     ///
     /// - Parameters:

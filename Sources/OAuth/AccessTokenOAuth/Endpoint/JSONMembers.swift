@@ -3,8 +3,8 @@ import Foundation
 /// The members of a JSON object, each value as it stands.
 ///
 /// Foundation's decoders refuse a whole object for one member that is nested too deeply, and give numbers back in other
-/// digits than the server's. Here nothing is read before it is asked for; of members with the same name the last one
-/// counts.
+/// digits than the server's. Here nothing is read before it is asked for. Of members with the same name the last one
+/// counts that is neither `null` nor empty text: a refresh token that is there must not be lost.
 struct JSONMembers {
     /// A value; text and words are read, a number or a structure is its JSON.
     enum Value: Hashable {
@@ -34,7 +34,7 @@ struct JSONMembers {
             }
             Self.skipSpace(&rest)
             guard rest.popFirst() == UInt8(ascii: ":"), let value = Self.takeValue(&rest) else { return nil }
-            values[name] = value
+            if values[name] == nil || !Self.isNothing(value) { values[name] = value }
             switch rest.popFirst() {
             case UInt8(ascii: ","):
                 Self.skipSpace(&rest)
@@ -48,6 +48,10 @@ struct JSONMembers {
         }
         Self.skipSpace(&rest)
         guard rest.isEmpty else { return nil }
+    }
+
+    private static func isNothing(_ value: ArraySlice<UInt8>) -> Bool {
+        value.elementsEqual("null".utf8) || value.elementsEqual(#""""#.utf8)
     }
 
     var names: Dictionary<String, ArraySlice<UInt8>>.Keys { values.keys }

@@ -32,13 +32,13 @@ public struct TokenEndpoint: Sendable {
     private static let longestDeadline: TimeInterval = 3600
 
     /// Where tokens are exchanged; a query of its own is kept.
-    public let url: URL
+    public var url: URL
 
     /// Where tokens are revoked (RFC 7009); `nil` if the server has no such place.
-    public let revocationURL: URL?
+    public var revocationURL: URL?
 
     /// How the client proves who it is.
-    public let authentication: ClientAuthentication
+    public var authentication: ClientAuthentication
 
     /// How many seconds a caller waits for a reply.
     ///
@@ -143,12 +143,23 @@ public struct TokenEndpoint: Sendable {
     /// Exchanges a grant for a token.
     ///
     /// **Failure** ``OAuthError``. A refresh token's successor may come without an access token, or after the deadline:
-    /// only an ``OAuthLoader`` saves it then.
+    /// only an ``OAuthLoader`` saves it then, also if this is called by the closure of its ``TokenExchange``.
     public func exchange(_ grant: TokenGrant) async throws -> TokenResponse {
         let turn = try await gate.turn(.other)
+        // Inside of an app's own exchange, the loader wants to know of the reply as well.
+        let relay = ExchangeRelay.current?.relaying(grant)
+        relay?.begin()
         // The connection may last longer than the caller waits.
-        let exchange = OutstandingExchange<TokenReply> { _, _ in turn.end() }
-        try await send(grant, settling: exchange)
+        let exchange = OutstandingExchange<TokenReply> { reply, _ in
+            turn.end()
+            relay?.end(with: reply)
+        }
+        do {
+            try await send(grant, settling: exchange)
+        } catch {
+            relay?.end(with: nil)
+            throw error
+        }
         guard let reply = await exchange.reply(within: deadline, by: clock) else { throw OAuthError.timedOut }
         return try reply.result.get()
     }
@@ -203,6 +214,13 @@ public struct TokenEndpoint: Sendable {
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))
             }
         }
+    }
+
+    /// The same in the line of another endpoint.
+    func inLine(of other: TokenEndpoint) -> TokenEndpoint {
+        var endpoint = self
+        endpoint.gate = other.gate
+        return endpoint
     }
 
     /// How this server's replies are read.

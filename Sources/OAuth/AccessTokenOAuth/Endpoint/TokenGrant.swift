@@ -95,6 +95,11 @@ public struct TokenGrant: Hashable, Sendable {
         return TokenGrant(type: type, own + added)
     }
 
+    /// The refresh token that the grant sends, if it is such a grant.
+    var refreshToken: String? {
+        type == "refresh_token" ? own.first { $0.name == "refresh_token" }?.value : nil
+    }
+
     /// The parameters of the request body but for the client's.
     var parameters: [FormParameter] {
         [FormParameter("grant_type", type)] + own

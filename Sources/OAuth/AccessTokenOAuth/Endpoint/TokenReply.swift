@@ -14,9 +14,7 @@ struct TokenReply: Sendable {
     }
 
     /// The access token, or what is wrong with the one beside a refresh token.
-    var accessToken: Result<AccessToken, OAuthError> {
-        result.map(\.accessToken).mapError { $0 as? OAuthError ?? .unusableToken("it has no access token") }
-    }
+    var accessToken: Result<AccessToken, any Error> { result.map(\.accessToken) }
 
     init(_ result: Result<TokenResponse, OAuthError>, rescuing refreshToken: String? = nil) {
         self.result = result.mapError { $0 }

@@ -63,18 +63,18 @@ struct TokenReplyMembers {
         others = members.texts.filter { !meaningful.contains($0.key) }
     }
 
-    /// The names under which members stand that have no member of RFC 6749's own name: `refreshToken`, `Refresh-Token`.
+    /// The names under which members stand that have no member of RFC 6749's own name, or have nothing there:
+    /// `refreshToken`, `Refresh-Token`.
     ///
     /// A refresh token that is not recognised is lost, and the spent one would be sent in its place.
     private static func names(in members: JSONMembers) -> [String: String] {
-        let missing = known.filter { !members.names.contains($0) }
+        let missing = known.filter { !members.names.contains($0) || text(members[$0]) == .none }
         var names: [String: String] = [:]
         // Sorted: of two spellings always the same one counts.
         for name in members.names.sorted() where name.utf8.count <= longestSpelling {
             let spelling = Self.spelling(of: name)
-            if let known = missing.first(where: { Self.spelling(of: $0) == spelling }) {
-                names[known] = names[known] ?? name
-            }
+            guard let known = missing.first(where: { Self.spelling(of: $0) == spelling }) else { continue }
+            if names[known].map({ text(members[$0]) == .none }) ?? true { names[known] = name }
         }
         return names
     }

@@ -7,7 +7,7 @@ extension RenewalStateMachine {
     /// What came of a request.
     enum Answer: Sendable {
         /// The server issued a credential, perhaps with an access token that cannot be used.
-        case issued(Credential, Result<AccessToken, OAuthError>)
+        case issued(Credential, Result<AccessToken, any Error>)
         case failed(any Error, RequestFate)
         /// A sign-in or a sign-out of this process ends the session, and does not wait any longer.
         case givenUp
@@ -39,7 +39,7 @@ extension RenewalStateMachine {
 
     private mutating func issued(
         _ credential: Credential,
-        _ result: Result<AccessToken, OAuthError>,
+        _ result: Result<AccessToken, any Error>,
         in record: CredentialRecord?,
         _ memory: inout LoaderMemory,
         at now: Date
@@ -53,7 +53,7 @@ extension RenewalStateMachine {
         }
         brought = try? result.get()
         var saved = credential
-        if case .failure(let error) = result, case .held(let hold) = RequestFate(of: error) {
+        if case .failure(let error) = result, let hold = Hold(besideRefreshToken: error) {
             let note = newNote(count: 1, hasRival: false, memory, at: now)
             saved = holding(credential, by: hold, note, &memory, at: now)
         }
@@ -214,7 +214,7 @@ extension RenewalStateMachine {
     }
 }
 
-extension Result<AccessToken, OAuthError> {
+extension Result<AccessToken, any Error> {
     fileprivate var outcome: RenewalStateMachine.Outcome {
         switch self {
         case .success(let token): .answer(token)

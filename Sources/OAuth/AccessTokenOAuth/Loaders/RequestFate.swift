@@ -85,6 +85,17 @@ struct Hold: Hashable, Sendable, Codable {
         }
     }
 
+    /// For an error of a reply whose refresh token is known: that one is not spent, and the next reply would not be
+    /// different.
+    init?(besideRefreshToken error: any Error) {
+        guard case .held(let hold) = RequestFate(ofThrown: error) else { return nil }
+        if case .unread(let what) = hold.reason {
+            self.init(reason: .unusable(what: what, type: nil))
+        } else {
+            self = hold
+        }
+    }
+
     /// What a caller is told whose load sends nothing.
     var error: OAuthError {
         switch reason {

@@ -39,8 +39,8 @@ public struct TokenExchange: Sendable {
     let key: String?
     let takesType: @Sendable (String) -> Bool
     /// Begins an exchange, which ends with its reply; throws if nothing was sent.
-    let start: @Sendable (Request, OutstandingExchange<TokenReply>) async throws -> Void
-    let revoke: @Sendable (Credential) async throws -> Void
+    private(set) var start: @Sendable (Request, OutstandingExchange<TokenReply>) async throws -> Void
+    private(set) var revoke: @Sendable (Credential) async throws -> Void
     let name: String
 
     var hasGrant: Bool { makeGrant != nil || constantGrant != nil }
@@ -86,17 +86,55 @@ public struct TokenExchange: Sendable {
             case .grant(let grant): try await endpoint.send(grant, settling: outstanding)
             }
         }
-        revoke = { credential in
-            // With a refresh token, its access tokens end as well (RFC 7009, section 2.1).
-            if let refreshToken = credential.refreshToken { return try await endpoint.revoke(refreshToken) }
-            var failure: (any Error)?
-            for token in credential.accessTokens {
-                // One that fails must not keep the others valid.
-                do { try await endpoint.revoke(token, hint: "access_token") } catch { failure = failure ?? error }
-            }
-            if let failure { throw failure }
-        }
+        revoke = { try await endpoint.revoke($0) }
         name = "\(endpoint)"
+    }
+
+    /// Exchanges refresh tokens at an endpoint that is made from the credential, anew for each exchange.
+    ///
+    /// For a server whose address belongs to the credential, a client whose secret does, or parameters that are known at
+    /// run time only:
+    ///
+    /// ```swift
+    /// let exchange = TokenExchange(endpoint) { credential, endpoint in
+    ///     endpoint.url = tokenURL(of: credential.otherMembers["instance_url"])
+    /// }
+    /// ```
+    ///
+    /// All promises of an endpoint are kept. All loaders of the exchange share one line, whatever the closure changes:
+    /// that of `endpoint`, which also has the deadline and the clock. A client whose secret is made for each request
+    /// needs no closure here: `ClientAuthentication.postBody(clientID:secret:)` takes one that makes the secret.
+    ///
+    /// - Parameters:
+    ///   - endpoint: where refresh tokens are exchanged, unless the closure says something else.
+    ///   - key: under which the access token is kept in the credential; `nil` keeps it as the credential's own.
+    ///   - parameters: go with the refresh token of a credential.
+    ///   - adapt: changes the endpoint for a credential, before each exchange and each revocation. An error of `adapt`
+    ///     or `parameters` reaches the caller unchanged, and nothing is sent; nor is it, with
+    ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes first.
+    public init(
+        _ endpoint: TokenEndpoint,
+        key: String? = nil,
+        parameters: @escaping @Sendable (Credential) async throws -> KeyValuePairs<String, String> = { _ in [:] },
+        adapting adapt: @escaping @Sendable (Credential, inout TokenEndpoint) async throws -> Void
+    ) {
+        let adapted: @Sendable (Credential) async throws -> TokenEndpoint = { credential in
+            try await made(within: endpoint.deadline, by: endpoint.clock) {
+                var adapted = endpoint
+                try await adapt(credential.noting(nil), &adapted)
+                return adapted.inLine(of: endpoint)
+            }
+        }
+        self.init(endpoint, key: key)
+        start = { request, outstanding in
+            guard case .renewal(let credential, let refreshToken) = request else { throw AccessTokenError.signedOut }
+            let endpoint = try await adapted(credential)
+            let parameters = try await made(within: endpoint.deadline, by: endpoint.clock) {
+                try await parameters(credential.noting(nil))
+            }
+            try await endpoint.send(.refreshToken(refreshToken).adding(parameters), settling: outstanding)
+        }
+        revoke = { try await adapted($0).revoke($0) }
     }
 
     /// Renews credentials by code of the app's own, such as a vendor's client, or a back end that holds the client's
@@ -111,6 +149,12 @@ public struct TokenExchange: Sendable {
     /// | ``OAuthError/unreachable(code:system:)``, a `URLError` of a connection that was not made, ``OAuthError/unavailable(status:retryAfter:)`` | not sent, or not carried out | stays, and is sent at the next load |
     /// | ``OAuthError/notUnderstood(status:_:)`` with 200, `DecodingError` | carried out, and the reply cannot be read | stays, and is not sent: ``OAuthError/sessionMayBeSpent`` |
     /// | anything else | unknown: it may have been carried out | stays, and is sent once more |
+    ///
+    /// If `renew` calls ``TokenEndpoint/exchange(_:)`` with the credential's refresh token, the loader learns of the
+    /// reply as well: it saves the next refresh token, whatever `renew` throws or leaves out, and waits for a reply that
+    /// `renew` did not wait for. For another client nobody can promise that: hand on the refresh token of each reply,
+    /// and wait for each reply. Nor can it be promised for a detached task. To change only the address, the secret or
+    /// the parameters of an endpoint, use ``init(_:key:parameters:adapting:)``.
     ///
     /// A ``CredentialStoreError`` of `renew` is the exception: callers would take it for one of the loader's store, and
     /// for a request that was not sent. It reaches them as ``OAuthError/connectionLost(code:system:)`` with its text.
@@ -135,14 +179,19 @@ public struct TokenExchange: Sendable {
         endsByItself = false
         makeGrant = nil
         self.key = key
-        takesType = { _ in true }
+        // Only time tells whether the app's code takes what it did not take before.
+        takesType = { _ in false }
         start = { request, outstanding in
-            guard case .renewal(let credential, _) = request else { throw AccessTokenError.signedOut }
+            guard case .renewal(let credential, let refreshToken) = request else { throw AccessTokenError.signedOut }
+            let relay = ExchangeRelay(of: refreshToken)
             Task {
                 do {
-                    outstanding.settle(TokenReply(checking: try await renew(credential.noting(nil))))
+                    let response = try await ExchangeRelay.$current.withValue(relay) {
+                        try await renew(credential.noting(nil))
+                    }
+                    outstanding.settle(TokenReply(checking: relay.completing(response)))
                 } catch {
-                    outstanding.settle(TokenReply(thrown: error))
+                    outstanding.settle(TokenReply(thrown: error, despite: await relay.reply(by: clock)))
                 }
             }
         }
@@ -155,6 +204,20 @@ public struct TokenExchange: Sendable {
         let telling = parameters.filter { ["resource", "audience", "scope"].contains($0.key) && !$0.value.isEmpty }
             .sorted { ($0.key, $0.value) < ($1.key, $1.value) }
         return telling.isEmpty ? nil : FormEncoding.body(telling.map { FormParameter($0.key, $0.value) })
+    }
+}
+
+extension TokenEndpoint {
+    /// Revokes the refresh token of a credential, or its access tokens if it has none.
+    fileprivate func revoke(_ credential: Credential) async throws {
+        // With a refresh token, its access tokens end as well (RFC 7009, section 2.1).
+        if let refreshToken = credential.refreshToken { return try await revoke(refreshToken) }
+        var failure: (any Error)?
+        for token in credential.accessTokens {
+            // One that fails must not keep the others valid.
+            do { try await revoke(token, hint: "access_token") } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 }
 

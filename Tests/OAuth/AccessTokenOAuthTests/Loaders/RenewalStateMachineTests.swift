@@ -212,7 +212,7 @@ struct RenewalStateMachineTests {
         var machine = Self.machine(takeOverDelay: 0)
         #expect(test.look(&machine, Self.record()) == "send RT0")
         let issued = Credential(accessToken: Self.old, refreshToken: "RT1")
-        _ = machine.answered(.issued(issued, .failure(.unusableToken("none"))), &test.memory, at: Self.now)
+        _ = machine.answered(.issued(issued, .failure(OAuthError.unusableToken("none"))), &test.memory, at: Self.now)
         // The same access token, and another refresh token: not what was to be saved.
         let peer = Self.record(nil, "RT5")
         guard case .enter = machine.left(.success(peer), &test.memory, at: Self.now) else {

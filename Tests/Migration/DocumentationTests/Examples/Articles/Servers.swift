@@ -80,6 +80,29 @@ nonisolated enum Servers {
         return OAuthLoader(exchange, store: MemoryCredentialStore())
     }
 
+    static func instance(
+        _ endpoint: TokenEndpoint,
+        _ store: any CredentialStore,
+        _ tokenURL: @escaping @Sendable (_ instance: String?) throws -> URL
+    ) -> OAuthLoader {
+        let exchange = TokenExchange(endpoint) { credential, endpoint in
+            endpoint.url = try tokenURL(credential.otherMembers["instance_url"])
+        }
+        return OAuthLoader(exchange, store: store)
+    }
+
+    static func madeSecret(
+        _ tokenURL: URL,
+        _ signed: @escaping @Sendable () async throws -> String
+    ) -> TokenEndpoint {
+        TokenEndpoint(
+            tokenURL,
+            authentication: .postBody(clientID: "com.example.app") {
+                try await signed()  // For each request: the server takes it for a short time only.
+            }
+        )
+    }
+
     static func backEnd(_ client: any BackEnd, _ store: any CredentialStore) -> OAuthLoader {
         let exchange = TokenExchange { credential in
             let session = try await client.renew(credential.refreshToken)
