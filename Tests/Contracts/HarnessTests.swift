@@ -51,7 +51,7 @@ struct HarnessTests {
     }
 
     private func clause(
-        _ id: String,
+        _ id: ClauseID,
         scenario: @escaping @Sendable (PlainRun) async throws -> Void
     ) -> PlainClause {
         PlainClause((id, .minor), "keep \(id)", intent: "users see it", remedy: "mend it", scenario: scenario)
@@ -68,7 +68,7 @@ private struct PlainSubject: VerifiedSubject {
 
     let name = "a plain subject"
     let features: Features = []
-    let promises: Set<String> = []
+    let promises: Set<ClauseID> = []
     let errors: @Sendable (any Error) -> any Error = { $0 }
 }
 

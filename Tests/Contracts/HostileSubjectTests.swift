@@ -53,8 +53,8 @@ struct HostileSubjectTests {
         }
     }
 
-    @Test(arguments: zip(Place.allCases, ["L1", "L1", "I1", "O2", "O3", "D9", "X1"]))
-    func `also if it blocks a thread`(in place: Place, breaking id: String) async throws {
+    @Test(arguments: zip(Place.allCases, ["L1", "L1", "I1", "O2", "O3", "D9", "X1"] as [ClauseID]))
+    func `also if it blocks a thread`(in place: Place, breaking id: ClauseID) async throws {
         let report = await Self.blocking(place).report(timeLimit: Self.limit)
         #expect(report.brokenIDs.contains(id), "\(report)")
         let violation = try #require(report.violations.first { $0.clause.id == id })

@@ -22,7 +22,7 @@ struct SubjectMistakeTests {
             .async(AsyncAccessTokenService(loader: fixture.loader))
         }
         let report = await subject.report()
-        #expect(report.violations.map(\.observed) == ["it promises [\"D22\"]"])
+        #expect(report.violations.map(\.observed) == ["it promises D22"])
     }
 
     @Test func `and errors of this package stand in reports by their names`() async throws {

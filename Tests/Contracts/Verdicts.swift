@@ -9,7 +9,7 @@ let runs = verdictRuns ?? 1
 extension ContractSubject {
     /// The report on this subject, about all clauses or those with these ids, and no line of it on standard error.
     func report(
-        on ids: String...,
+        on ids: ClauseID...,
         scripts: Int = 0,
         timeLimit: TimeInterval = ServiceContract.defaultTimeLimit
     ) async -> ContractReport {
@@ -25,7 +25,7 @@ extension ContractSubject {
 }
 
 extension ContractReport {
-    var skippedIDs: [String] {
+    var skippedIDs: [ClauseID] {
         rows.compactMap { if case .skipped = $0.outcome { $0.clause.id } else { nil } }
     }
 }

@@ -12,21 +12,22 @@ public enum ServiceContract {
         + loaderCalls
 
     /// The ids of the clauses in which good services differ: breaking one is advice, unless the subject promises it.
-    public static let conventions: Set<String> = Set(clauses.filter(\.isConvention).map(\.id))
+    public static let conventions: Set<ClauseID> = Set(clauses.filter(\.isConvention).map(\.id))
 
     /// How many seconds a subject may take for one step, and more on a machine that is busy with other things.
     public static let defaultTimeLimit: TimeInterval = 1
 
-    /// How many scripts are played.
+    /// How many random scripts are played, beside those that are the same for each seed.
     public static let defaultScripts = 400
     /// The seed from which scripts are drawn: a subject that does the same each time is tried in the same scripts.
     public static let defaultSeed: UInt64 = 44
 
-    /// Verifies clauses that the subject's features select, one after the other, and then plays random scripts.
+    /// Verifies clauses that the subject's features select, one after the other, and then plays scripts.
     ///
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject
     /// does not even load (L1), nothing else is run. The article Clauses says how a clause is judged, and the article
-    /// Scripts what a script is. Another `seed` plays other scripts; `scripts: 0` plays none.
+    /// Scripts what a script is. Another `seed` plays other random scripts; `scripts: 0` plays none at all. What is played
+    /// depends on no clock.
     ///
     /// A subject that takes more than `timeLimit` seconds for one step counts as silent; give it more on a busy
     /// machine. `onProgress` is told before and after each clause; by default that is what is left of a report if the
@@ -40,17 +41,22 @@ public enum ServiceContract {
         timeLimit: TimeInterval = ServiceContract.defaultTimeLimit,
         onProgress: (@Sendable (ContractProgress) -> Void)? = ContractProgress.standardError
     ) async -> ContractReport {
+        let notes = ScriptNotes()
+        defer { notes.remove() }
+        if onProgress != nil { notes.areReadOutAfterACrash() }
+        let page = notes.newPage()
         var report = await ContractClause.verify(
             subject,
             clauses,
-            essential: "L1",
+            essential: .l1,
             mistakes: mistakes,
-            timeLimit: timeLimit,
-            onProgress: onProgress
-        )
-        guard scripts > 0, !report.brokenIDs.contains("L1") else { return report }
-        let notes = ScriptNotes()
-        defer { notes.remove() }
+            timeLimit: timeLimit
+        ) { progress in
+            page.note(progress.outcome == nil ? "\(progress)" : nil)
+            onProgress?(progress)
+        }
+        guard scripts > 0, !report.brokenIDs.contains(.l1) else { return report }
+        page.note("\(subject): a script ended the process; these were being played:")
         onProgress?(ContractProgress(subject: subject.name, clause: nil, outcome: nil, scriptsInPlay: notes.path))
         let search = ScriptSearch(
             subject: subject,

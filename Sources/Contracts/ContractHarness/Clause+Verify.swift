@@ -7,7 +7,7 @@ package struct RunConditions: Sendable {
     /// Whether the subject was slow in this clause, and the time limit is a longer one.
     package var isPatient = false
     /// The ids of clauses that the subject is known to break.
-    package var broken: Set<String> = []
+    package var broken: Set<ClauseID> = []
 
     package init(timeLimit: TimeInterval, isPatient: Bool = false) {
         self.timeLimit = timeLimit
@@ -17,18 +17,18 @@ package struct RunConditions: Sendable {
 
 /// A step failed that another clause judges.
 package struct NotJudged: Error {
-    let judge: String
+    let judge: ClauseID
     /// `nil` if that clause is known to be broken.
     let violation: ContractViolation?
 
-    package init(judge: String, violation: ContractViolation?) {
+    package init(judge: ClauseID, violation: ContractViolation?) {
         self.judge = judge
         self.violation = violation
     }
 
-    func reason(broken: Set<String>) -> String {
+    func reason(broken: Set<ClauseID>) -> String {
         guard let violation, !broken.contains(judge) else { return "mend \(judge) first" }
-        let next = broken.isEmpty ? "verify \(judge) too" : "mend \(broken.sorted().joined(separator: ", ")) first"
+        let next = broken.isEmpty ? "verify \(judge) too" : "mend \(broken.sorted().list) first"
         return "a step that \(judge) judges failed; \(violation.summary); \(next)"
     }
 }
@@ -52,7 +52,7 @@ package protocol VerifiedSubject: Sendable {
 
     var name: String { get }
     var features: Features { get }
-    var promises: Set<String> { get }
+    var promises: Set<ClauseID> { get }
     var errors: @Sendable (any Error) -> any Error { get }
 }
 
@@ -97,7 +97,7 @@ extension Clause where Subject: VerifiedSubject {
     package static func verify(
         _ subject: Subject,
         _ clauses: [Self],
-        essential: String,
+        essential: ClauseID,
         mistakes: [Mistake],
         timeLimit: TimeInterval,
         onProgress: (@Sendable (ContractProgress) -> Void)?
@@ -105,7 +105,7 @@ extension Clause where Subject: VerifiedSubject {
         // On a thread of its own: progress is told also when the subject blocks all those of the pool.
         await Lane("contract").start {
             var judgements: [Judgement] = []
-            var tooSlow: Set<String> = []
+            var tooSlow: Set<ClauseID> = []
             var conditions = RunConditions(timeLimit: timeLimit)
             func tell(_ clause: Self, _ outcome: ContractOutcome?) {
                 onProgress?(

@@ -13,7 +13,7 @@ public struct Clause<Subject: Sendable>: Sendable, Identifiable, CustomStringCon
     let run: @Sendable (Subject, RunConditions) async throws -> [LeftOutSituation]
 
     /// The clause's id, such as `S1`.
-    public var id: String { wording.id }
+    public var id: ClauseID { wording.id }
 
     /// The id and what the subject must do.
     public var description: String { wording.description }
@@ -35,11 +35,12 @@ extension Clause where Subject: VerifiedSubject {
     ///   - skips: why the clause is not asked of a subject that has declared all features that the clause needs.
     ///   - setting: what the clause asks the fixture to be.
     package init(
-        _ head: (id: String, severity: ContractSeverity),
+        _ head: (id: ClauseID, severity: ContractSeverity),
         _ must: String,
         intent: String,
         remedy: String,
         resembles: String? = nil,
+        unseen: String? = nil,
         isConvention: Bool = false,
         needs: Subject.Features = [],
         skips: @escaping @Sendable (Subject) -> String? = { _ in nil },
@@ -54,6 +55,7 @@ extension Clause where Subject: VerifiedSubject {
             intent: intent,
             remedy: remedy,
             resembles: resembles,
+            unseen: unseen,
             isConvention: isConvention,
             needs: needs,
             skips: skips,
@@ -73,11 +75,12 @@ extension Clause where Subject: VerifiedSubject {
     ///   - setting: what the clause asks the fixture to be.
     ///   - situations: those of a subject with such features; what threads do by chance stands there several times.
     package init<Situation: ClauseSituation>(
-        _ head: (id: String, severity: ContractSeverity),
+        _ head: (id: ClauseID, severity: ContractSeverity),
         _ must: String,
         intent: String,
         remedy: String,
         resembles: String? = nil,
+        unseen: String? = nil,
         isConvention: Bool = false,
         needs: Subject.Features = [],
         skips: @escaping @Sendable (Subject) -> String? = { _ in nil },
@@ -94,6 +97,7 @@ extension Clause where Subject: VerifiedSubject {
             intent: intent,
             remedy: remedy,
             resembles: resembles,
+            unseen: unseen,
             isConvention: isConvention,
             file: file,
             line: line

@@ -1,7 +1,7 @@
 /// What a clause says, apart from how the clause is tried: the words of reports and of the documentation's tables.
 public struct ClauseWording: Sendable, Identifiable, CustomStringConvertible {
     /// The clause's id, such as `S1`.
-    public let id: String
+    public let id: ClauseID
 
     /// How bad it is to break the clause.
     public let severity: ContractSeverity
@@ -17,6 +17,9 @@ public struct ClauseWording: Sendable, Identifiable, CustomStringConvertible {
 
     /// A published bug of this kind, if there is a known one.
     public let resembles: String?
+
+    /// What the clause cannot see from outside of the subject, if that is easily taken for granted.
+    public let unseen: String?
 
     /// Good subjects differ in this: breaking it is advice, unless the subject promises it.
     public let isConvention: Bool

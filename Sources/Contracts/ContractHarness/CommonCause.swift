@@ -4,20 +4,20 @@ public struct CommonCause: Sendable, CustomStringConvertible {
     public let mistake: String
 
     /// The ids of the broken clauses that the mistake explains, in the contract's order.
-    public let brokenIDs: [String]
+    public let brokenIDs: [ClauseID]
 
     /// The ids of the clauses that could not be judged, perhaps for the same mistake.
-    public let notJudgedIDs: [String]
+    public let notJudgedIDs: [ClauseID]
 
     /// The mistake and the clauses, in one line.
     public var description: String {
-        let hidden = notJudgedIDs.isEmpty ? "" : "; not judged: \(notJudgedIDs.joined(separator: ", "))"
-        return "\(mistake): \(brokenIDs.joined(separator: ", "))\(hidden)"
+        let hidden = notJudgedIDs.isEmpty ? "" : "; not judged: \(notJudgedIDs.list)"
+        return "\(mistake): \(brokenIDs.list)\(hidden)"
     }
 }
 
 /// A mistake, the clauses one of which it always breaks, and those that it may break with them.
-package typealias Mistake = (mistake: String, always: Set<String>, often: Set<String>)
+package typealias Mistake = (mistake: String, always: Set<ClauseID>, often: Set<ClauseID>)
 
 extension ContractReport {
     /// The mistakes that explain several broken clauses each, the most general one first; no clause stands behind two.

@@ -13,7 +13,7 @@ public struct ContractProgress: Sendable, CustomStringConvertible {
     public let outcome: ContractOutcome?
 
     /// The file that names the scripts that are being played, should the subject end the process.
-    public let scriptsInPlay: String?
+    package let scriptsInPlay: String?
 
     package init(subject: String, clause: ClauseWording?, outcome: ContractOutcome?, scriptsInPlay: String? = nil) {
         self.subject = subject

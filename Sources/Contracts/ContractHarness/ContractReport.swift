@@ -11,7 +11,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     public package(set) var leftOut: [LeftOutSituation] = []
 
     /// The ids of the clauses that could not be judged although nothing stands in their way: the subject was too slow.
-    let tooSlowIDs: Set<String>
+    let tooSlowIDs: Set<ClauseID>
 
     /// What was looked at beside the clauses' scenarios, in one line.
     package var search: (any Sendable & CustomStringConvertible)?
@@ -35,11 +35,11 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     }
 
     /// The ids of the clauses that the subject broke, for a test that pins them.
-    public var brokenIDs: [String] { violations.map(\.clause.id) }
+    public var brokenIDs: [ClauseID] { violations.map(\.clause.id) }
 
     /// The ids of the clauses that could not be judged, for a test that pins them beside ``brokenIDs``: what such a
     /// clause would find shows when the clause that stands in its way is mended.
-    public var notJudgedIDs: [String] { notJudged.map(\.id) }
+    public var notJudgedIDs: [ClauseID] { notJudged.map(\.id) }
 
     /// Whether every clause that was asked was judged, and none was broken; skipped ones do not count, nor does advice.
     public var isKept: Bool { violations.isEmpty && notJudged.isEmpty }
@@ -50,16 +50,20 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         let asked = rows.filter { !$0.outcome.isSkipped }
         let skipped = rows.filter(\.outcome.isSkipped)
         let table = asked.map { clause, outcome in
-            clause.id.padding(to: 4) + outcome.verdict.padding(to: 12) + (outcome.reason ?? clause.must)
+            clause.id.rawValue.padding(to: 4) + outcome.verdict.padding(to: 12) + (outcome.reason ?? clause.must)
         }
         let reasons = Dictionary(grouping: skipped) { $0.outcome.reason ?? "" }.sorted { $0.key < $1.key }
-        let skips = reasons.map { "skipped, \($0.key): \($0.value.map(\.clause.id).joined(separator: ", "))" }
+        let skips = reasons.map { "skipped, \($0.key): \($0.value.map(\.clause.id).list)" }
         let count = """
             \(rows.count { $0.outcome.isKept }) kept, \(violations.count) broken, \(notJudged.count) not judged, \
             \(advice.count) advice, \(skipped.count) skipped
             """
-        let worst = violations.sorted { $0.clause.severity > $1.clause.severity }
-        var lines = ["The contract on \(subject)", ""] + table + [""] + skips + leftOut.lines + [count]
+        // The shortest script says most directly what is wrong; a clause's own scenario needs none.
+        let worst = violations.sorted { ($1.clause.severity, $0.steps) < ($0.clause.severity, $1.steps) }
+        let kept = Dictionary(grouping: rows.filter(\.outcome.isKept).map(\.clause)) { $0.unseen ?? "" }
+        let unseen = kept.filter { !$0.key.isEmpty }.sorted { $0.key < $1.key }
+            .map { "kept as far as the contract sees, \($0.value.map(\.id).list): \($0.key)" }
+        var lines = ["The contract on \(subject)", ""] + table + [""] + skips + leftOut.lines + unseen + [count]
         if let search { lines.append("\(search)") }
         let causes = commonCauses
         if !causes.isEmpty { lines += ["", "Common causes, which are mended first:"] + causes.map { "- \($0)" } }
@@ -121,7 +125,10 @@ public struct ContractViolation: Error, CustomStringConvertible {
     public let situation: String?
 
     /// What shows it again, in a form that can be pasted into code.
-    package let replay: (any Sendable & CustomStringConvertible)?
+    package let replay: (any Replay)?
+
+    /// How many steps show it, beside those of the clause itself.
+    fileprivate var steps: Int { replay?.length ?? 0 }
 
     /// What happened in the scenario, in order; tokens stand there by name, and of a long trace the middle is left out.
     public let trace: [String]
@@ -131,7 +138,7 @@ public struct ContractViolation: Error, CustomStringConvertible {
         expected: String,
         observed: String,
         situation: String? = nil,
-        replay: (any Sendable & CustomStringConvertible)? = nil,
+        replay: (any Replay)? = nil,
         trace: [String]
     ) {
         self.clause = clause
@@ -162,6 +169,12 @@ public struct ContractViolation: Error, CustomStringConvertible {
             ] + optional.compactMap(\.self) + ["  judged at: \(clause.file):\(clause.line)", "  trace:"] + steps
         return lines.joined(separator: "\n")
     }
+}
+
+/// What shows a violation again.
+package protocol Replay: Sendable, CustomStringConvertible {
+    /// In steps.
+    var length: Int { get }
 }
 
 extension String {

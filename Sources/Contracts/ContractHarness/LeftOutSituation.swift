@@ -8,7 +8,7 @@ public struct LeftOutSituation: Sendable, CustomStringConvertible {
     public let clause: ClauseWording
 
     /// The id of the clause that stands in the way.
-    public let brokenID: String
+    public let brokenID: ClauseID
 
     /// What the clause was tried in.
     public let situation: String

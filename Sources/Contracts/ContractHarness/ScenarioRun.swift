@@ -93,12 +93,12 @@ extension ScenarioRun {
     }
 
     /// A subject that promises what is no convention is put together wrongly.
-    package func check(_ promises: Set<String>, areAmong conventions: Set<String>) throws {
+    package func check(_ promises: Set<ClauseID>, areAmong conventions: Set<ClauseID>) throws {
         let unknown = promises.subtracting(conventions).sorted()
         try expect(
             unknown.isEmpty,
-            "the subject to promise conventions, which are \(conventions.sorted())",
-            observed: "it promises \(unknown)"
+            "the subject to promise conventions, which are \(conventions.sorted().list)",
+            observed: "it promises \(unknown.list)"
         )
     }
 

@@ -12,7 +12,7 @@ public enum StoreContract {
     public static let clauses: [StoreClause] = keeping + exclusion + waiting
 
     /// The ids of the clauses in which good stores differ: breaking one is advice, unless the subject promises it.
-    public static let conventions: Set<String> = Set(clauses.filter(\.isConvention).map(\.id))
+    public static let conventions: Set<ClauseID> = Set(clauses.filter(\.isConvention).map(\.id))
 
     /// How many seconds a subject may take for one step, and more on a machine that is busy with other things.
     public static let defaultTimeLimit: TimeInterval = 5

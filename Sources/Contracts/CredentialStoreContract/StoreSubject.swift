@@ -12,7 +12,7 @@ public struct StoreSubject: Sendable {
 
     /// The ids of the ``StoreContract/conventions`` that it promises to follow; breaking any other is advice, and no
     /// defect.
-    public let promises: Set<String>
+    public let promises: Set<ClauseID>
 
     package let errors: @Sendable (any Error) -> any Error
     let open: @Sendable (StoreFixture) async throws -> any CredentialStore
@@ -32,7 +32,7 @@ public struct StoreSubject: Sendable {
     public init(
         _ name: String,
         features: StoreFeatures = [],
-        promises: Set<String> = [],
+        promises: Set<ClauseID> = [],
         errors: @escaping @Sendable (any Error) -> any Error = { $0 },
         open: @escaping @Sendable (StoreFixture) async throws -> any CredentialStore,
         loseExclusion: (@Sendable (StoreFixture) async throws -> Void)? = nil

@@ -10,7 +10,7 @@ import Testing
 struct ScriptTests {
     /// Bugs in situations that no clause is tried in, each with a script that shows it and the clause that it
     /// breaks.
-    static let bugs: [(bug: BuggyService.Bug, script: Script, clause: String)] = [
+    static let bugs: [(bug: BuggyService.Bug, script: Script, clause: ClauseID)] = [
         (
             .noDeadlineInASecondSession,
             Script(.deadline, [.call, .signIn(.expired), .call, .pass(.elevenSeconds)]), "T1"
@@ -137,7 +137,7 @@ struct ScriptTests {
     }
 
     /// What a service that promises no convention, and may refuse callers after five loads, is judged by all the same.
-    static let plainBugs: [(bug: BuggyService.Bug, script: Script, clause: String)] = [
+    static let plainBugs: [(bug: BuggyService.Bug, script: Script, clause: ClauseID)] = [
         (
             .secondFailureSticks,
             Script(

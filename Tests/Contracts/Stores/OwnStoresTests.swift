@@ -49,7 +49,7 @@ struct OwnStoresTests {
     }
 
     @Test(arguments: [(memory, ["K2", "E2", "L1"]), (folder, [])])
-    func `is kept, and no more is skipped than that memory has one opening`(subject: StoreSubject, skipped: [String])
+    func `is kept, and no more is skipped than that memory has one opening`(subject: StoreSubject, skipped: [ClauseID])
         async
     {
         let report = await StoreContract.verify(subject, onProgress: nil)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Planted bugs are caught by their clauses, and break no others", .eightAtATime, .timeLimit(.minutes(10)))
 struct PlantedStoreBugTests {
     /// The bugs, each with all clauses that it breaks.
-    static let bugs: [BuggyStore.Bug: [String]] = [
+    static let bugs: [BuggyStore.Bug: [ClauseID]] = [
         .storesNothing: ["K1"], .losesMembers: ["K1"], .remembersWhatItRead: ["K2"],
         .comesBackAfterRemoval: ["K2", "K3", "V4", "L1"], .removalIsForGood: ["K5", "V3", "V4", "L1"],
         .returnsTheOldRecord: ["K3", "K4", "V2", "V3", "V4", "F1"],

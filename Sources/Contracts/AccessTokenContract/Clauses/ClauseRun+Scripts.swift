@@ -24,8 +24,8 @@ extension ClauseRun {
             let tolerated = conditions.broken.subtracting([context.wording.id])
             let outcome = await script.played(on: subject, effort, tolerating: tolerated)
             if outcome.isSlow { throw conditions.isPatient ? tooSlow : SlowSubject() }
-            if let judge = outcome.spoiledBy { throw NotJudged(judge: judge, violation: nil) }
             shown = outcome.violation
+            if shown == nil, let judge = outcome.spoiledBy { throw NotJudged(judge: judge, violation: nil) }
             if shown == nil { return }
         }
         guard let shown else { return }

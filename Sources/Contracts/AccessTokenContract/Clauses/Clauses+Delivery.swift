@@ -3,78 +3,85 @@ import AccessTokenSynchronization
 import ContractHarness
 import Dispatch
 
+extension ClauseID {
+    static let d1: ClauseID = "D1"
+    static let d2: ClauseID = "D2"
+    static let d3: ClauseID = "D3"
+    static let d4: ClauseID = "D4"
+}
+
 extension ServiceContract {
-    static let delivery = [
-        ContractClause(
-            ("D1", .critical),
-            "answer every caller exactly once, also when cancel, answer, sign-out and deadline meet",
-            intent: "a callback that is called twice or never breaks code that no one thinks to look at",
-            remedy: "take a waiter out of its list before it is answered, under the same lock, on every path",
-            resembles: "Nuke PR #671: a continuation is never resumed",
-            setting: tenSeconds,
-            situations: Meeting.all,
-            scenario: everyCallerIsAnsweredOnce
-        ),
+    static let delivery = [d1, d2, d3, d4]
 
-        ContractClause(
-            ("D2", .minor),
-            "answer waiters in the order in which they came",
-            intent: "who came first is served first, and a log of answers reads like the log of calls",
-            remedy: "answer the list of waiters from its beginning, on a serial queue or one executor",
-            isConvention: true,
-            skips: { $0.promises.contains("D2") ? nil : "not promised" }
-        ) { run in
-            let order = Locked<[Int]>([])
-            var callers: [Caller] = []
-            // On one lane: on several, the order of the threads is not the subject's.
-            let lane = Lane("callers")
-            for number in 1...8 {
-                callers.append(try await run.call(on: lane) { _ in order.withLock { $0.append(number) } })
-            }
-            let load = try await run.firstLoad()
-            await run.settle()
-            try await run.answer(load, .success(run.token("T1")))
-            try await run.given("S1") {
-                for caller in callers { _ = try await run.answer(of: caller, expecting: "T1") }
-                await run.comes { order.withLock { $0.count } == 8 }
-            }
-            let observed = order.withLock { $0 }
-            try run.expect(observed == Array(1...8), "answers in the order 1 to 8", observed: "\(observed)")
-        },
+    static let d1 = ContractClause(
+        (.d1, .critical),
+        "answer every caller exactly once, also when cancel, answer, sign-out and deadline meet",
+        intent: "a callback that is called twice or never breaks code that no one thinks to look at",
+        remedy: "take a waiter out of its list before it is answered, under the same lock, on every path",
+        resembles: "Nuke PR #671: a continuation is never resumed",
+        setting: tenSeconds,
+        situations: Meeting.all,
+        scenario: everyCallerIsAnsweredOnce
+    )
 
-        ContractClause(
-            ("D3", .serious),
-            "never call a handler before retrieveToken has returned",
-            intent: "a handler that runs inside the call finds its caller's state half done, and locks still held",
-            remedy: "dispatch the answer, also when it is at hand",
-            isConvention: true
-        ) { run in
-            let token = run.token("T1")
-            let loading = try await run.call()
-            if case .task = run.service.withLock({ $0?.call }) {
-                throw Unjudged(outcome: .skipped("its callers are tasks"))
-            }
-            try await run.given("L1") {
-                try await run.answer(run.nextLoad(), .success(token))
-                try await run.expect(loading, gets: token)
-            }
-            let later = try await run.call()
-            try await run.answerLoads(with: .success(token), until: [later])
-            for caller in [loading, later] where caller.details.contains(where: \.cameInsideTheCall) {
-                let observed = "\(caller.name)'s handler is called inside it"
-                throw run.violation("the handler to be called after the call", observed)
-            }
-        },
+    static let d2 = ContractClause(
+        (.d2, .minor),
+        "answer waiters in the order in which they came",
+        intent: "who came first is served first, and a log of answers reads like the log of calls",
+        remedy: "answer the list of waiters from its beginning, on a serial queue or one executor",
+        isConvention: true,
+        skips: { $0.promises.contains(.d2) ? nil : "not promised" }
+    ) { run in
+        let order = Locked<[Int]>([])
+        var callers: [Caller] = []
+        // On one lane: on several, the order of the threads is not the subject's.
+        let lane = Lane("callers")
+        for number in 1...8 {
+            callers.append(try await run.call(on: lane) { _ in order.withLock { $0.append(number) } })
+        }
+        let load = try await run.firstLoad()
+        await run.settle()
+        try await run.answer(load, .success(run.token("T1")))
+        try await run.given(.s1) {
+            for caller in callers { _ = try await run.answer(of: caller, expecting: "T1") }
+            await run.comes { order.withLock { $0.count } == 8 }
+        }
+        let observed = order.withLock { $0 }
+        try run.expect(observed == Array(1...8), "answers in the order 1 to 8", observed: "\(observed)")
+    }
 
-        ContractClause(
-            ("D4", .serious),
-            "call handlers on the promised queue",
-            intent: "code that was given the main queue touches views",
-            remedy: "dispatch every answer to the queue, also errors and those at hand",
-            needs: .deliveryQueue,
-            scenario: handlersAreOnTheirQueue
-        ),
-    ]
+    static let d3 = ContractClause(
+        (.d3, .serious),
+        "never call a handler before retrieveToken has returned",
+        intent: "a handler that runs inside the call finds its caller's state half done, and locks still held",
+        remedy: "dispatch the answer, also when it is at hand",
+        isConvention: true
+    ) { run in
+        let token = run.token("T1")
+        let loading = try await run.call()
+        if case .task = run.service.withLock({ $0?.call }) {
+            throw Unjudged(outcome: .skipped("its callers are tasks"))
+        }
+        try await run.given(.l1) {
+            try await run.answer(run.nextLoad(), .success(token))
+            try await run.expect(loading, gets: token)
+        }
+        let later = try await run.call()
+        try await run.answerLoads(with: .success(token), until: [later])
+        for caller in [loading, later] where caller.details.contains(where: \.cameInsideTheCall) {
+            let observed = "\(caller.name)'s handler is called inside it"
+            throw run.violation("the handler to be called after the call", observed)
+        }
+    }
+
+    static let d4 = ContractClause(
+        (.d4, .serious),
+        "call handlers on the promised queue",
+        intent: "code that was given the main queue touches views",
+        remedy: "dispatch every answer to the queue, also errors and those at hand",
+        needs: .deliveryQueue,
+        scenario: handlersAreOnTheirQueue
+    )
 
     // MARK: D1
 
@@ -126,7 +133,7 @@ extension ServiceContract {
         let callers: [Caller]
         switch meeting {
         case .inOrder(let ends):
-            if ends.contains(.deadline) { try run.takeForGranted("T1") }
+            if ends.contains(.deadline) { try run.takeForGranted(.t1) }
             callers = try await run.calls(3)
             let load = try await run.firstLoad()
             if ends.contains(.deadline) { await run.waitUntilTimerRuns() }

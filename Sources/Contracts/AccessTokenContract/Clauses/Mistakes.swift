@@ -4,24 +4,24 @@ extension ServiceContract {
     /// The mistakes that break several clauses each, the most general one first.
     static let mistakes: [Mistake] = [
         (
-            "a load is not shared by all who wait", ["S1", "S2"],
-            ["S3", "S4", "S5", "S6", "S7", "C5", "D2", "F5", "I3", "I5", "I7", "I8", "X2", "X4"]
+            "a load is not shared by all who wait", [.s1, .s2],
+            [.s3, .s4, .s5, .s6, .s7, .c5, .d2, .f5, .i3, .i5, .i7, .i8, .x2, .x4]
         ),
         (
-            "those who wait for a load are not told that it failed", ["F1"],
-            ["F2", "F3", "F4", "F5", "C8", "D1", "D4", "D7", "D10", "S3", "T1", "T2", "T3"]
+            "those who wait for a load are not told that it failed", [.f1],
+            [.f2, .f3, .f4, .f5, .c8, .d1, .d4, .d7, .d10, .s3, .t1, .t2, .t3]
         ),
-        ("a load that has ended is not forgotten", ["F2"], ["D10", "F4", "F6", "I1", "I6", "S3", "T3"]),
+        ("a load that has ended is not forgotten", [.f2], [.d10, .f4, .f6, .i1, .i6, .s3, .t3]),
         (
-            "a token that was brought is not cached", ["C1"],
-            ["C3", "C4", "C5", "C7", "C8", "C9", "C11", "D7", "F6", "I2", "I8", "O2", "O6", "T2", "X2"]
+            "a token that was brought is not cached", [.c1],
+            [.c3, .c4, .c5, .c7, .c8, .c9, .c11, .d7, .f6, .i2, .i8, .o2, .o6, .t2, .x2]
         ),
-        ("an expired token counts as valid", ["C6"], ["C2", "C5", "C7", "C10", "C11"]),
-        ("a rejection is not taken in", ["I1"], ["I2", "I3", "I4", "I5", "I8", "I9", "S4"]),
-        ("a load outlives its session", ["O1", "O2"], ["O4", "O6", "O8", "O9", "S5", "T2"]),
-        ("a sign-out does not end the session", ["O3"], ["O1", "O5", "O6", "O7"]),
-        ("handlers are called while a lock is held", ["D5", "D10"], ["D4", "D8", "D9"]),
-        ("a caller cannot leave the load that it waits for", ["X1", "O4"], ["O5", "X5"]),
-        ("a load that is silent past its deadline is not given up", ["T1", "T3"], ["S6", "T2", "T4"]),
+        ("an expired token counts as valid", [.c6], [.c2, .c5, .c7, .c10, .c11]),
+        ("a rejection is not taken in", [.i1], [.i2, .i3, .i4, .i5, .i8, .i9, .s4]),
+        ("a load outlives its session", [.o1, .o2], [.o4, .o6, .o8, .o9, .s5, .t2]),
+        ("a sign-out does not end the session", [.o3], [.o1, .o5, .o6, .o7]),
+        ("handlers are called while a lock is held", [.d5, .d10], [.d4, .d8, .d9]),
+        ("a caller cannot leave the load that it waits for", [.x1, .o4], [.o5, .x5]),
+        ("a load that is silent past its deadline is not given up", [.t1, .t3], [.s6, .t2, .t4]),
     ]
 }

@@ -60,15 +60,25 @@ final class Caller: Sendable {
     ) {
         let work: @Sendable () async -> Void = { [self] in
             if isCancelled { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
-            log.happened("\(name) calls")
-            let result: Result<AccessToken, any Error>
-            do { result = .success(try await token()) } catch { result = .failure(error) }
-            take(result)
-            react?(self)
-            log.check()
+            await callHere(token)
         }
         let task = insideLoad ? Task(priority: priority) { await work() } : lane.start(priority: priority, work)
         state.withLock { $0.cancel = { task.cancel() } }
+    }
+
+    /// Calls an async service in the present task.
+    func callHere(_ token: ContractService.Awaiting) async {
+        log.happened("\(name) calls")
+        let result: Result<AccessToken, any Error>
+        do { result = .success(try await token()) } catch { result = .failure(error) }
+        take(result)
+        react?(self)
+        log.check()
+    }
+
+    /// Says which task the call is made in.
+    func isCancelled(by task: Task<Void, Never>) {
+        state.withLock { $0.cancel = $0.cancel ?? { task.cancel() } }
     }
 
     /// Ends the call as far as the subject can; runs code of the subject.

@@ -122,6 +122,36 @@ extension ClauseRun {
         return callers
     }
 
+    /// Lets a load answer one caller, and starts three on as many threads while that caller's handler runs.
+    ///
+    /// The handler ends when all have called, or soon: they may have to wait for it.
+    func callsDuringAHandler(answeredWith result: LoadResult) async throws -> [Caller] {
+        let isInside = Locked(false)
+        let goOn = DispatchSemaphore(value: 0)
+        let first = try await call { [log] _ in
+            isInside.withLock { $0 = true }
+            log.check()
+            _ = goOn.wait(timeout: .now() + 1)
+        }
+        let load = try await firstLoad()
+        loaderLane.run { load.answer(result) }
+        guard try await wait(until: { isInside.withLock { $0 } }) else {
+            throw violation("\(first.name) to be answered", "no answer; \(situation)")
+        }
+        let callers = (0..<3).map { _ in newCaller(nil) }
+        let called = Locked(0)
+        for caller in callers {
+            caller.lane.run { [self] in
+                start(caller)
+                called.withLock { $0 += 1 }
+                log.check()
+            }
+        }
+        _ = await log.wait(0.1) { called.withLock { $0 } == callers.count }
+        goOn.signal()
+        return callers
+    }
+
     /// Lets a load answer, and then does something else to the service, while a caller is held.
     ///
     /// The held caller may stand at the door of an actor. Then both wait behind the caller, in this order, and an `await`
@@ -254,10 +284,10 @@ extension ClauseRun {
         let loader = fixture.loader
         let goesOn = { @Sendable in hasReturned.withLock { $0 } || loader.loads.contains(where: \.isOpen) }
         // A subject that is known to hang is not given the time of a slow one again.
-        let isKnown = context.wording.id != "O3" && conditions.broken.contains("O3")
+        let isKnown = context.wording.id != .o3 && conditions.broken.contains(.o3)
         if !mayWaitForLoad, try await !(isKnown ? comes(goesOn) : wait(until: goesOn)) {
             let violation = violation("the closure signOut: to return", "it does not; \(situation)")
-            throw context.wording.id == "O3" ? violation : NotJudged(judge: "O3", violation: violation)
+            throw context.wording.id == .o3 ? violation : NotJudged(judge: .o3, violation: violation)
         }
         await settle()
         if !hasReturned.withLock({ $0 }) { log.happened("sign-out has not returned yet") }

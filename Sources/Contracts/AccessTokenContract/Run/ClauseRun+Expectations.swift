@@ -19,7 +19,7 @@ extension ClauseRun {
     /// The first load, which answers a caller that found no token (L1).
     @discardableResult
     func firstLoad() async throws -> ControlledLoad {
-        try await given("L1") { try await nextLoad() }
+        try await given(.l1) { try await nextLoad() }
     }
 
     /// A load for the caller: as soon as the caller has an answer without one, the wait is over.

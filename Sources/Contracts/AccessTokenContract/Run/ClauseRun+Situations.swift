@@ -40,7 +40,7 @@ extension ClauseRun {
         case invalidation = "is rejected"
 
         /// The clause that judges whether the token is handed out after this.
-        var judge: String { self == .expiry ? "C6" : "I1" }
+        var judge: ClauseID { self == .expiry ? .c6 : .i1 }
 
         static func all(_ features: ContractFeatures) -> [TokenEnd] {
             (features.contains(.expiry) ? [.expiry] : []) + (features.contains(.invalidation) ? [.invalidation] : [])
@@ -113,7 +113,7 @@ extension ClauseRun {
 
     /// A load that has brought this token, and the caller that got it.
     func loaded(_ token: AccessToken) async throws -> (caller: Caller, load: ControlledLoad) {
-        try await given("L1") {
+        try await given(.l1) {
             let caller = try await call()
             let load = try await nextLoad()
             try await answer(load, .success(token))
@@ -128,7 +128,7 @@ extension ClauseRun {
             let waiters = try await calls(3)
             return (waiters, try await firstLoad(), nil)
         }
-        let judge = kind == .ahead ? "C5" : "I6"
+        let judge: ClauseID = kind == .ahead ? .c5 : .i6
         try takeForGranted(judge)
         let token = token("T1", life: 3600)
         try await cache(token)

@@ -90,13 +90,13 @@ package final class ClauseRun: ScenarioRun {
     // MARK: What is taken for granted
 
     /// Runs steps that are for another clause to judge: if they fail, this one is not judged.
-    func given<Value>(_ id: String, _ steps: () async throws -> Value) async throws -> Value {
+    func given<Value>(_ id: ClauseID, _ steps: () async throws -> Value) async throws -> Value {
         try takeForGranted(id)
         return try await leaving(to: id, steps)
     }
 
     /// Runs such steps also if the subject is known to break the other clause: here they may succeed all the same.
-    func leaving<Value>(to id: String, _ steps: () async throws -> Value) async throws -> Value {
+    func leaving<Value>(to id: ClauseID, _ steps: () async throws -> Value) async throws -> Value {
         do {
             return try await steps()
         } catch let violation as ContractViolation {
@@ -122,7 +122,7 @@ package final class ClauseRun: ScenarioRun {
     }
 
     /// Ends the run if the subject is known to break a clause without which this one says nothing.
-    func takeForGranted(_ ids: String...) throws {
+    func takeForGranted(_ ids: ClauseID...) throws {
         for id in ids where conditions.broken.contains(id) && id != context.wording.id {
             throw NotJudged(judge: id, violation: nil)
         }

@@ -33,7 +33,7 @@ extension Script {
     func played(
         on subject: ContractSubject,
         _ effort: ScriptEffort,
-        tolerating tolerated: Set<String> = [],
+        tolerating tolerated: Set<ClauseID> = [],
         notes: ScriptNotes? = nil
     ) async -> ScriptOutcome {
         await played(on: subject, effort, tolerating: tolerated, notes: notes) { _, index in
@@ -47,7 +47,7 @@ extension Script {
     func played(
         on subject: ContractSubject,
         _ effort: ScriptEffort,
-        tolerating tolerated: Set<String> = [],
+        tolerating tolerated: Set<ClauseID> = [],
         notes: ScriptNotes? = nil,
         next: @escaping @Sendable (ScriptRun, Int) -> Step?
     ) async -> ScriptOutcome {
@@ -66,19 +66,20 @@ extension Script {
                     index += 1
                     guard run.accepts(step) else { continue }
                     outcome.script.steps.append(step)
-                    outcome.situations.insert(run.state.withLock { Situation(step, $0.specification) })
+                    outcome.situations.insert(run.situation(of: step))
                     page?.note(step)
                     try await run.perform(step)
                 }
             } catch let blocked as ContractViolation {
                 outcome.isBlocked = true
-                let clause = outcome.script.steps.isEmpty ? "L1" : run.clauseOfABlockedThread
+                let clause: ClauseID = outcome.script.steps.isEmpty ? .l1 : run.clauseOfABlockedThread
                 run.change { $0.fault(clause, blocked.expected, blocked.observed) }
             } catch {
                 // What returned in the end is slow.
                 outcome.isSlow = true
             }
             outcome.spoiledBy = run.state.withLock { $0.specification.spoiledBy }
+            outcome.wasSilent = run.state.withLock { $0.wasSilent }
             outcome.isSlow = outcome.isSlow || run.state.withLock { $0.isSlow }
             if !outcome.isSlow, let fault = run.state.withLock({ $0.specification.faults.first }) {
                 outcome.violation = run.violation(fault, outcome.script)
@@ -96,13 +97,15 @@ struct ScriptOutcome: Sendable {
     /// The subject did what it owed after its time limit.
     var isSlow = false
     /// The script ended at this clause, which the subject is known to break.
-    var spoiledBy: String?
+    var spoiledBy: ClauseID?
     /// A thread of the subject is blocked for good.
     var isBlocked = false
+    /// Something that the subject owes was waited for in vain.
+    var wasSilent = false
     /// Which steps were taken in which states.
     var situations: Set<Situation> = []
 
-    var clause: String? { violation?.clause.id }
+    var clause: ClauseID? { violation?.clause.id }
 }
 
 extension ScriptRun {
@@ -118,10 +121,10 @@ extension ScriptRun {
     }
 
     /// The clause that says that the thread which does not return must not be blocked.
-    fileprivate var clauseOfABlockedThread: String {
+    fileprivate var clauseOfABlockedThread: ClauseID {
         let (reaction, habits) = state.withLock { ($0.openReactions.first?.value, $0.habits) }
-        if let wasGivenAToken = reaction { return wasGivenAToken ? "D5" : "D10" }
-        if habits.contains(.asksItsService) { return "R1" }
-        return habits.isDisjoint(with: [.answersAtOnce, .failsAtOnce]) ? "D5" : "D8"
+        if let wasGivenAToken = reaction { return wasGivenAToken ? .d5 : .d10 }
+        if habits.contains(.asksItsService) { return .r1 }
+        return habits.isDisjoint(with: [.answersAtOnce, .failsAtOnce]) ? .d5 : .d8
     }
 }

@@ -62,13 +62,26 @@ extension ScriptRun {
         case .answer(.sameToken, let which), .answer(.identicalToken, let which):
             return load(which) != nil && token(.current) != nil
         case .answer(_, let which): return load(which) != nil
+        case .answerAmidCalls: return isAwaitedLoadNewest
         case .again: return lastAnswered != nil
-        case .reject(.current): return token(.current) != nil
+        case .reject(.current), .callRightAfter(.reject): return token(.current) != nil
         case .reject(.former): return token(.former).map { $0.value != token(.current)?.value } ?? false
         case .pass(let time): return seconds(time).map { $0 > 0 || time == .back } ?? false
         default: return true
         }
     }
+
+    /// The newest load answers for the present session, and not too late.
+    private var isAwaitedLoadNewest: Bool {
+        guard let number = load(.newest)?.number else { return false }
+        return state.withLock { state in
+            let facts = state.specification.facts
+            return facts.isSignedIn && !facts.mayBeOver
+                && facts.running.contains { $0.number == number && !$0.mayBeOfFormerSession }
+        }
+    }
+
+    func situation(of step: Step) -> Situation { state.withLock { Situation(step, $0.specification) } }
 
     // MARK: New tokens and errors
 

@@ -17,11 +17,14 @@ extension ScriptRun {
     }
 
     /// Whether the script has shown what it can.
-    var isOver: Bool { state.withLock { $0.isSlow || $0.specification.isSpoiled || !$0.specification.faults.isEmpty } }
+    var isOver: Bool {
+        state.withLock { $0.isSlow || $0.specification.isUndecided || !$0.specification.faults.isEmpty }
+    }
 
     private func comesToRest() async -> Bool {
         if await log.wait(effort.timeLimit, until: { [self] in isAtRest() }) { return true }
         guard effort.waitsForSlowOnes, await log.wait(3 * effort.timeLimit, until: { [self] in isAtRest() }) else {
+            state.withLock { $0.wasSilent = true }
             return false
         }
         // What comes late is no fault; but the next step would come before it.
@@ -34,10 +37,14 @@ extension ScriptRun {
         let signOuts = run.fixture.loader.signOuts
         let hasOpenLoads = !run.openLoads.isEmpty
         return state.withLock { state in
+            // Nothing is owed any more.
+            if state.specification.isSpoiled { return true }
             guard state.openReactions.isEmpty, state.openSignOuts == 0 || hasOpenLoads else { return false }
             var specification = state.specification
             for event in state.events { specification.take(event) }
-            guard specification.faults.isEmpty, !specification.isSpoiled else { return true }
+            guard specification.faults.isEmpty, !specification.isUndecided, !specification.isSpoiled else {
+                return true
+            }
             guard specification.isForgotten(signOuts) else { return false }
             return specification.missing().map { specification.tolerated.contains($0.clause) } ?? true
         }
@@ -55,12 +62,12 @@ extension ScriptRun {
             // Whom a blocked handler has called for gets no answer because of that.
             if let (number, wasGivenAToken) = state.openReactions.first {
                 let expected = "what caller \(number)'s handler calls to return"
-                state.specification.fault(wasGivenAToken ? "D5" : "D10", expected, "it blocks the handler's thread")
+                state.specification.fault(wasGivenAToken ? .d5 : .d10, expected, "it blocks the handler's thread")
             }
             state.specification.judgeRest()
             if state.openReactions.isEmpty, state.openSignOuts > 0, loads.allSatisfy({ !$0.isOpen }) {
                 let observed = "it does not; \(state.specification.facts.situation)"
-                state.specification.fault("O3", "the closure signOut: to return", observed)
+                state.specification.fault(.o3, "the closure signOut: to return", observed)
             }
         }
     }
@@ -74,8 +81,8 @@ extension Specification {
         case .loadEnded(let number, let token, let name, let error): loadEnded(number, token, called: name, error)
         case .answered(let number, let result, let onQueue, let insideCall):
             answered(number, result, onQueue: onQueue, insideCall: insideCall)
-        case .called(let number, let refresh, let insideLoad):
-            call(number, refresh: refresh, isNested: !insideLoad, isInsideLoad: insideLoad)
+        case .called(let number, let refresh, let insideLoad, let isNested):
+            call(number, refresh: refresh, isNested: isNested, isInsideLoad: insideLoad)
         case .beginsToReject(let value): beginsToReject(value)
         case .rejected(let token): reject(token)
         case .signedOut:

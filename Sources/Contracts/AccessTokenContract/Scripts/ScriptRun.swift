@@ -13,7 +13,7 @@ final class ScriptRun: Sendable {
         case loadStarted(Int, at: Double, beside: [Int], replacing: String?)
         case loadEnded(Int, AccessToken?, name: String, (any Error)?)
         case answered(Int, LoadResult, onQueue: Bool, insideCall: Bool)
-        case called(Int, refresh: Bool, insideLoad: Bool)
+        case called(Int, refresh: Bool, insideLoad: Bool, isNested: Bool)
         case beginsToReject(String)
         case rejected(AccessToken)
         case signedOut
@@ -37,6 +37,7 @@ final class ScriptRun: Sendable {
         var tokens: [AccessToken] = []
         var habits: Set<Step.Habit> = []
         var isSlow = false
+        var wasSilent = false
     }
 
     /// A service that loads again inside the answer of a loader that answers at once would do so without end, and its
@@ -50,7 +51,7 @@ final class ScriptRun: Sendable {
     var features: ContractFeatures { run.features }
     var service: ContractService? { run.service.withLock { $0 } }
 
-    init(_ subject: ContractSubject, _ script: Script, _ effort: ScriptEffort, tolerated: Set<String>) {
+    init(_ subject: ContractSubject, _ script: Script, _ effort: ScriptEffort, tolerated: Set<ClauseID>) {
         self.effort = effort
         let wording = ServiceContract.clauses[0].wording
         let conditions = RunConditions(timeLimit: effort.timeLimit, isPatient: true)
@@ -122,7 +123,7 @@ final class ScriptRun: Sendable {
         // Nobody can ask a service that was dropped.
         if habits.contains(.asksItsService), service != nil {
             let number = newNumber()
-            note(.called(number, refresh: false, insideLoad: true))
+            note(.called(number, refresh: false, insideLoad: true, isNested: false))
             let caller = newCaller(number)
             run.start(caller, insideLoad: true)
             asking = caller
@@ -191,7 +192,7 @@ final class ScriptRun: Sendable {
 
     private func callInside(refresh: Bool) {
         let number = newNumber()
-        note(.called(number, refresh: refresh, insideLoad: false))
+        note(.called(number, refresh: refresh, insideLoad: false, isNested: true))
         run.start(newCaller(number), refresh: refresh)
     }
 }

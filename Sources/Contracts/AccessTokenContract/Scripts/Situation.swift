@@ -26,19 +26,43 @@ struct Situation: Hashable, Sendable {
     }
 }
 
+extension Script {
+    /// What happens in the script beside calls and loads that bring a token.
+    var uncommonKinds: Set<String> { Set(steps.compactMap(\.uncommonKind)) }
+}
+
 extension Step {
+    fileprivate var uncommonKind: String? {
+        switch self {
+        case .retrieve(_, _, let reaction?): "\(reaction)"
+        case .retrieve(_, true, _), .cancel: "cancel"
+        case .retrieve(true, _, _): "refresh"
+        case .retrieve, .answer(.token, _): nil
+        case .crowd(let rejecting): rejecting ? "reject" : nil
+        case .reject, .callRightAfter(.reject): "reject"
+        case .signIn, .callRightAfter(.signIn): "signIn"
+        case .signOut, .callRightAfter(.signOut): "signOut"
+        case .answer(.failure, _), .answer(.permanentFailure, _), .answer(.cancellation, _): "failure"
+        case .pass(.fourSeconds), .pass(.sixSeconds), .pass(.nineSeconds), .pass(.elevenSeconds): "deadline"
+        case .pass: "time"
+        default: kind
+        }
+    }
+
     fileprivate var kind: String {
         switch self {
         case .retrieve(_, true, _): "cancelled call"
         case .retrieve(let refresh, _, _): refresh ? "refresh" : "call"
         case .crowd: "crowd"
         case .cancel: "cancel"
-        case .answer(let answer, _): "\(answer)"
+        case .answer(let answer, let load): "\(answer) from \(load)"
+        case .answerAmidCalls: "amid calls"
         case .again: "again"
-        case .reject: "reject"
-        case .signIn: "sign-in"
+        case .reject(let token): "reject \(token)"
+        case .signIn(let token): "sign-in with \(token)"
         case .signOut: "sign-out"
-        case .pass: "pass"
+        case .pass(let time): "pass \(time)"
+        case .callRightAfter(let change): "call right after \(change)"
         case .drop: "drop"
         case .loader: "loader"
         }

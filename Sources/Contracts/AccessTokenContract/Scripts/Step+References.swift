@@ -65,6 +65,16 @@ extension Step {
         case former
     }
 
+    /// What a caller does right before its call.
+    public enum Change: Hashable, Sendable, CaseIterable {
+        /// It ends the session.
+        case signOut
+        /// It begins a session with a token that lives for an hour.
+        case signIn
+        /// It rejects the token that was handed out last.
+        case reject
+    }
+
     /// The token of a session that begins.
     public enum NewToken: Hashable, Sendable, CaseIterable {
         /// It lives for an hour.
@@ -119,10 +129,11 @@ extension Step {
         case .reject: .invalidation
         case .signIn(let token): token == .expired ? [.signIn, .expiry] : .signIn
         case .signOut: .signOut
+        case .callRightAfter(let change): change.needs
         case .pass(.fourSeconds), .pass(.sixSeconds), .pass(.nineSeconds), .pass(.elevenSeconds): .loadDeadline
         case .pass: .expiry
         case .loader(.asksItsService): .loaderRecognition
-        case .cancel, .answer, .drop, .loader: []
+        case .cancel, .answer, .answerAmidCalls, .drop, .loader: []
         }
     }
 
@@ -160,6 +171,16 @@ extension Step {
 extension Step.NewToken {
     /// What a subject must have declared to be made with the token.
     var needsAtStart: ContractFeatures { self == .expired ? [.initialToken, .expiry] : .initialToken }
+}
+
+extension Step.Change {
+    fileprivate var needs: ContractFeatures {
+        switch self {
+        case .signOut: .signOut
+        case .signIn: .signIn
+        case .reject: .invalidation
+        }
+    }
 }
 
 extension Step.Reaction {

@@ -11,6 +11,8 @@ public enum Step: Hashable, Sendable {
     case cancel(Caller)
     /// A load answers.
     case answer(Answer, from: Load)
+    /// The newest load answers a new token, while callers come on four threads until the token was handed out.
+    case answerAmidCalls
     /// The load that answered last answers once more.
     case again(Answer)
     /// A server has rejected a token.
@@ -19,6 +21,8 @@ public enum Step: Hashable, Sendable {
     case signIn(NewToken)
     /// The session ends.
     case signOut
+    /// One of these changes, and a call of the same task or thread right after it, before anything settles.
+    case callRightAfter(Change)
     /// Time passes.
     case pass(Time)
     /// Nobody holds the service any more; only the answers of its loads come after this.
@@ -60,10 +64,12 @@ extension Step: CustomStringConvertible {
         case .cancel(let caller): ".cancel(.\(caller))"
         case .answer(let answer, .newest): ".answer(.\(answer))"
         case .answer(let answer, let load): ".answer(.\(answer), from: .\(load))"
+        case .answerAmidCalls: ".answerAmidCalls"
         case .again(let answer): ".again(.\(answer))"
         case .reject(let token): ".reject(.\(token))"
         case .signIn(let token): ".signIn(.\(token))"
         case .signOut: ".signOut"
+        case .callRightAfter(let change): ".callRightAfter(.\(change))"
         case .pass(let time): ".pass(.\(time))"
         case .drop: ".drop"
         case .loader(let habit): ".loader(.\(habit))"

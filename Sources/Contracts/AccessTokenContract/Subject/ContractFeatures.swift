@@ -49,12 +49,20 @@ public struct ContractFeatures: OptionSet, Hashable, Sendable, CustomStringConve
     /// initialiser.
     public static let initialToken = ContractFeatures(rawValue: 1 << 16)
 
+    /// A load that is refused for good ends the session, although its token is valid: callers are refused until a
+    /// sign-in.
+    ///
+    /// Without a valid token every service may do so, and needs no feature for it.
+    public static let refusalEndsSession = ContractFeatures(rawValue: 1 << 17)
+    /// A forced refresh that fails answers with the valid token that is cached, and not with the error.
+    public static let failedRefreshKeepsToken = ContractFeatures(rawValue: 1 << 18)
+
     /// The names of the features, separated by commas.
     public var description: String {
         names([
             "expiry", "leeway", "refreshAhead", "invalidation", "signOut", "signIn", "cancellation", "asyncCallers",
             "deliveryQueue", "callbackLoader", "loaderRecognition", "loadDeadline", "events", "currentToken",
-            "forcedRefresh", "tokensAlwaysExpire", "initialToken",
+            "forcedRefresh", "tokensAlwaysExpire", "initialToken", "refusalEndsSession", "failedRefreshKeepsToken",
         ])
     }
 }

@@ -12,14 +12,11 @@ public struct ContractSubject: Sendable {
 
     /// The ids of the ``ServiceContract/conventions`` that it promises to follow; breaking any other is advice, and no
     /// defect.
-    public let promises: Set<String>
+    public let promises: Set<ClauseID>
 
-    /// After so many loads of one service, it may refuse its callers for a while, as a circuit breaker does.
-    ///
-    /// `nil` is five, or no limit for a subject that promises all conventions.
+    /// After so many loads of one service, it may refuse its callers for a while, as a circuit breaker does; `nil` if
+    /// it never does.
     public let loadLimit: Int?
-
-    static let usualLoadLimit = 5
 
     package let errors: @Sendable (any Error) -> any Error
     let make: @Sendable (ContractFixture) async -> ContractService
@@ -34,7 +31,7 @@ public struct ContractSubject: Sendable {
     public init(
         _ name: String,
         features: ContractFeatures = [],
-        promises: Set<String> = [],
+        promises: Set<ClauseID> = [],
         loadLimit: Int? = nil,
         errors: @escaping @Sendable (any Error) -> any Error = { $0 },
         make: @escaping @Sendable (ContractFixture) async -> ContractService

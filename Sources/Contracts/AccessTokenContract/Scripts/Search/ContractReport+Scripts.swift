@@ -5,6 +5,10 @@ extension ContractReport {
     public var scripts: ScriptCount? { search as? ScriptCount }
 }
 
+extension Script: Replay {
+    package var length: Int { steps.count }
+}
+
 extension ContractViolation {
     /// The script that showed it, if a script did; a test that plays it is one line.
     public var script: Script? { replay as? Script }
@@ -21,6 +25,11 @@ extension ContractReport {
                 rows[index].outcome = .broken(violation)
                 // What another situation would show is not missing any more.
                 leftOut.removeAll { $0.clause.id == clause.id }
+            } else if let (_, cause) = result.aftershocks.first(where: { $0.clause == clause.id }) {
+                let steps = cause.script.map { " (\($0))" } ?? ""
+                rows[index].outcome = .notJudged(
+                    "mend \(cause.clause.id)\(steps) first: longer scripts with such steps show this too"
+                )
             }
         }
     }

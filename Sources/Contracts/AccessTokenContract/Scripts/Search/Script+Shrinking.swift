@@ -57,6 +57,10 @@ extension Step {
         case .answer(let answer, .newest) where answer != .token && answer != .failure:
             [.answer(.token), .answer(.failure)]
         case .pass(let time) where time != .elevenSeconds && time != .life: [.pass(.elevenSeconds), .pass(.life)]
+        case .answerAmidCalls: [.answer(.token)]
+        case .callRightAfter(.signOut): [.signOut]
+        case .callRightAfter(.signIn): [.signIn(.valid)]
+        case .callRightAfter(.reject): [.reject(.current)]
         case .reject(.former): [.reject(.current)]
         case .signIn(.expired): [.signIn(.valid)]
         case .crowd(rejecting: true): [.crowd(rejecting: false), .call]

@@ -12,11 +12,14 @@ public struct ScriptCount: Sendable, CustomStringConvertible {
     /// The seed that repeats the search.
     public internal(set) var seed: UInt64 = 0
 
+    /// How many scripts were left out, since the subject breaks too much or blocks too many threads.
+    public internal(set) var notPlayed = 0
+
     /// How many scripts broke a clause in haste, and did not when they were given more time.
-    public internal(set) var unconfirmed = 0
+    var unconfirmed = 0
 
     /// The clauses of which scripts say nothing, since the subject did what it owed after its time limit.
-    public internal(set) var tooSlowFor: Set<String> = []
+    var tooSlowFor: Set<ClauseID> = []
 
     private var seen: Set<Situation> = []
 
@@ -29,8 +32,11 @@ public struct ScriptCount: Sendable, CustomStringConvertible {
     /// The counts, and what scripts could not judge, in one line.
     public var description: String {
         let counts = "\(scripts) scripts of \(steps) steps in \(situations) situations, seed \(seed)"
-        let once = unconfirmed == 0 ? "" : "; \(unconfirmed) broke a clause once, and not with more time"
-        let slow = tooSlowFor.sorted().joined(separator: ", ")
-        return counts + once + (slow.isEmpty ? "" : "; too slow to be judged in \(slow): give a longer timeLimit:")
+        let left = notPlayed == 0 ? "" : "; \(notPlayed) scripts not played and not judged: mend what is broken first"
+        let once =
+            unconfirmed == 0 ? "" : "; \(unconfirmed) seemed to break a clause in haste, and broke none with more time"
+        let slow = tooSlowFor.sorted().list
+        return counts + left + once
+            + (slow.isEmpty ? "" : "; too slow to be judged in \(slow): give a longer timeLimit:")
     }
 }

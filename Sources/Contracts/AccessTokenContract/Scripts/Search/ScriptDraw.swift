@@ -25,13 +25,18 @@ struct ScriptDraw {
 
     /// How many steps are drawn between the opening and the closing ones.
     private static let length = 12
+    /// Among how many steps the one is chosen that was tried least.
+    private static let candidates = 3
 
     let start: Script
     private let first: [Step]
     private let mix: StepMix
     private var generator: ScriptGenerator
+    /// How many scripts before this batch met each situation.
+    private let seen: [Situation: Int]
 
-    init(seed: UInt64, for features: ContractFeatures) {
+    init(seed: UInt64, for features: ContractFeatures, seen: [Situation: Int]) {
+        self.seen = seen
         var generator = ScriptGenerator(seed: seed)
         let setting = generator.one(of: Script.Setting.possible(for: features))
         let hasInitialToken = features.contains(.initialToken) && generator.isOne(in: 4)
@@ -58,10 +63,20 @@ struct ScriptDraw {
             let rest = index - first.count - Self.length
             return rest < Self.closing.count ? Self.closing[rest] : nil
         }
-        for _ in 0..<50 {
+        return rarest(of: Self.candidates, in: run) ?? .call
+    }
+
+    /// Of some steps that make sense now, the one that the fewest scripts have taken in the present situation.
+    private mutating func rarest(of count: Int, in run: ScriptRun) -> Step? {
+        var rarest: (step: Step, times: Int)?
+        var left = count
+        for _ in 0..<50 where left > 0 {
             let step = mix.draw(&generator)
-            if run.accepts(step) { return step }
+            guard run.accepts(step) else { continue }
+            left -= 1
+            let times = seen[run.situation(of: step), default: 0]
+            if times < rarest?.times ?? .max { rarest = (step, times) }
         }
-        return .call
+        return rarest?.step
     }
 }

@@ -2,14 +2,17 @@ import AccessTokenAdapters
 import AccessTokenSynchronization
 import Foundation
 
-/// A file with the scripts that are being played, for the case that the subject ends the process.
+/// A file with the clause that is running or the scripts that are being played, for the case that the subject ends the
+/// process.
 ///
-/// Each script that is being played has a page, and each step is noted there before it is performed. A search ends by
-/// removing the file.
+/// Each script that is being played has a page, and each step is noted there before it is performed. A verification
+/// ends by removing the file.
 final class ScriptNotes: Sendable {
     private struct State {
         var file: FileHandle?
         var usedPages: Set<Int> = []
+        /// Closed when this process ends.
+        var pipe: Pipe?
     }
 
     /// Longer than any script that is drawn.
@@ -33,6 +36,24 @@ final class ScriptNotes: Sendable {
         state = Locked(State(file: file))
     }
 
+    /// Has the notes written to standard error once more if the process ends before they are removed: below the
+    /// backtrace, which may be long.
+    ///
+    /// A shell waits beside this process for its end. Where there is none, the notes stay in their file.
+    func areReadOutAfterACrash() {
+        #if os(Linux) || os(macOS)
+        guard let path else { return }
+        let shell = Process()
+        let pipe = Pipe()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "cat; test -f \"$0\" && grep '[^ ]' \"$0\" >&2", path]
+        shell.standardInput = pipe
+        shell.standardOutput = FileHandle.nullDevice
+        guard (try? shell.run()) != nil else { return }
+        state.withLock { $0.pipe = pipe }
+        #endif
+    }
+
     func newPage() -> Page {
         let number = state.withLock { state in
             let number = (0...).first { !state.usedPages.contains($0) } ?? 0
@@ -43,8 +64,10 @@ final class ScriptNotes: Sendable {
     }
 
     func remove() {
-        state.withLock { $0.file.take() }.map { try? $0.close() }
         path.map { try? FileManager.default.removeItem(atPath: $0) }
+        let (file, pipe) = state.withLock { ($0.file.take(), $0.pipe.take()) }
+        try? file?.close()
+        try? pipe?.fileHandleForWriting.close()
     }
 
     private func write(_ text: Data, on page: Int) {
@@ -64,6 +87,12 @@ final class ScriptNotes: Sendable {
         init(number: Int, notes: ScriptNotes) {
             self.number = number
             self.notes = notes
+        }
+
+        /// Notes what the subject is asked at present; `nil` if nothing.
+        func note(_ line: String?) {
+            notes.write(ScriptNotes.blankPage, on: number)
+            if let line { notes.write(Data(line.utf8).prefix(ScriptNotes.pageSize - 1), on: number) }
         }
 
         func begin(_ script: Script) {

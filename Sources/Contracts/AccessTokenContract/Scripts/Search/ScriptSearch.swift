@@ -1,95 +1,166 @@
 import AccessTokenAdapters
 import AccessTokenSynchronization
 import ContractHarness
-import Dispatch
-import Foundation
 
-/// Plays random scripts on new services of a subject, and looks for the shortest ones that break clauses.
+/// Plays scripts on new services of a subject, and looks for the shortest ones that break clauses.
 ///
-/// Scripts are played in haste, several at once. One that breaks a clause is played again with patience, shortened, and
-/// played twice more: a clause counts as broken if all three show it. The subject is known to break the clause from
-/// then on, and what a script shows behind it is left out.
+/// Scripts are played in haste, several at once: first those of ``ScriptGrid``, which are the same for each seed, and
+/// then random ones. One that breaks a clause is played again with patience, shortened, and played twice more: a clause
+/// counts as broken if all three show it. The subject is known to break the clause from then on, and what a script shows
+/// behind it is left out.
 ///
-/// Batches make the verdict depend little on the clock: which clauses are known depends on the batch. Only a subject
-/// that broke something and is slow or silent is looked at for a limited time.
+/// What is played depends on no clock. The search ends early only when so much was found that nobody reads on, or when
+/// the subject has blocked so many threads that the process would run out of them; the scripts that were not played are
+/// counted then.
 struct ScriptSearch: Sendable {
     /// What a search found.
     struct Result: Sendable {
         var findings: [ContractViolation] = []
+        /// Findings that probably come from another one, and the clause of that one.
+        var aftershocks: [(clause: ClauseID, of: ContractViolation)] = []
         var count = ScriptCount()
+
+        /// Leaves the shortest script of those that need the same uncommon steps: it says most directly what is wrong.
+        ///
+        /// What concerns another user's token is never left out.
+        mutating func group() {
+            func isBefore(_ one: ContractViolation, _ other: ContractViolation) -> Bool {
+                (one.script?.steps.count ?? 0, other.clause.severity) < (
+                    other.script?.steps.count ?? 0, one.clause.severity
+                )
+            }
+            var left: [ContractViolation] = []
+            for finding in findings.sorted(by: isBefore) {
+                let kinds = finding.script?.uncommonKinds ?? []
+                let cause = left.first { first in
+                    let needed = first.script?.uncommonKinds ?? []
+                    return !needed.isEmpty && needed.isSubset(of: kinds)
+                }
+                if let cause, !ScriptLook.neverExplained.contains(finding.clause.id) {
+                    aftershocks.append((finding.clause.id, cause))
+                } else {
+                    left.append(finding)
+                }
+            }
+            findings = left
+        }
+    }
+
+    /// What is known of the subject so far, and what the next batch of scripts is to look for.
+    private struct Knowledge {
+        /// The clauses that the subject breaks, and those that nobody asks about.
+        var tolerated: Set<ClauseID>
+        /// How often scripts that break the clause were looked at, and nothing new was found.
+        var vainLooks: [ClauseID: Int] = [:]
+        var blockedScripts = 0
+        var blocks = false
+        /// A caller was waited for as long as a slow subject may take, and got no answer.
+        var isSilent = false
+        var seen: [Situation: Int] = [:]
     }
 
     private static let batch = 48
     private static let workers = 6
-    /// A subject that breaks so much, or blocks so many threads, has enough to read.
+    /// A subject that breaks so much has enough to read.
     private static let mostFindings = 12
+    /// Dispatch has some 250 threads, and a thread that is blocked stays so.
     private static let mostBlockedScripts = 24
-    /// A busy machine holds up as many scripts of a right subject, and one more of every fifty, up to forty.
-    private static let fewBlockedScripts = 6
-    /// Seconds after which no batch is begun once something was found: a subject that is silent takes long for each
-    /// script.
-    private var longestSearch: TimeInterval { max(15, Double(scripts) * 0.04) }
-    private static let mostTries = 3
-    private static let mostShorterScripts = 100
+    /// What is found again and again, and is no new fault, is not looked at any more.
+    private static let mostVainLooks = 3
 
     let subject: ContractSubject
+    /// How many random scripts are played.
     let scripts: Int
     let seed: UInt64
-    let timeLimit: TimeInterval
+    let timeLimit: Double
     /// The clauses that are asked about.
-    let clauses: Set<String>
+    let clauses: Set<ClauseID>
     let notes: ScriptNotes
 
+    /// The clauses whose faults are all that a shorter script may show instead of a fault that nobody asks about.
+    private var unasked: Set<ClauseID> { Set(ServiceContract.clauses.map(\.id)).subtracting(clauses) }
+
     /// - Parameter broken: clauses that the subject is known to break.
-    func run(broken: Set<String>) async -> Result {
-        let start = DispatchTime.now()
+    func run(broken: Set<ClauseID>) async -> Result {
         var result = Result()
         result.count.seed = seed
-        var tolerated = broken.union(ServiceContract.clauses.map(\.id).filter { !clauses.contains($0) })
-        var unconfirmed: [String: Int] = [:]
-        var blocked = 0
+        var known = Knowledge(tolerated: broken.union(unasked))
+        let plays = ScriptGrid.entries(for: subject.features).map(Play.given) + (0..<scripts).map(Play.drawn)
         var next = 0
-        while next < scripts, result.findings.count < Self.mostFindings,
-            blocked < Self.mostBlockedScripts + min(40, next / 50),
-            hasFoundNothing(result, blocked - min(40, next / 50)) || Self.seconds(since: start) < longestSearch
-        {
-            let outcomes = await play(next..<min(scripts, next + Self.batch), tolerated)
-            next += Self.batch
-            for outcome in outcomes { result.count.add(outcome) }
-            blocked += outcomes.count(where: \.isBlocked)
-            for looked in await look(at: outcomes, tolerated) {
-                switch looked.verdict {
-                case .confirmed(let violation):
-                    let isNew = !result.findings.contains { $0.clause.id == violation.clause.id }
-                    if isNew { result.findings.append(violation) }
-                    tolerated.insert(violation.clause.id)
-                case .slow:
-                    result.count.tooSlowFor.insert(looked.clause)
-                    tolerated.insert(looked.clause)
-                case .unconfirmed:
-                    result.count.unconfirmed += 1
-                    unconfirmed[looked.clause, default: 0] += 1
-                    if unconfirmed[looked.clause, default: 0] > Self.mostTries { tolerated.insert(looked.clause) }
-                }
+        while next < plays.count {
+            guard result.findings.count < Self.mostFindings,
+                !known.blocks || known.blockedScripts < Self.mostBlockedScripts
+            else { break }
+            let end = min(plays.count, next + Self.batch)
+            let outcomes = await play(plays[next..<end], known)
+            next = end
+            for outcome in outcomes {
+                result.count.add(outcome)
+                for situation in outcome.situations { known.seen[situation, default: 0] += 1 }
             }
+            known.blockedScripts += outcomes.count(where: \.isBlocked)
+            await look(at: outcomes, &known, &result)
         }
+        result.count.notPlayed = plays.count - next
+        result.group()
         return result
     }
 
-    private static func seconds(since start: DispatchTime) -> TimeInterval {
-        Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
-    }
-
-    /// A right subject on a busy machine is looked at as long as one on an idle machine.
-    private func hasFoundNothing(_ result: Result, _ blocked: Int) -> Bool {
-        result.findings.isEmpty && blocked <= Self.fewBlockedScripts
+    /// Looks at the shortest script of each clause, at all of them at once: most of the time is spent on waiting.
+    private func look(at outcomes: [ScriptOutcome], _ known: inout Knowledge, _ result: inout Result) async {
+        var shortest: [(clause: ClauseID, outcome: ScriptOutcome)] = []
+        for outcome in outcomes {
+            guard let clause = outcome.clause, known.vainLooks[clause, default: 0] < Self.mostVainLooks else {
+                continue
+            }
+            if let index = shortest.firstIndex(where: { $0.clause == clause }) {
+                let isShorter = outcome.script.steps.count < shortest[index].outcome.script.steps.count
+                if isShorter { shortest[index].outcome = outcome }
+            } else {
+                shortest.append((clause, outcome))
+            }
+        }
+        let look = ScriptLook(
+            subject: subject,
+            timeLimit: timeLimit,
+            tolerated: known.tolerated,
+            unasked: unasked,
+            isKnownToBeSilent: known.isSilent,
+            notes: notes
+        )
+        let tasks = shortest.map { clause, outcome in
+            (clause, outcome.isBlocked, Lane("look at \(clause)").start { await look.verdict(on: outcome.script) })
+        }
+        for (clause, isBlocked, task) in tasks {
+            switch await task.value {
+            case .confirmed(let violation, let isSilent):
+                known.isSilent = known.isSilent || isSilent
+                known.blocks = known.blocks || isBlocked
+                if known.tolerated.insert(violation.clause.id).inserted { result.findings.append(violation) }
+                if violation.clause.id != clause { known.vainLooks[clause, default: 0] += 1 }
+            case .explained: known.vainLooks[clause, default: 0] += 1
+            case .slow:
+                result.count.tooSlowFor.insert(clause)
+                known.tolerated.insert(clause)
+            case .unconfirmed:
+                result.count.unconfirmed += 1
+                known.vainLooks[clause, default: 0] += 1
+            }
+        }
     }
 
     // MARK: In haste
 
-    private func play(_ indices: Range<Int>, _ tolerated: Set<String>) async -> [ScriptOutcome] {
-        let outcomes = Locked([ScriptOutcome?](repeating: nil, count: indices.count))
-        let next = Locked(indices.lowerBound)
+    private enum Play: Sendable {
+        case given(ScriptGrid.Entry)
+        /// The random script of this number.
+        case drawn(Int)
+    }
+
+    private func play(_ plays: ArraySlice<Play>, _ known: Knowledge) async -> [ScriptOutcome] {
+        let outcomes = Locked([ScriptOutcome?](repeating: nil, count: plays.count))
+        let next = Locked(plays.startIndex)
+        let (tolerated, seen) = (known.tolerated, known.seen)
         let workers = (0..<Self.workers).map { number in
             Lane("script worker \(number)").start {
                 while true {
@@ -97,9 +168,9 @@ struct ScriptSearch: Sendable {
                         defer { next += 1 }
                         return next
                     }
-                    guard index < indices.upperBound else { return }
-                    let outcome = await play(seed &+ UInt64(index) * 1_000_003, tolerated)
-                    outcomes.withLock { $0[index - indices.lowerBound] = outcome }
+                    guard index < plays.endIndex else { return }
+                    let outcome = await play(plays[index], tolerated, seen)
+                    outcomes.withLock { $0[index - plays.startIndex] = outcome }
                 }
             }
         }
@@ -107,70 +178,24 @@ struct ScriptSearch: Sendable {
         return outcomes.withLock { $0 }.compactMap(\.self)
     }
 
-    private func play(_ seed: UInt64, _ tolerated: Set<String>) async -> ScriptOutcome {
-        let draw = Locked(ScriptDraw(seed: seed, for: subject.features))
-        let start = draw.withLock { $0.start }
-        return await start.played(on: subject, .hasty, tolerating: tolerated, notes: notes) { run, index in
-            draw.withLock { $0.step(index, in: run) }
-        }
-    }
-
-    // MARK: With patience
-
-    private enum Verdict {
-        case confirmed(ContractViolation)
-        case unconfirmed
-        case slow
-    }
-
-    /// Looks at one script for each clause, at all of them at once: most of the time is spent on waiting.
-    private func look(at outcomes: [ScriptOutcome], _ tolerated: Set<String>) async -> [(
-        clause: String, verdict: Verdict
-    )] {
-        var first: [(clause: String, script: Script)] = []
-        for outcome in outcomes {
-            guard let clause = outcome.clause, !first.contains(where: { $0.clause == clause }) else { continue }
-            first.append((clause, outcome.script))
-        }
-        let tasks = first.prefix(Self.workers).map { clause, script in
-            Lane("look at \(clause)").start { (clause, await look(at: script, tolerated)) }
-        }
-        var verdicts: [(clause: String, verdict: Verdict)] = []
-        for task in tasks { verdicts.append(await task.value) }
-        return verdicts
-    }
-
-    private func look(at script: Script, _ tolerated: Set<String>) async -> Verdict {
-        let first = await script.played(on: subject, .patient(timeLimit), tolerating: tolerated, notes: notes)
-        if first.isSlow { return .slow }
-        guard let clause = first.clause else { return .unconfirmed }
-        let tried = Locked(0)
-        let blocked = Locked(0)
-        let shortest = await first.script.shortened { shorter in
-            let count = tried.withLock { tried in
-                tried += 1
-                return tried
+    private func play(
+        _ play: Play,
+        _ tolerated: Set<ClauseID>,
+        _ seen: [Situation: Int]
+    ) async -> ScriptOutcome {
+        switch play {
+        case .given(let entry):
+            let (script, steps) = (entry.script, entry.script.steps)
+            return await script.played(on: subject, .hasty, tolerating: tolerated, notes: notes) { run, index in
+                index < steps.count && (index != entry.event || run.accepts(steps[index])) ? steps[index] : nil
             }
-            // A silent script takes a time limit for each try, and threads that are blocked stay so.
-            guard count <= Self.mostShorterScripts, blocked.withLock({ $0 }) < 8 else { return false }
-            let outcome = await shorter.played(on: subject, .hasty, tolerating: tolerated, notes: notes)
-            if outcome.isBlocked { blocked.withLock { $0 += 1 } }
-            return outcome.clause == clause
-        }
-        for candidate in [shortest, first.script] {
-            var shown: ContractViolation?
-            for _ in 0..<2 {
-                let outcome = await candidate.played(
-                    on: subject,
-                    .again(timeLimit),
-                    tolerating: tolerated,
-                    notes: notes
-                )
-                shown = outcome.clause == clause ? outcome.violation : nil
-                if shown == nil { break }
+        case .drawn(let index):
+            let seed = seed &+ UInt64(index) &* 1_000_003
+            let draw = Locked(ScriptDraw(seed: seed, for: subject.features, seen: seen))
+            let start = draw.withLock { $0.start }
+            return await start.played(on: subject, .hasty, tolerating: tolerated, notes: notes) { run, index in
+                draw.withLock { $0.step(index, in: run) }
             }
-            if let shown { return .confirmed(shown) }
         }
-        return .unconfirmed
     }
 }

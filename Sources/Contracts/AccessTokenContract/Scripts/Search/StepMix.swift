@@ -43,6 +43,8 @@ struct StepMix: Sendable {
         if setting.policy.leeway > 0 { maybe(5) { _ in .pass(.leeway) } }
         maybe(5) { _ in .pass(.life) }
         maybe(3) { .pass($0.one(of: [.beforeEnd, .end, .back])) }
+        maybe(4) { .callRightAfter($0.one(of: Step.Change.allCases)) }
+        maybe(2) { _ in .answerAmidCalls }
         maybe(1) { _ in .drop }
     }
 

@@ -16,6 +16,8 @@ struct Facts {
     /// The wall clock's time, and the time that has passed, in seconds.
     var now: Double
     var elapsed = 0.0
+    /// A token that the service had before the script, and that had expired, may be valid again.
+    var wasSetBack = false
 
     var session = 1
     var beginning = Beginning.start
@@ -38,9 +40,12 @@ struct Facts {
     var waiting: [Int] = []
 
     /// The clause by which the next caller must have a load: the reason why there is no token.
-    var lack = "L1"
+    var lack = ClauseID.l1
     /// The clause by which callers learn of the end of what they wait for.
-    var end = "L1"
+    var end = ClauseID.l1
+    /// The clause that is broken if the waiters of a load that has ended in this step are not answered: something
+    /// happened during the load that must not concern them.
+    var disturbance: ClauseID?
 
     /// Whether a load may begin beside an answer from the cache, and whether one must.
     var mayLoadAhead = false
@@ -51,7 +56,7 @@ struct Facts {
     var hadUselessLoadAhead = false
 
     /// The rejected token that the next load has to be told of, and the clause that demands it.
-    var replaced: (value: String, clause: String)?
+    var replaced: (value: String, clause: ClauseID)?
     /// How often the loader has to be told to forget the session, and how often it may be.
     var signOuts = 0
     var mostSignOuts = 0
@@ -78,9 +83,10 @@ struct Facts {
 
     /// Loads that begin from now on beside one that is running break this clause, unless the subject is known to break
     /// the one that they would break before.
-    mutating func eachRunningLoad(isAloneBy clause: String, known: Set<String>) {
-        for index in loads.indices where loads[index].isRunning && !known.contains(loads[index].alone) {
-            loads[index].alone = clause
+    mutating func eachRunningLoad(isAloneBy clause: ClauseID, known: Set<ClauseID>) {
+        for index in loads.indices where loads[index].isRunning {
+            loads[index].disturbedBy = clause
+            if !known.contains(loads[index].alone) { loads[index].alone = clause }
         }
     }
 
@@ -90,7 +96,7 @@ struct Facts {
     }
 
     /// The token that must be handed out must be so by this clause from now on.
-    mutating func sureToken(isSureBy clause: String?, if condition: (Token) -> Bool = { _ in true }) {
+    mutating func sureToken(isSureBy clause: ClauseID?, if condition: (Token) -> Bool = { _ in true }) {
         guard let index = tokens.lastIndex(where: { $0.sure != nil && condition($0) }) else { return }
         tokens[index].sure = clause
     }
@@ -118,7 +124,9 @@ extension Facts {
         let isForced: Bool
         let isAhead: Bool
         /// The clause that a load beside this one breaks.
-        var alone: String
+        var alone: ClauseID
+        /// The clause that says that the load goes on whatever happened beside it.
+        var disturbedBy: ClauseID?
         var isRunning = true
         var isTimedOut = false
         /// It has answered, or its task was cancelled and has ended: nothing comes of it any more.
@@ -149,10 +157,10 @@ extension Facts {
         /// Good services differ in what they do with it, or nobody can say what is right.
         var isOdd = false
         /// The clause by which it must be handed out while it is usable; `nil` if it may be.
-        var sure: String?
+        var sure: ClauseID?
         var isPossible = true
         /// The clause by which it must not be handed out.
-        var refused: String?
+        var refused: ClauseID?
         var rejectedAt: Int?
         /// The first who were given it rejected it while others were still being given it (I8).
         var isRejectedWhileGiven = false
@@ -161,7 +169,7 @@ extension Facts {
         var isRejected: Bool { rejectedAt != nil }
 
         /// The clause by which a token that is sure must be handed out.
-        var clause: String { sure ?? "C1" }
+        var clause: ClauseID { sure ?? .c1 }
     }
 
     /// A call of the service.

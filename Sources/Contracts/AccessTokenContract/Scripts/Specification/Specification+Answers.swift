@@ -3,7 +3,7 @@ import ContractHarness
 
 /// What callers are given.
 extension Specification {
-    typealias Reason = (clause: String, expected: String)
+    typealias Reason = (clause: ClauseID, expected: String)
 
     mutating func answered(_ number: Int, _ result: LoadResult, onQueue: Bool, insideCall: Bool) {
         guard var call = facts.calls[number] else { return }
@@ -11,13 +11,13 @@ extension Specification {
         facts.calls[number] = call
         facts.waiting.removeAll { $0 == number }
         if call.isForgiven { return }
-        guard call.answers == 1 else { return fault("D1", "one answer to caller \(number)", "\(call.answers)") }
+        guard call.answers == 1 else { return fault(.d1, "one answer to caller \(number)", "\(call.answers)") }
         judgeDelivery(call, onQueue: onQueue, insideCall: insideCall)
         let moments = moments.compactMap { moment -> Facts? in
             if moment.calls[number] != nil { return moment }
             // The caller called in a handler that changes the session, before the change or after it. Or it called at
-            // some time of those that have passed.
-            guard facts.isChanging || passing > 0 else { return nil }
+            // some time of those that have passed, or just before the load answered.
+            guard facts.isChanging || passing > 0 || step == .answerAmidCalls else { return nil }
             var moment = moment
             moment.calls[number] = call
             moment.waiting.append(number)
@@ -33,18 +33,19 @@ extension Specification {
 
     private mutating func judgeDelivery(_ call: Facts.Call, onQueue: Bool, insideCall: Bool) {
         let who = "caller \(call.number)"
-        if waitedBefore.contains(call.number), !call.isForced, !call.isOfCrowd {
-            if let first = orderOfStep.last, first > call.number, step?.isCancellation != true,
+        if let place = waitedBefore.firstIndex(of: call.number), !call.isForced, !call.isOfCrowd {
+            let before = waitedBefore[..<place]
+            if let first = orderOfStep.last, !before.contains(first), step?.isCancellation != true,
                 features.contains(.deliveryQueue)
             {
-                unconventional("D2", "\(who) to be answered before caller \(first)", "after it")
+                unconventional(.d2, "\(who) to be answered before caller \(first)", "after it")
             }
             orderOfStep.append(call.number)
         }
         if features.contains(.deliveryQueue), !onQueue {
-            fault("D4", "\(who)'s handler to be called on the queue", "it was called elsewhere")
+            fault(.d4, "\(who)'s handler to be called on the queue", "it was called elsewhere")
         }
-        if insideCall { unconventional("D3", "\(who)'s handler to be called after the call", "it is called inside it") }
+        if insideCall { unconventional(.d3, "\(who)'s handler to be called after the call", "it is called inside it") }
     }
 
     // MARK: Tokens
@@ -54,14 +55,27 @@ extension Specification {
         for facts in moments {
             guard let reason = refusal(of: token.value, to: call, facts) else { return }
             // At the first moments of a step, nobody knows a token that comes in it.
-            if first == nil || first?.clause == "L1" { first = reason }
+            if first == nil || first?.clause == .l1 { first = reason }
         }
         guard let first else { return }
         fault(
             first.clause,
             "caller \(call.number) \(first.expected)",
-            "caller \(call.number) gets \(name(token.value))"
+            "caller \(call.number) gets \(name(token.value))",
+            isInexcusable: isOfAnotherSession(token.value, givenTo: call, moments)
         )
+    }
+
+    /// At no moment of the step the token was one of the present session.
+    ///
+    /// A subject whose sign-outs or sign-ins are known to be of no effect hands out such tokens for that reason.
+    private func isOfAnotherSession(_ value: String, givenTo call: Facts.Call, _ moments: [Facts]) -> Bool {
+        moments.allSatisfy { facts in
+            guard facts.isSignedIn else { return !tolerated.contains(.o3) }
+            let known = facts.tokens.filter { $0.value == value }
+            let isOfFormer = !known.isEmpty && known.allSatisfy { $0.session != facts.session }
+            return isOfFormer && !tolerated.contains(.o6) && !call.isOfFormerSession
+        }
     }
 
     /// Why a caller must not be given this token, if these are the facts.
@@ -69,45 +83,46 @@ extension Specification {
         let known = facts.tokens.filter { $0.value == value }
         guard !known.isEmpty else {
             let isOfSecondAnswer = name(value).hasPrefix("second answer")
-            return (isOfSecondAnswer ? "D7" : "L1", "to get what a load brings")
+            if facts.wasSetBack, !isOfSecondAnswer { return nil }
+            return (isOfSecondAnswer ? .d7 : .l1, "to get what a load brings")
         }
         guard facts.isSignedIn else {
-            return (call.session == facts.session ? "O3" : "O1", "to be refused after sign-out")
+            return (call.session == facts.session ? .o3 : .o1, "to be refused after sign-out")
         }
         var last: Reason?
         for token in known {
             guard let reason = refusal(of: token, to: call, facts) else { return nil }
             // A load of a former session may bring the same value once more: then that it is kept is the fault.
-            if last?.clause != "O2" { last = reason }
+            if last?.clause != .o2 { last = reason }
         }
         return last
     }
 
     private func refusal(of token: Facts.Token, to call: Facts.Call, _ facts: Facts) -> Reason? {
         if token.session != facts.session {
-            if call.isOfFormerSession, !promises.contains("O8"), token.session == call.session { return nil }
-            let isWaiter = call.isOfFormerSession && promises.contains("O8")
-            let clause = isWaiter ? "O8" : promises.contains("O9") && facts.end == "O9" ? "O9" : "O2"
+            if call.isOfFormerSession, !promises.contains(.o8), token.session == call.session { return nil }
+            let isWaiter = call.isOfFormerSession && promises.contains(.o8)
+            let clause: ClauseID = isWaiter ? .o8 : promises.contains(.o9) && facts.end == .o9 ? .o9 : .o2
             return (clause, "to get no token of a former session")
         }
         if let clause = token.refused { return (clause, "not to get \(token.name)") }
         if token.isOdd, token.isPossible, !token.isRejected { return nil }
         if token.isRejected {
             let isOld = token.knownAt < call.calledAt || !facts.waiting.contains(call.number)
-            return (isOld && call.isNested || token.isRejectedWhileGiven ? "I8" : "I1", "not to get a rejected token")
+            return (isOld && call.isNested || token.isRejectedWhileGiven ? .i8 : .i1, "not to get a rejected token")
         }
         if let sure = sure(facts), sure.value != token.value { return (sure.clause, "to get \(sure.name)") }
         if !isUsable(token, facts), !isUnclear(token, facts) {
             if facts.now == token.usableUntil, policy.leeway > 0 {
-                return ("C7", "not to get a token that counts as expired")
+                return (.c7, "not to get a token that counts as expired")
             }
             let hasExpired = token.expiration.map { $0 <= facts.now } ?? true
-            return (hasExpired ? "C6" : "C2", "not to get an expired token")
+            return (hasExpired ? .c6 : .c2, "not to get an expired token")
         }
-        if !token.isPossible { return ("T2", "to get the newest token") }
-        let mayFail = facts.calls[call.number]?.mayFail ?? call.mayFail
-        if call.isForced, token.knownAt < call.calledAt, !mayFail { return ("I6", "to get a new token") }
-        return nil
+        if !token.isPossible { return (.t2, "to get the newest token") }
+        guard call.isForced, token.knownAt < call.calledAt else { return nil }
+        guard facts.calls[call.number]?.mayFail ?? call.mayFail else { return (.i6, "to get a new token") }
+        return features.contains(.failedRefreshKeepsToken) ? nil : (.f1, "to be told that the forced load failed")
     }
 
     // MARK: Errors
@@ -115,7 +130,7 @@ extension Specification {
     private mutating func judge(_ error: any Error, givenTo call: Facts.Call, _ moments: [Facts]) {
         // A load that waits for one of the former session may begin and be overdue while the time passes.
         let waitedForFormerLoad = moments.contains { $0.running.isEmpty && !$0.formerLoads.isEmpty }
-        if let deadline = policy.loadDeadline, passing >= deadline, waitedForFormerLoad { return isSpoiled = true }
+        if let deadline = policy.loadDeadline, passing >= deadline, waitedForFormerLoad { return isUndecided = true }
         let who = "caller \(call.number)"
         let mapped = errors(error)
         let own = moments.compactMap { $0.calls[call.number] }
@@ -123,25 +138,25 @@ extension Specification {
         let mayFail = own.contains(where: \.mayFail)
         if call.isCancelled || own.contains(where: \.isCancelled) {
             if !(mapped is CancellationError), moments.allSatisfy(\.isSignedIn), !mayFail {
-                unconventional("X5", "\(who) to get CancellationError", error.inReports)
+                unconventional(.x5, "\(who) to get CancellationError", error.inReports)
             }
             return
         }
         if call.isInsideLoad {
             if mapped as? AccessTokenError != .loadAskedItsOwnService, facts.isSignedIn {
-                unconventional("R2", "\(who) to get AccessTokenError.loadAskedItsOwnService", error.inReports)
+                unconventional(.r2, "\(who) to get AccessTokenError.loadAskedItsOwnService", error.inReports)
             }
             return
         }
         if moments.contains(where: { !$0.isSignedIn }) {
             if mapped as? AccessTokenError != .signedOut, !mayFail {
-                unconventional("O5", "\(who) to get AccessTokenError.signedOut", error.inReports)
+                unconventional(.o5, "\(who) to get AccessTokenError.signedOut", error.inReports)
             }
             return
         }
         if let failed = own.last(where: \.mayFail) {
             if let last = failed.failures.last, !failed.failures.contains(where: { isSame($0, mapped) }) {
-                let clause = last is AccessTokenError ? "T4" : "F3"
+                let clause: ClauseID = last is AccessTokenError ? .t4 : .f3
                 unconventional(clause, "\(who) to get \(last.inReports)", error.inReports)
             }
             return
@@ -149,7 +164,7 @@ extension Specification {
         if moments.contains(where: \.mayBeOver) { return }
         if own.contains(where: \.isOfFormerSession) {
             if moments.allSatisfy({ sure($0) != nil }) {
-                unconventional("O8", "\(who) to get the new session's token", error.inReports)
+                unconventional(.o8, "\(who) to get the new session's token", error.inReports)
             }
             return
         }
@@ -159,16 +174,16 @@ extension Specification {
     /// No load of the caller's has failed, and nobody has ended the session.
     private mutating func judgeWithoutReason(_ error: any Error, givenTo call: Facts.Call, _ moments: [Facts]) {
         // Some refuse callers for a while after many loads.
-        if facts.loads.count >= loadLimit { return isSpoiled = true }
+        if facts.loads.count >= loadLimit { return isUndecided = true }
         let who = "caller \(call.number)"
         if let sure = sure(facts), !call.isForced {
             return fault(sure.clause, "\(who) to get \(sure.name)", error.inReports)
         }
         if facts.formerFailures.contains(where: { isSame($0, errors(error)) && !($0 is CancellationError) }) {
-            return fault("O2", "\(who) to get nothing of a former session", error.inReports)
+            return fault(.o2, "\(who) to get nothing of a former session", error.inReports)
         }
-        if step?.isCancellation == true { return fault("X4", "\(who) to wait on", error.inReports) }
-        let clause = moments.last.map { $0.running.isEmpty ? $0.end : $0.lack } ?? facts.lack
+        if step?.isCancellation == true { return fault(.x4, "\(who) to wait on", error.inReports) }
+        let clause: ClauseID = moments.last.map { $0.running.isEmpty ? $0.end : $0.lack } ?? facts.lack
         fault(clause, "\(who) to wait for a load", error.inReports)
     }
 

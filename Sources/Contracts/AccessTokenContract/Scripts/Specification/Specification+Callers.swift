@@ -26,14 +26,15 @@ extension Specification {
         if let token = sure(facts), !isFresh(token, facts), !isCancelled, features.contains(.refreshAhead) {
             facts.mustLoadAhead = true
         }
-        if refresh { facts.eachRunningLoad(isAloneBy: "I7", known: tolerated) }
+        if refresh { facts.eachRunningLoad(isAloneBy: .i7, known: tolerated) }
         facts.end = facts.lack
         changed()
     }
 
     mutating func cancel(_ number: Int) {
         facts.calls[number]?.isCancelled = true
-        facts.end = "X1"
+        facts.eachRunningLoad(isAloneBy: .x2, known: tolerated)
+        facts.end = .x1
         changed()
     }
 
@@ -41,9 +42,8 @@ extension Specification {
     mutating func reject(_ token: AccessToken) {
         let value = token.value
         let expiration = token.expiration?.timeIntervalSinceReferenceDate
-        // Some load at once, for callers that are to come.
-        if !isStrict { facts.mayLoadUnasked = true }
         let sure = sure(facts)
+        mayLoad(toReplace: value)
         let isInHandler =
             switch step {
             case .reject, .crowd: false
@@ -57,21 +57,30 @@ extension Specification {
             facts.tokens[index].isRejectedWhileGiven = isInHandler && waitedBefore.count > 1
         }
         if sure?.value == value {
-            facts.lack = "I1"
-            facts.replaced = (value, "I4")
+            facts.lack = .i1
+            facts.replaced = (value, .i4)
         } else {
-            facts.sureToken(isSureBy: "I2") { $0.value != value }
+            facts.sureToken(isSureBy: .i2) { $0.value != value }
         }
-        facts.eachRunningLoad(isAloneBy: "I5", known: tolerated)
-        facts.end = "I5"
+        let newest = facts.tokens.last { $0.session == facts.session && $0.wasCurrent }
+        let clause: ClauseID = newest?.value == value ? .i5 : .i2
+        facts.eachRunningLoad(isAloneBy: clause, known: tolerated)
+        facts.end = clause
         changed()
+    }
+
+    /// Some load at once when a token is rejected that callers would be given, for those who are to come.
+    private mutating func mayLoad(toReplace value: String) {
+        let sure = sure(facts)
+        if !isStrict, sure == nil || sure?.value == value { facts.mayLoadUnasked = true }
     }
 
     /// From now on the token is rejected, or from a little later on.
     mutating func beginsToReject(_ value: String) {
+        mayLoad(toReplace: value)
         for index in facts.tokens.indices where facts.tokens[index].value == value && facts.tokens[index].sure != nil {
             facts.tokens[index].sure = nil
-            facts.lack = "I1"
+            facts.lack = .i1
         }
     }
 
@@ -80,6 +89,6 @@ extension Specification {
         let isSure = moments.allSatisfy { sure($0)?.value == given } && sure(facts)?.value == given
         guard isSure, token?.value != given else { return }
         let observed = token.map { "it is \(name($0.value))" } ?? "there is none"
-        fault("D9", "the caller to find \(name(given)) as the current token", observed, isHarmless: true)
+        fault(.d9, "the caller to find \(name(given)) as the current token", observed, isHarmless: true)
     }
 }

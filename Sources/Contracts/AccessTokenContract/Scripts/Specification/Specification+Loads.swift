@@ -15,32 +15,33 @@ extension Specification {
             replacingWorthless: sure == nil ? replacing : nil,
             isForced: isForced,
             isAhead: sure != nil && !isForced,
-            alone: isForced ? "I7" : sure != nil ? "C5" : "S2"
+            alone: isForced ? .i7 : sure != nil ? .c5 : .s2
         )
         load.mayBeOfFormerSession = facts.isChanging
         judge(load, beside: open, sure, replacing: replacing)
         facts.loads.append(load)
         // A timer that fires while time passes may begin a load, and so early that this load is overdue when the time
         // has passed: nobody can say whether its waiters are told.
-        if let deadline = policy.loadDeadline, passing > 2 * deadline { isSpoiled = true }
+        if let deadline = policy.loadDeadline, passing > 2 * deadline { isUndecided = true }
         changed()
     }
 
     private mutating func judge(_ load: Facts.Load, beside open: [Int], _ sure: Facts.Token?, replacing: String?) {
         let number = load.number
-        if facts.isChanging, facts.running.isEmpty { return }
+        // A load that begins in a task may be of the session before the change.
+        if facts.isChanging { return }
         guard facts.isSignedIn else {
-            return fault("O3", "no load after sign-out", "load \(number) was started")
+            return fault(.o3, "no load after sign-out", "load \(number) was started")
         }
         let needy = facts.waiting.compactMap { facts.calls[$0] }.filter { !$0.isCancelled && !$0.isInsideLoad }
-        if let other = facts.running.first(where: { open.contains($0.number) }) {
-            let clause = needy.contains(where: \.isNested) && other.alone == "S2" ? "S3" : other.alone
+        if let other = facts.running.first(where: { open.contains($0.number) && !$0.mayBeOfFormerSession }) {
+            let clause: ClauseID = needy.contains(where: \.isNested) && other.alone == .s2 ? .s3 : other.alone
             let observed = "load \(number) was started while load \(other.number) was running"
             return fault(clause, "one load at a time", observed)
         }
         if mustWaitForFormerLoad, let other = facts.formerLoads.first(where: { open.contains($0.number) }) {
             let observed = "load \(number) was started while load \(other.number) was running"
-            return fault("O9", "no load until the one of the former session has ended", observed)
+            return fault(.o9, "no load until the one of the former session has ended", observed)
         }
         // Some try again at once what has failed, a load ahead too.
         if facts.mayLoadAhead || facts.mayLoadUnasked || !isStrict && facts.justFailed != nil { return }
@@ -51,10 +52,12 @@ extension Specification {
         let isOdd = facts.tokens.contains { $0.isOdd && $0.isPossible && $0.session == facts.session }
         if needy.isEmpty, !isOdd, !facts.waiting.contains(where: { facts.calls[$0]?.isInsideLoad == true }) {
             let isForCancelled = facts.waiting.contains { facts.calls[$0]?.isCancelled == true }
-            let clause = isForCancelled ? "X3" : "F5"
+            let clause: ClauseID = isForCancelled ? .x3 : .f5
             return fault(clause, "no load, since nobody waits", "load \(number) was started")
         }
-        if features.contains(.invalidation), let (value, clause) = facts.replaced, sure == nil, replacing != value {
+        // That the loader is told is a convention of its own (I4).
+        let isTold = features.contains(.invalidation) && promises.contains(.i4)
+        if isTold, let (value, clause) = facts.replaced, sure == nil, replacing != value {
             let observed = replacing.map { "it replaces \(name($0))" } ?? "load(replacing: nil)"
             unconventional(clause, "load \(number) to be told that it replaces \(name(value))", observed)
         }
@@ -70,10 +73,11 @@ extension Specification {
         let isFormer = load.session != facts.session
         let isLate = load.isTimedOut && !isFormer
         if isFormer || isLate {
-            facts.eachRunningLoad(isAloneBy: isFormer ? "S5" : "S6", known: tolerated)
-            facts.sureToken(isSureBy: isFormer ? "O2" : "T2")
-            facts.end = isFormer ? (promises.contains("O9") ? "O9" : "O2") : "T2"
+            facts.eachRunningLoad(isAloneBy: isFormer ? .s5 : .s6, known: tolerated)
+            facts.sureToken(isSureBy: isFormer ? .o2 : .t2)
+            facts.end = isFormer ? (promises.contains(.o9) ? .o9 : .o2) : .t2
         }
+        if !isFormer, !isLate { facts.disturbance = load.disturbedBy }
         if let token {
             let new = newToken(token, name, session: load.session, load: number)
             if isFormer {
@@ -86,13 +90,14 @@ extension Specification {
         } else if let error, !isFormer {
             if !isLate {
                 loadFailed(error)
-                if error is CancellationError { facts.end = "F4" }
+                if error is CancellationError { facts.end = .f4 }
             }
-            if !isStrict, (error as? ContractLoadError)?.kind == .permanent {
+            if (error as? ContractLoadError)?.kind == .permanent, mayEndSession(number) {
                 facts.mayBeOver = true
                 facts.nothingIsSure()
             }
         }
+        if step == .answerAmidCalls { facts.sureToken(isSureBy: tolerated.contains(.c1) ? .c1 : .s8) }
         // Waiters whom a sign-in has not answered may get what the load of the former session brings.
         if isFormer {
             if let error { facts.formerFailures.append(error) }
@@ -102,6 +107,13 @@ extension Specification {
             }
         }
         changed()
+    }
+
+    /// Some end a session whose credential is refused for good: those without a valid token, or those that say so, and
+    /// none for a load that is older than the token.
+    private func mayEndSession(_ number: Int) -> Bool {
+        let isOutdated = facts.tokens.contains { $0.session == facts.session && $0.wasCurrent && $0.load > number }
+        return !isStrict && !isOutdated && (features.contains(.refusalEndsSession) || sure(facts) == nil)
     }
 
     private mutating func bring(_ brought: Facts.Token, _ load: Facts.Load) {
@@ -114,7 +126,7 @@ extension Specification {
         facts.replaced = nil
         facts.mayBeOver = false
         facts.hadUselessLoadAhead = false
-        if let again = known.last(where: { $0.session == facts.session }), promises.contains("I9"), !waiters.isEmpty,
+        if let again = known.last(where: { $0.session == facts.session }), promises.contains(.i9), !waiters.isEmpty,
             again.value != load.replacingWorthless, again.expiration == new.expiration,
             let rejection = again.rejectedAt,
             rejection > load.startedAtMoment
@@ -127,34 +139,34 @@ extension Specification {
             facts.nothingIsSure()
             facts.waitersMayFail(with: nil)
             facts.mayLoadUnasked = true
-            facts.lack = "C10"
+            facts.lack = .c10
         } else {
             for index in facts.tokens.indices where facts.tokens[index].session == facts.session {
                 facts.tokens[index].sure = nil
                 facts.tokens[index].isPossible = false
             }
-            facts.lack = "C10"
-            let clause = new.expiration == nil ? "C3" : new.isShort ? "C4" : "C1"
-            new.sure = !waiters.isEmpty ? clause : load.isAhead ? "C9" : "X2"
+            facts.lack = .c10
+            let clause: ClauseID = new.expiration == nil ? .c3 : new.isShort ? .c4 : .c1
+            new.sure = !waiters.isEmpty ? clause : load.isAhead ? .c9 : .x2
         }
         // Some replace at once what lives shorter than their window.
         if new.isBrief, !isStrict { facts.mayLoadUnasked = true }
         facts.tokens.append(new)
-        facts.end = waiters.isEmpty ? "L1" : "S1"
+        facts.end = waiters.isEmpty ? .l1 : .s1
     }
 
     /// The load brings the token that was rejected while the load ran: the next one is told of that (I9).
     private mutating func bringAgain(_ brought: Facts.Token) {
         var new = brought
         new.rejectedAt = moment
-        new.refused = "I9"
+        new.refused = .i9
         new.isPossible = false
         new.isOdd = false
         facts.nothingIsSure()
         facts.tokens.append(new)
-        facts.replaced = (new.value, "I9")
-        facts.lack = "I9"
-        facts.end = "I9"
+        facts.replaced = (new.value, .i9)
+        facts.lack = .i9
+        facts.end = .i9
     }
 
     private mutating func bringLate(_ brought: Facts.Token) {
@@ -171,13 +183,13 @@ extension Specification {
         // While another load is running it may be set aside, and behind a late one of a newer load as well, unless that
         // one was never any use.
         let isOlder = facts.tokens.contains {
-            $0.session == facts.session && $0.load > new.load && !$0.isRejected && !$0.isOdd
+            $0.session == facts.session && $0.load > new.load && ($0.isRejected || !$0.isOdd)
         }
         let isClear =
             newer.isEmpty && !isOlder && facts.running.isEmpty && !new.isOdd && !facts.mayBeOver
             && sure(facts) == nil
         if isClear, features.contains(.currentToken) {
-            new.sure = "T2"
+            new.sure = .t2
         } else if !new.isOdd {
             // The older one or the late one.
             facts.sureToken(isSureBy: nil)
@@ -188,18 +200,18 @@ extension Specification {
     /// A load failed, or was silent past its deadline; those who wait for it are told.
     mutating func loadFailed(_ error: any Error, timedOut: Bool = false) {
         facts.waitersMayFail(with: error)
-        facts.sureToken(isSureBy: "C8") { !$0.isRejected }
+        facts.sureToken(isSureBy: .c8) { !$0.isRejected }
         facts.justFailed = error
-        if sure(facts) == nil { facts.lack = timedOut ? "T3" : "F2" }
+        if sure(facts) == nil { facts.lack = timedOut ? .t3 : .f2 }
         facts.hadUselessLoadAhead = true
-        facts.end = timedOut ? "T1" : "F1"
+        facts.end = timedOut ? .t1 : .f1
     }
 
     /// The load that answered last answers once more.
     mutating func loadAnsweredAgain() {
-        facts.sureToken(isSureBy: "D7")
-        facts.eachRunningLoad(isAloneBy: "D7", known: tolerated)
-        facts.end = "D7"
+        facts.sureToken(isSureBy: .d7)
+        facts.eachRunningLoad(isAloneBy: .d7, known: tolerated)
+        facts.end = .d7
         changed()
     }
 
@@ -210,8 +222,8 @@ extension Specification {
             facts.loads[index].hasEnded = true
             guard load.isRunning else { continue }
             facts.loads[index].isRunning = false
-            if load.session == facts.session, !facts.isDropped {
-                fault("X2", "load \(load.number) to go on", "the service has cancelled it")
+            if load.session == facts.session, !load.mayBeOfFormerSession, !facts.isDropped {
+                fault(.x2, "load \(load.number) to go on", "the service has cancelled it")
             }
         }
     }

@@ -3,10 +3,11 @@ import AccessTokenAdapters
 /// What is missing when everything has come to rest, and what the service shows then.
 extension Specification {
     /// Callers whom a subject that breaks these clauses leaves waiting: what comes later is not their fault.
-    private static let forgivable: Set<String> = ["O4", "O8", "R1", "X1", "X3"]
+    static let forgivable: Set<ClauseID> = [.o4, .o8, .r1, .x1, .x3]
 
     /// Who should have been answered or be waiting for a load that is not there, and a load ahead that is not there.
     func missing() -> Fault? {
+        if isSpoiled { return nil }
         for number in facts.waiting {
             guard let call = facts.calls[number], let fault = missing(call), !isForgivable(fault) else { continue }
             return fault
@@ -29,40 +30,41 @@ extension Specification {
 
     private func missing(_ call: Facts.Call) -> Fault? {
         let who = "caller \(call.number)"
-        func noAnswer(_ clause: String, _ expected: String) -> Fault {
+        func noAnswer(_ clause: ClauseID, _ expected: String) -> Fault {
             Fault(clause: clause, expected: "\(who) \(expected)", observed: "no answer; \(facts.situation)")
         }
         if call.isCancelled {
             guard features.contains(.cancellation) else { return nil }
             let isWaiter = if case .cancel = step { true } else { false }
-            return noAnswer(isWaiter ? "X1" : "X3", "to be answered at once, since it was cancelled")
+            return noAnswer(isWaiter ? .x1 : .x3, "to be answered at once, since it was cancelled")
         }
-        if call.isInsideLoad { return noAnswer("R1", "to get an error, since it is the loader") }
+        if call.isInsideLoad { return noAnswer(.r1, "to get an error, since it is the loader") }
         if facts.isDropped {
-            return facts.running.isEmpty && facts.formerLoads.isEmpty ? noAnswer("D6", "to get an answer") : nil
+            return facts.running.isEmpty && facts.formerLoads.isEmpty ? noAnswer(.d6, "to get an answer") : nil
         }
         if !facts.isSignedIn {
-            let clause = call.session == facts.session ? "O3" : facts.end == "O4" ? "O4" : "D1"
+            let isAtSignOut = facts.end == .o4 || step == .callRightAfter(.signOut)
+            let clause: ClauseID = call.session == facts.session ? .o3 : isAtSignOut ? .o4 : .d1
             return noAnswer(clause, "to get an error")
         }
         // Some let those who waited before a sign-in wait on for the load of the former session.
-        if call.isOfFormerSession, !promises.contains("O8"),
+        if call.isOfFormerSession, !promises.contains(.o8),
             facts.loads.contains(where: { $0.isRunning || $0.isTimedOut && !$0.hasEnded })
         {
             return nil
         }
         if let sure = sure(facts), !call.isForced, !facts.running.contains(where: \.isForced) {
             let isAhead = features.contains(.refreshAhead) && !facts.running.isEmpty
-            let clause = isAhead ? "C5" : sure.clause
+            let clause: ClauseID = isAhead ? .c5 : sure.clause
             return noAnswer(
-                call.isOfFormerSession ? endBySignIn : facts.end == "S1" ? "S1" : clause,
+                call.isOfFormerSession ? endBySignIn : facts.disturbance ?? (facts.end == .s1 ? .s1 : clause),
                 "to get \(sure.name)"
             )
         }
         guard facts.running.isEmpty else { return nil }
         if mustWaitForFormerLoad || mayWaitForFormerLoad && !isFormerLoadOverdue && sure(facts) == nil { return nil }
-        let isRefused = call.isForced && !["F1", "T1", "D6", "I9", "O9"].contains(facts.end)
-        let clause = call.isOfFormerSession ? endBySignIn : isRefused ? "I6" : facts.end
+        let isRefused = call.isForced && ![.f1, .t1, .d6, .i9, .o9].contains(facts.end)
+        let clause: ClauseID = call.isOfFormerSession ? endBySignIn : facts.disturbance ?? (isRefused ? .i6 : facts.end)
         return noAnswer(clause, "to be answered, or a load to be started")
     }
 
@@ -74,7 +76,7 @@ extension Specification {
         else { return nil }
         if let last = facts.loads.last, last.session == facts.session, last.isTimedOut { return nil }
         return Fault(
-            clause: "C5",
+            clause: .c5,
             expected: "a load ahead of the end of \(token.name)",
             observed: "no load; \(facts.situation)"
         )
@@ -84,18 +86,28 @@ extension Specification {
     mutating func current(_ token: AccessToken?) {
         if let token {
             let observed = "it is \(name(token.value))"
-            func wrong(_ clause: String, _ which: String) {
-                fault(clause, "no current token \(which)", observed, isHarmless: true)
+            func wrong(_ clause: ClauseID, _ which: String, isInexcusable: Bool = false) {
+                fault(
+                    clause,
+                    "no current token \(which)",
+                    observed,
+                    isHarmless: true,
+                    isInexcusable: isInexcusable && tolerated.isDisjoint(with: [.o3, .o6])
+                )
             }
-            guard facts.isSignedIn else { return wrong("O1", "after sign-out") }
+            guard facts.isSignedIn else { return wrong(.o1, "after sign-out", isInexcusable: true) }
             let known = facts.tokens.filter { $0.value == token.value }
+            // The service had it before the script.
+            if known.isEmpty, facts.wasSetBack { return }
             if known.contains(where: { $0.isOdd && $0.refused == nil && !$0.isRejected }) { return }
-            if known.allSatisfy({ $0.session != facts.session }) { return wrong("O2", "of a former session") }
+            if known.allSatisfy({ $0.session != facts.session }) {
+                return wrong(.o2, "of a former session", isInexcusable: true)
+            }
             if known.allSatisfy(\.isRejected) {
-                return wrong(known.contains(where: \.isRejectedWhileGiven) ? "I8" : "I1", "that was rejected")
+                return wrong(known.contains(where: \.isRejectedWhileGiven) ? .i8 : .i1, "that was rejected")
             }
             if features.contains(.expiry), known.allSatisfy({ $0.expiration.map { $0 <= facts.now } ?? false }) {
-                return wrong("C6", "after its expiration")
+                return wrong(.c6, "after its expiration")
             }
         }
         guard let sure = sure(facts), !facts.running.contains(where: \.isForced), sure.value != token?.value else {
@@ -109,13 +121,13 @@ extension Specification {
 
     /// The loader may be told to forget a session when the session's loads have answered.
     func isForgotten(_ count: Int) -> Bool {
-        !promises.contains("O7") || count >= facts.signOuts || !facts.formerLoads.isEmpty
+        isSpoiled || !promises.contains(.o7) || count >= facts.signOuts || !facts.formerLoads.isEmpty
     }
 
     mutating func forgotten(_ count: Int) {
         guard facts.formerLoads.isEmpty, !(facts.signOuts...facts.mostSignOuts).contains(count) else { return }
         let observed = "\(count) times for \(facts.signOuts) sign-outs"
-        unconventional("O7", "the loader to be told once to forget the session", observed)
+        unconventional(.o7, "the loader to be told once to forget the session", observed)
         facts.signOuts = count
         facts.mostSignOuts = max(count, facts.mostSignOuts)
     }

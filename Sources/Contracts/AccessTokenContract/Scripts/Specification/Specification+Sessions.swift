@@ -5,10 +5,10 @@ extension Specification {
     /// The service is made with this token.
     mutating func start(with token: AccessToken, called name: String) {
         var new = newToken(token, name, session: facts.session, load: 0)
-        if isUsable(new, facts) { new.sure = "C11" } else { new.refused = "C11" }
+        if isUsable(new, facts) { new.sure = .c11 } else { new.refused = .c11 }
         new.wasCurrent = true
         facts.tokens.append(new)
-        facts.lack = "C11"
+        facts.lack = .c11
         changed()
     }
 
@@ -26,20 +26,20 @@ extension Specification {
         var new = newToken(token, name, session: facts.session, load: facts.loads.count)
         // A token that has expired is never to be handed out.
         let hasExpired = new.expiration.map { $0 <= facts.now } ?? false
-        let clause = wasRefused ? "F6" : features.contains(.signOut) ? "O6" : "O2"
+        let clause: ClauseID = wasRefused ? .f6 : features.contains(.signOut) ? .o6 : .o2
         new.sure = hasExpired ? nil : clause
         new.isPossible = !hasExpired || !features.contains(.expiry)
         new.wasCurrent = true
         facts.tokens.append(new)
         facts.beginning = wasSignedIn ? .overAnother(withExpiredToken: hasExpired) : .afterSignOut
-        facts.lack = "C10"
+        facts.lack = .c10
         facts.end = endBySignIn
         facts.mayLoadUnasked = true
         changed()
     }
 
     /// The clause by which those who wait are answered when a session begins: that they get its token is a convention.
-    var endBySignIn: String { promises.contains("O8") ? "O8" : "D1" }
+    var endBySignIn: ClauseID { promises.contains(.o8) ? .o8 : .d1 }
 
     mutating func signOut() {
         if facts.isSignedIn { facts.signOuts += 1 }
@@ -47,7 +47,7 @@ extension Specification {
         beginSession()
         facts.isSignedIn = false
         facts.replacedSessions = []
-        facts.end = "O4"
+        facts.end = .o4
         changed()
     }
 
@@ -55,7 +55,7 @@ extension Specification {
     ///
     /// Of a sign-in and another change nobody can say which one was the last: each may wait at the subject's door.
     mutating func isChangedInside(bySignIn isSignIn: Bool) {
-        if facts.isChanging, isSignIn || facts.isSigningIn { isSpoiled = true }
+        if facts.isChanging, isSignIn || facts.isSigningIn { isUndecided = true }
         facts.isChanging = true
         facts.isSigningIn = facts.isSigningIn || isSignIn
     }
@@ -70,7 +70,7 @@ extension Specification {
 
     /// Whether the load of a session that began by this sign-in waits until the former session's load has ended (O9).
     var mustWaitForFormerLoad: Bool {
-        guard promises.contains("O9"), case .overAnother(withExpiredToken: true) = facts.beginning else { return false }
+        guard promises.contains(.o9), case .overAnother(withExpiredToken: true) = facts.beginning else { return false }
         return facts.formerLoads.contains { facts.replacedSessions.contains($0.session) && !mayBeOverdue($0) }
     }
 
@@ -100,10 +100,10 @@ extension Specification {
         facts.elapsed += seconds
         facts.mayLoadUnasked = true
         // Nobody can say whether the waiters of a load are told that began at some time of another step.
-        if facts.running.contains(where: { mayBeOverdue($0) && !isOverdue($0) }) { isSpoiled = true }
+        if facts.running.contains(where: { mayBeOverdue($0) && !isOverdue($0) }) { isUndecided = true }
         endOverdueLoads()
         if let token = facts.tokens.last(where: { $0.sure != nil }), !isUsable(token, facts) {
-            facts.lack = token.expiration.map { facts.now < $0 } ?? false ? "C2" : token.sure == "C11" ? "C11" : "C10"
+            facts.lack = token.expiration.map { facts.now < $0 } ?? false ? .c2 : token.sure == .c11 ? .c11 : .c10
         }
         changed()
     }
@@ -122,6 +122,7 @@ extension Specification {
     /// Somebody sets the clock back: what becomes of tokens then is left open.
     mutating func setBack(_ seconds: Double) {
         facts.now -= seconds
+        facts.wasSetBack = true
         for index in facts.tokens.indices {
             facts.tokens[index].isOdd = true
             facts.tokens[index].isPossible = true
@@ -134,7 +135,7 @@ extension Specification {
 
     mutating func drop() {
         facts.isDropped = true
-        facts.end = "D6"
+        facts.end = .d6
         changed()
     }
 }

@@ -7,13 +7,13 @@ import Foundation
 /// was not allowed (an answer, a load), and what is missing (an answer, a load) when everything has come to rest.
 struct Specification {
     struct Fault: Sendable {
-        let clause: String
+        let clause: ClauseID
         let expected: String
         let observed: String
     }
 
     let features: ContractFeatures
-    let promises: Set<String>
+    let promises: Set<ClauseID>
     let policy: AccessTokenPolicy
     let errors: @Sendable (any Error) -> any Error
     let name: @Sendable (String) -> String
@@ -22,17 +22,20 @@ struct Specification {
     /// After so many loads the subject may refuse its callers for a while.
     let loadLimit: Int
     /// The clauses that the subject is known to break.
-    let tolerated: Set<String>
+    let tolerated: Set<ClauseID>
 
     var facts: Facts
     /// The facts after each change of the present step: an answer that was right at one of these moments is right.
     var moments: [Facts] = []
     var moment = 0
     var faults: [Fault] = []
-    /// The subject broke a clause that it is known to break, or may do anything now: what follows says nothing.
-    var isSpoiled = false
-    /// The clause that it is known to break, and broke.
-    var spoiledBy: String?
+    /// Nobody can say what is right from here on: the script ends.
+    var isUndecided = false
+    /// A clause that the subject is known to break, and broke: from then on, only that a token of another session is
+    /// handed out is a fault.
+    var spoiledBy: ClauseID?
+
+    var isSpoiled: Bool { spoiledBy != nil }
 
     /// The step that is judged at present, and how many seconds pass in it.
     var step: Step?
@@ -45,14 +48,14 @@ struct Specification {
         _ subject: ContractSubject,
         policy: AccessTokenPolicy,
         now: Date,
-        tolerated: Set<String>,
+        tolerated: Set<ClauseID>,
         name: @escaping @Sendable (String) -> String
     ) {
         features = subject.features
         promises = subject.promises
         errors = subject.errors
         isStrict = subject.promises.isSuperset(of: ServiceContract.conventions)
-        loadLimit = subject.loadLimit ?? (isStrict ? .max : ContractSubject.usualLoadLimit)
+        loadLimit = subject.loadLimit ?? .max
         self.policy = policy
         self.name = name
         self.tolerated = tolerated
@@ -62,6 +65,7 @@ struct Specification {
     // MARK: Steps
 
     mutating func begin(_ step: Step) {
+        if self.step == .answerAmidCalls { facts.sureToken(isSureBy: .c1) { $0.sure == .s8 } }
         self.step = step
         passing = 0
         moments = []
@@ -72,9 +76,10 @@ struct Specification {
         facts.mustLoadAhead = false
         facts.mayLoadUnasked = false
         facts.justFailed = nil
+        facts.disturbance = nil
         facts.isChanging = false
         facts.isSigningIn = false
-        facts.end = "S1"
+        facts.end = .s1
     }
 
     /// The facts have changed.
@@ -85,24 +90,36 @@ struct Specification {
 
     // MARK: Faults
 
+    /// Clauses whose faults change nothing of what comes later, or are forgiven to those whom they leave waiting.
+    static let leavingNothingBehind = harmless.union(forgivable)
+
     /// What a broken clause leaves behind, should the subject be known to break it.
-    private static let harmless: Set<String> = [
-        "C7", "D2", "D3", "D4", "D11", "F3", "I4", "O5", "O7", "R2", "T4", "X5",
+    static let harmless: Set<ClauseID> = [
+        .c7, .d2, .d3, .d4, .d11, .f3, .i4, .o5, .o7, .r2, .t4, .x5,
     ]
 
-    mutating func fault(_ clause: String, _ expected: String, _ observed: String, isHarmless: Bool = false) {
-        // After a second answer, all that goes wrong comes from it.
-        let clause = step?.isSecondAnswer == true && clause != "D4" ? "D7" : clause
+    /// - Parameters:
+    ///   - isHarmless: nothing follows from the fault.
+    ///   - isInexcusable: no fault before this one explains it.
+    mutating func fault(
+        _ clause: ClauseID,
+        _ expected: String,
+        _ observed: String,
+        isHarmless: Bool = false,
+        isInexcusable: Bool = false
+    ) {
+        guard !isUndecided, !isSpoiled || isInexcusable else { return }
+        // After a second answer, all that goes wrong comes from it, but for where it goes and whether it is reported.
+        let clause: ClauseID = step?.isSecondAnswer == true && clause != .d4 && clause != .d11 ? .d7 : clause
         guard tolerated.contains(clause) else {
             return faults.append(Fault(clause: clause, expected: expected, observed: observed))
         }
         guard !isHarmless, !Self.harmless.contains(clause) else { return }
-        isSpoiled = true
-        spoiledBy = clause
+        spoiledBy = spoiledBy ?? clause
     }
 
     /// A convention is judged if it is promised.
-    mutating func unconventional(_ clause: String, _ expected: String, _ observed: String) {
+    mutating func unconventional(_ clause: ClauseID, _ expected: String, _ observed: String) {
         if promises.contains(clause) { fault(clause, expected, observed) }
     }
 
@@ -136,9 +153,9 @@ struct Specification {
     /// last instant of its use (C7), or the subject has a leeway of its own.
     func isUnclear(_ token: Facts.Token, _ facts: Facts) -> Bool {
         guard features.contains(.expiry), let expiration = token.expiration else { return false }
-        if !promises.contains("C4"), token.isShort { return facts.now < expiration }
+        if !promises.contains(.c4), token.isShort { return facts.now < expiration }
         if !features.contains(.leeway), !isStrict, facts.now < expiration { return facts.now >= token.openFrom }
-        return !promises.contains("C7") && facts.now == token.usableUntil
+        return !promises.contains(.c7) && facts.now == token.usableUntil
     }
 
     /// A token as it is when it comes.
