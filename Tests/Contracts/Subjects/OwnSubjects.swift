@@ -6,8 +6,9 @@ import AccessTokenContract
 enum OwnSubjects {
     static let all = observed + unobserved
     static let services = Array(observed.prefix(2))
-    /// What `swift test` verifies: both services, and the longest way through the adapters.
-    static let some = services + unobserved.prefix(2) + observed.suffix(1)
+    /// What `swift test` verifies: both services, the longest way through the adapters, and one through a service of
+    /// others.
+    static let some = services + unobserved.prefix(2) + observed[5...6]
     static let observed = subjects(observed: true)
     static let unobserved = subjects(observed: false)
 
@@ -19,15 +20,19 @@ enum OwnSubjects {
         let features = observed ? common.union(.events) : common
         let callback = features.union([.deliveryQueue, .callbackLoader])
         let async = features.union(.asyncCallers)
+        // Calls reach a service of others in tasks, which come to it in any order.
+        let behindOthers = features.union(.deliveryQueue).subtracting(.loaderRecognition)
+        let loose = ServiceContract.conventions.subtracting(["D2"])
         func subject(
             _ name: String,
             features: ContractFeatures,
+            promises: Set<ClauseID> = ServiceContract.conventions,
             make: @escaping @Sendable (ContractFixture) -> ContractService
         ) -> ContractSubject {
             ContractSubject(
                 observed ? name : "\(name), unobserved",
                 features: features,
-                promises: ServiceContract.conventions,
+                promises: promises,
                 make: make
             )
         }
@@ -88,6 +93,30 @@ enum OwnSubjects {
                 )
                 return .async(view, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
             },
+            subject("the queue service behind a service of others", features: behindOthers, promises: loose) {
+                fixture in
+                let service = queueService(fixture, fixture.loader)
+                let others = AsyncServiceOfOthers(base: AsyncServiceAdapter(of: service))
+                let view = CallbackServiceAdapter(of: others, handlerQueue: fixture.handlerQueue)
+                return .callback(view, signIn: { service.signIn($0) }, currentToken: { service.currentToken })
+            },
+            subject("the actor behind a service of others", features: behindOthers, promises: loose) { fixture in
+                let service = actorService(fixture, fixture.loader)
+                let view = CallbackServiceAdapter(
+                    of: AsyncServiceOfOthers(base: service),
+                    handlerQueue: fixture.handlerQueue
+                )
+                return .callback(view, signIn: { await service.signIn($0) }, currentToken: { service.currentToken })
+            },
         ]
     }
+}
+
+/// Hides its base from the adapters.
+private struct AsyncServiceOfOthers: AsyncAccessTokenProviding {
+    let base: any AsyncAccessTokenProviding
+
+    func token() async throws -> AccessToken { try await base.token() }
+    func invalidate(_ rejected: AccessToken) async { await base.invalidate(rejected) }
+    func signOut() async { await base.signOut() }
 }

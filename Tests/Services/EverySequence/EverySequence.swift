@@ -33,7 +33,7 @@ struct EverySequence {
     mutating func check(after opening: [Input] = []) throws {
         var start = Node(
             driver: Driver(reportsEvents: reportsEvents),
-            specification: Specification(reportsEvents: reportsEvents)
+            specification: SequenceModel(reportsEvents: reportsEvents)
         )
         for input in opening { _ = try step(&start, input) }
         try extend(start)
@@ -41,7 +41,7 @@ struct EverySequence {
 
     private struct Node {
         var driver: Driver
-        var specification: Specification
+        var specification: SequenceModel
         var rareInputs = 0
         /// Failures, invalidations, sign-ins and sign-outs, expiries: what entitles to one more load each.
         var reasonsToLoad = 1

@@ -1,7 +1,7 @@
 import AccessTokenCore
 
 /// What the contract says about each input; a comment names the clauses.
-extension Specification {
+extension SequenceModel {
     mutating func retrieve(cancelled: Bool, _ expected: inout Observation) {
         callers += 1
         if !facts.isSignedIn {
@@ -222,7 +222,7 @@ extension Specification {
     }
 }
 
-extension Specification.Token {
+extension SequenceModel.Token {
     /// A token that a load brings expired is handed out for a moment, or every call would load another one.
     fileprivate func servedIfExpired(at now: Double) -> Self {
         guard usableUntil <= now else { return self }

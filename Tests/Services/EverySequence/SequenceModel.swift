@@ -4,7 +4,7 @@ import AccessTokenCore
 ///
 /// It keeps lists of everything that ever happened, and answers each question by looking through them. It has no
 /// states, and knows nothing of how the state machine comes to its decisions.
-struct Specification {
+struct SequenceModel {
     struct Load: Equatable {
         let number: Int
         let session: Int
