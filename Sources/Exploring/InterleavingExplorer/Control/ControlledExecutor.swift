@@ -21,6 +21,11 @@ final class ControlledExecutor: TaskExecutor {
 
     var run: ScheduledRun? { state.withLock { $0.served.run } }
 
+    /// Whose a task is.
+    func run(of task: UInt64) -> ScheduledRun? {
+        state.withLock { $0.former[task]?.run ?? $0.served.run }
+    }
+
     /// Says whose jobs these are from now on; the run keeps the executor, not the other way round.
     func serve(_ run: ScheduledRun) {
         state.withLock { $0.served.run = run }
@@ -46,8 +51,7 @@ final class ControlledExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let task = JobLayout.taskID(of: job)
-        let run = state.withLock { $0.former[task]?.run ?? $0.served.run }
-        if let run {
+        if let run = run(of: task) {
             return run.accept(job, isFollowed: true)
         }
         TaskCensus.note(task)
@@ -63,6 +67,11 @@ final class ControlledExecutor: TaskExecutor {
         DispatchQueue.global().async {
             unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
         }
+    }
+
+    /// The same of a job of an actor that has an executor of its own.
+    func release(_ job: UnownedJob, to actor: UnownedSerialExecutor) {
+        DispatchQueue.global().async { unsafe job.runSynchronously(on: actor) }
     }
 }
 

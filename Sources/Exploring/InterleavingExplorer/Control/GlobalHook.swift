@@ -19,10 +19,10 @@ enum GlobalHook {
     private typealias OriginalExecutor = @convention(thin) () -> UnownedSerialExecutor
     private typealias ExecutorHook = @convention(thin) (OriginalExecutor) -> UnownedSerialExecutor
 
-    /// Is called where code asks for the main actor's executor, which is the first thing on the way there.
-    private static let watchMainActor: ExecutorHook = { original in
-        ActiveRuns.onThisThread?.reportEscape("a task was sent to the main actor")
-        return unsafe original()
+    /// Is called where code asks for the main actor's executor, which in a step is one of the run.
+    private static let replaceMainActor: ExecutorHook = { original in
+        guard let run = ActiveRuns.onThisThread else { return unsafe original() }
+        return unsafe run.surroundings.mainActor.asUnownedSerialExecutor()
     }
 
     /// Whether another library has set the hook, before or since: plain tasks get away then.
@@ -40,7 +40,7 @@ enum GlobalHook {
 
     private static let installed: (address: UInt, hook: UInt)? = {
         if let symbol = unsafe freeHook("swift_task_getMainExecutor_hook") {
-            unsafe symbol.assumingMemoryBound(to: ExecutorHook.self).pointee = watchMainActor
+            unsafe symbol.assumingMemoryBound(to: ExecutorHook.self).pointee = replaceMainActor
         }
         guard let symbol = unsafe freeHook("swift_task_enqueueGlobal_hook") else { return nil }
         unsafe symbol.assumingMemoryBound(to: Hook.self).pointee = capture

@@ -34,13 +34,14 @@ public final class ControlledQueue: SerialExecutor {
 
     /// Adds a job of an actor that lives on this queue.
     public func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+        // The queue is there as long as its actor.
+        unsafe enqueue(UnownedJob(job), for: asUnownedSerialExecutor())
+    }
+
+    /// Adds a job of what the queue stands for.
+    func enqueue(_ job: UnownedJob, for executor: UnownedSerialExecutor) {
         TaskCensus.note(JobLayout.taskID(of: job), on: run.surroundings.census)
-        append(
-            Block(label: "runs \(run.name(of: job))") { [unowned self] in
-                unsafe job.runSynchronously(on: asUnownedSerialExecutor())
-            }
-        )
+        append(Block(label: "runs \(run.name(of: job))") { unsafe job.runSynchronously(on: executor) })
     }
 
     /// Whether the caller runs in a block of this queue.

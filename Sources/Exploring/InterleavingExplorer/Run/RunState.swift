@@ -48,6 +48,9 @@ struct RunState: Sendable {
     var knownActors: [KnownActor] = []
     /// What the search may leave out.
     var permits: Set<Omission> = []
+    /// Whether time passes only where nothing else can happen.
+    var timeWaitsForOthers = false
+    var variesPriorities = false
     var permitsUnfinishedTasks = false
     var permitsNothingShared = false
     /// What operations have in common.

@@ -4,13 +4,13 @@ extension ScheduledRun {
     func execute(_ scenario: Scenario, by chooser: inout any Chooser) -> Execution {
         ActiveRuns.with(self) {
             var execution = Execution()
+            let scheduler = Scheduler(self, by: chooser)
+            self.scheduler.withLock { $0 = scheduler }
+            defer { self.scheduler.withLock { $0 = nil } }
             do {
                 try scenario.setUp(self)
                 begin()
-                let scheduler = Scheduler(self, by: chooser)
-                self.scheduler.withLock { $0 = scheduler }
                 chooser = scheduler.runToEnd()
-                self.scheduler.withLock { $0 = nil }
                 execution = scheduler.execution
                 // Where nothing can run any more, nothing is left out.
                 execution.hasEndedEarly = state.withLock { $0.failure.map { $0.kind != .lostWaiter } ?? false }
@@ -50,7 +50,7 @@ extension ScheduledRun {
                 .lostWaiter,
                 """
                 nothing can run, and still waiting: \(waiting.joined(separator: ", ")) \
-                (or waiting for something that the explorer does not control, such as the main actor; an operation \
+                (or waiting for something that the explorer does not control, such as a thread or a timer; an operation \
                 that listens for as long as it lives says listens: true)
                 """
             )

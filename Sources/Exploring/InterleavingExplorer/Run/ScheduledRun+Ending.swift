@@ -80,7 +80,7 @@ extension ScheduledRun {
             defer { script = Script() }
             return script
         }
-        withExtendedLifetime((candidates, script)) {}
+        withExtendedLifetime((candidates, script, releaseMainQueue())) {}
     }
 
     /// Fails a run that seems to have ended well if it has escaped, or if something of it goes on elsewhere.

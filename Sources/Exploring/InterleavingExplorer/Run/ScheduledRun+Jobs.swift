@@ -52,7 +52,7 @@ extension ScheduledRun {
             let reason =
                 state.findings.realSleepers.contains(participant)
                 ? "it sleeps by a clock of the system (Task.sleep): let it sleep by the run's clock"
-                : "something in it waits for a real timer, the main actor, or a queue or thread of its own"
+                : "something in it waits for a real timer, or a queue or thread of its own"
             if state.phase == .over {
                 // Of an abandoned run anything may come late: its end was not waited for.
                 return (

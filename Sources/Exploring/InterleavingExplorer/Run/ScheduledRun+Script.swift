@@ -18,15 +18,20 @@ extension ScheduledRun {
         listens: Bool = false,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> ScenarioOperation<Value> {
+        var priority = priority
+        if priority == nil, state.withLock({ $0.variesPriorities }) {
+            priority = choose("the priority of \(name)", from: [.medium, .high])
+        }
         let participant = state.withLock { state in
             let participant = state.participants.add(name, isOperation: true)
             if listens { state.listeners.append(participant) } else { state.unfinished.append(participant) }
             return participant
         }
         let operation = ScenarioOperation<Value>(name: name, participant: participant)
+        let taskPriority = priority
         if listens { script.withLock { $0.listeners.append { operation.cancel() } } }
         begin {
-            let task = self.startTask(of: participant, priority: priority) {
+            let task = self.startTask(of: participant, priority: taskPriority) {
                 await operation.perform(body)
                 if let value = operation.value as? any LosslessStringConvertible {
                     self.state.withLock { $0.results.append("\(name) returned \(value)") }

@@ -20,6 +20,7 @@ public final class ScheduledRun: Sendable {
         let record: RunRecord
         let escapes = EscapeLog()
         let executor = ControlledExecutor()
+        let mainActor: ControlledMainActor
         /// Whether each call of the runtime comes by; if not, a census notices at least that tasks were started.
         let seesCalls: Bool
         let census: TaskCensus?
@@ -28,6 +29,9 @@ public final class ScheduledRun: Sendable {
 
         init(of scenario: String) {
             record = RunRecord.take(for: scenario)
+            mainActor = ControlledMainActor(executor)
+            // A task that waits may come back to it when the exploration is over.
+            _ = unsafe Unmanaged.passRetained(mainActor)
             seesCalls = RuntimeCalls.comeBy()
             census = seesCalls ? nil : TaskCensus()
         }
@@ -50,6 +54,8 @@ public final class ScheduledRun: Sendable {
     let surroundings: Surroundings
     var escapes: EscapeLog { surroundings.escapes }
     var controlledExecutor: ControlledExecutor { surroundings.executor }
+    /// What stands for the main actor, from its first job on.
+    private let queueOfMainActor = Protected<ControlledQueue?>(nil)
     /// What runs the steps, while they are chosen.
     let scheduler = Protected<Scheduler?>(nil)
 
@@ -73,6 +79,20 @@ public final class ScheduledRun: Sendable {
         state.recording = recording ? Recording(in: surroundings.record) : nil
         self.state = Protected(state)
         controlledExecutor.serve(self)
+    }
+
+    /// The queue that stands for the main actor; `nil` if the run is over.
+    func mainQueue() -> ControlledQueue? {
+        if let known = queueOfMainActor.withLock({ $0 }) { return known }
+        guard state.withLock({ $0.phase != .over }) else { return nil }
+        let queue = ControlledQueue(name: "main actor", run: self)
+        queueOfMainActor.withLock { $0 = queue }
+        return queue
+    }
+
+    /// Lets go of the queue, which holds the run.
+    func releaseMainQueue() -> ControlledQueue? {
+        queueOfMainActor.withLock { $0.take() }
     }
 
     /// The run that the caller is a part of, if any: the one that is under way on this thread, or that waits for it.

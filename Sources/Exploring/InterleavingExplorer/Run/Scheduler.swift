@@ -15,7 +15,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     /// The segment that runs now; its footprint is not complete yet.
     private var running = Event()
     private var isOver = false
-    private let permanent: [(name: String, holds: @Sendable () -> Bool)]
+    private var permanent: [(name: String, holds: @Sendable () -> Bool)] = []
 
     /// What any thread may ask or change.
     struct ThreadState: Sendable {
@@ -39,11 +39,11 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         surroundings = run.surroundings
         main = surroundings.threads.ofExploration()
         threadState = Protected(ThreadState(running: main))
-        permanent = run.script.withLock { $0.permanent }
     }
 
     /// Runs until nothing can run any more, or the run has failed; returns the chooser as it is then.
     func runToEnd() -> any Chooser {
+        permanent = run.script.withLock { $0.permanent }
         // From now on every task counts.
         _ = surroundings.census?.missedTasks()
         loop(on: main)
@@ -209,7 +209,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         }
         let isChoice = options.keys.count > 1
         // At a lock the segment does not end.
-        if !options.isLocked {
+        if !options.isLocked, !options.isOfValues {
             let choice = isChoice ? execution.choices.count : nil
             running = Event(arrival: options.keys[position].arrival, start: options.start, choice: choice)
         }
@@ -219,6 +219,18 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
             execution.choices.append(choice)
             surroundings.record.schedule.append(Schedule.character(of: choice.digit))
         }
+        return position
+    }
+
+    /// Lets the schedule choose one of so many values, in the setup or in a step.
+    func chooseValue(among count: Int) -> Int {
+        guard count > 1, !isOver, !isGivenUp else { return 0 }
+        let options = run.state.withLock { Choice(ofValues: count, in: &$0) }
+        guard let position = choose(from: options) else {
+            isOver = true
+            return 0
+        }
+        execution.mix(position)
         return position
     }
 

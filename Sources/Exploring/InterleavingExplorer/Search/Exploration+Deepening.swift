@@ -28,7 +28,7 @@ extension Exploration {
                 isCut = isCut || execution.isTruncated || execution.hasMetLock
                 if knowledge == before {
                     for node in nodesToContinue(after: execution, from: branch) { frontier.add(node) }
-                    branch = frontier.next()
+                    branch = frontier.next(atMost: explorer.maximumDelays ?? .max)
                 }
             }
             if !report.holds, explorer.stopsAtFirstFailure { return }
@@ -49,7 +49,8 @@ extension Exploration {
     /// Tries the schedules under which every step runs to its end: far fewer, and most failures are among them.
     private mutating func deepenWithoutInterruptions(atMost limit: Int) {
         var other = self
-        other.report = ExplorationReport(scenario: report.scenario, mode: report.mode, preempts: false)
+        other.report = ExplorationReport(of: report.scenario, by: explorer)
+        other.report.preempts = false
         other.missed = []
         other.omissions = []
         other.knowledge.steps.preempts = false
@@ -98,7 +99,7 @@ extension Exploration {
         let showsRaces = reduces && !execution.hasEndedEarly && !knowledge.watchesCancellation
         var nodes = Set(path.indices.dropFirst(first))
         for (index, choice) in choices.enumerated().dropFirst(first)
-        where (!showsRaces || choice.hasTimers) && !(reduces && choice.isLocal) {
+        where (!showsRaces || choice.hasTimers || choice.isOfValues) && !(reduces && choice.isLocal) {
             path[index].wantAll()
         }
         if showsRaces {

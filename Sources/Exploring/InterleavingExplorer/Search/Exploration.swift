@@ -39,10 +39,11 @@ struct Exploration {
         self.scenario = scenario
         self.explorer = explorer
         surroundings = ScheduledRun.Surroundings(of: scenario.name)
-        let reduces = isLayoutKnown && explorer.reduces
+        // What stands for a schedule that was left out may have more delays.
+        let reduces = isLayoutKnown && explorer.reduces && explorer.maximumDelays == nil
         let steps = Schedule.Steps(entersActorsLater: !reduces, preempts: explorer.preempts)
         knowledge = Knowledge(reduces: reduces, steps: steps)
-        report = ExplorationReport(scenario: scenario.name, mode: explorer.mode, preempts: explorer.preempts)
+        report = ExplorationReport(of: scenario.name, by: explorer)
         // A hook that another library has set is an escape, and is looked for before each run.
         if !GlobalHook.isInPlace(), !GlobalHook.isTaken {
             report.remarks.append(
@@ -67,8 +68,8 @@ struct Exploration {
 
     consuming func search() -> ExplorationReport {
         time = SearchTime()
-        switch explorer.mode {
-        case .automatic: deepen(atMost: explorer.maximumSchedules, withShortcuts: true)
+        switch explorer.mode.order {
+        case .automatic: deepen(atMost: explorer.maximumSchedules, withShortcuts: explorer.maximumDelays == nil)
         case .exhaustive: deepen(atMost: explorer.maximumSchedules)
         case .random(let seed, let schedules): draw(min(schedules, explorer.maximumSchedules), from: seed)
         }

@@ -6,7 +6,9 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// How schedules were chosen, with the seed if they were drawn.
     public let mode: SearchMode
     /// Whether steps were held in their middle, see ``Explorer/preempts``.
-    let preempts: Bool
+    var preempts: Bool
+    /// Up to how many delays there was a search, see ``Explorer/maximumDelays``.
+    let maximumDelays: Int?
     /// The number of schedules that were run; those of ``withoutInterruptions`` are not among them.
     public internal(set) var schedules = 0
     /// The number of runs that were given up, since another order of independent steps had been tried before.
@@ -51,18 +53,20 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// The first failure, which has the fewest delays of all unless schedules were drawn.
     public internal(set) var failure: ScenarioFailure?
 
-    init(scenario: String, mode: SearchMode, preempts: Bool) {
-        (self.scenario, self.mode, self.preempts) = (scenario, mode, preempts)
+    init(of scenario: String, by explorer: Explorer) {
+        self.scenario = scenario
+        mode = explorer.mode
+        preempts = explorer.preempts
+        maximumDelays = explorer.maximumDelays
     }
 
     var runs: Int { schedules + redundantRuns + runsWithoutInterruptions }
 
     /// The report as it was before the first run, with what was found out besides.
     var ofSearchThatBeginsAnew: ExplorationReport {
-        var report = ExplorationReport(scenario: scenario, mode: mode, preempts: preempts)
-        report.remarks = remarks
-        report.withoutInterruptions = withoutInterruptions
-        report.outcomes = outcomes
+        var report = self
+        (report.schedules, report.redundantRuns, report.runsWithoutInterruptions) = (0, 0, 0)
+        (report.failures, report.failure, report.isComplete, report.longestSchedule) = (0, nil, false, 0)
         return report
     }
 
@@ -136,7 +140,8 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     }
 
     private var verdict: String {
-        let kind = preempts ? "" : " without interruptions"
+        let delays = maximumDelays.map { " with up to \($0) delay\($0 == 1 ? "" : "s")" } ?? ""
+        let kind = (preempts ? "" : " without interruptions") + delays
         let exception = permittedOmissions.isEmpty ? "" : " but for what the scenario permits"
         let all = isComplete ? "that is all of them\(kind)\(exception)" : "there are more"
         let tried = schedules + (holds ? 0 : withoutInterruptions?.schedules ?? 0)

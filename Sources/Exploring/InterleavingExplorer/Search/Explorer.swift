@@ -5,8 +5,8 @@
 /// print(report)                     // how many schedules; the one that fails, step by step
 /// ```
 ///
-/// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, and what goes
-/// through the ``ScheduledRun``. Anything else is reported as an escape when it resumes a task: the main actor,
+/// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, the main actor,
+/// and what goes through the ``ScheduledRun``. Anything else is reported as an escape when it resumes a task:
 /// `Task.sleep`, threads and queues of the subject. What comes after the report goes to standard error. See
 /// <doc:Limits>.
 ///
@@ -22,11 +22,18 @@ public struct Explorer: Sendable {
     /// Code that enters no actor and marks no effect is taken to touch nothing that another task can see: mark state
     /// behind a lock, an atomic, a queue or an `AsyncStream` with ``ScheduledRun/effect(_:_:)``. Without a mark no step
     /// is held there, even if nothing is left out.
-    public var reduces = true
+    package var reduces = true
     /// Whether a step may be held where it starts or wakes a task, marks an effect, or touches a queue or the clock.
     ///
     /// If not, a step runs from one suspension to the next, and orders are left out that real threads can show.
     public var preempts = true
+    /// Only schedules of up to so many delays are tried, if it is not `nil`, and all of them.
+    ///
+    /// A **delay** is a step that runs before another one that had waited longer. Most bugs need one or two. A report
+    /// then says “all of them with up to 2 delays”, and ``ExplorationReport/verify(allowIncomplete:)`` accepts it: a
+    /// scenario that is too big for a whole search is tried in the same way each time. No schedule is left out that could
+    /// show nothing new, since what stands for it may have more delays.
+    public var maximumDelays: Int?
     /// The search ends after so many runs, redundant ones included, and is not complete then.
     public var maximumSchedules = 100_000
     /// The search ends after so much real time, and is not complete then; without a limit if it is `nil`.
@@ -62,7 +69,8 @@ public struct Explorer: Sendable {
     public nonisolated(nonsending) func replay(_ schedule: Schedule, of scenario: Scenario) async -> Replay {
         let exploration = Exploration(scenario, self)
         return await perform(exploration, { exploration.replay(schedule) }) {
-            Replay(trace: Trace(steps: []), failure: exploration.stuckReport().failure)
+            let failure = exploration.stuckReport().failure
+            return Replay(trace: failure?.trace ?? Trace(steps: []), failure: failure)
         }
     }
 

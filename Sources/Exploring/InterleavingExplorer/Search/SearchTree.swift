@@ -13,6 +13,8 @@ struct Choice: Sendable {
     /// Whether time could pass, or a dispatch queue may have got blocks: either may be gone later, and then no run
     /// shows its races.
     let hasTimers: Bool
+    /// Whether it is between values for the scenario, and the segment goes on with any of them.
+    var isOfValues = false
     /// Whether the step has a lock that others need, and must go on.
     let isLocked: Bool
     /// Whether there was more than a digit of a schedule can say.
@@ -28,7 +30,8 @@ struct Choice: Sendable {
         // At a lock they only show what is left out there.
         let late = isLocked ? state.candidates.madeReady.map { $0.key } : []
         // When all operations have ended, a timer that fires tells nothing new.
-        let withTimers = !state.unfinished.isEmpty
+        let isIdle = own.isEmpty && state.candidates.isNothingReady
+        let withTimers = !state.unfinished.isEmpty && (isIdle || !state.timeWaitsForOthers)
         let all = own + state.candidates.keys(withTimers: withTimers) + late
         keys = Array(all.prefix(Schedule.radix))
         isTruncated = all.count > Schedule.radix
@@ -36,6 +39,14 @@ struct Choice: Sendable {
         start = state.candidates.arrivals
         hasTimers = !state.candidates.queues.isEmpty || withTimers && state.candidates.hasTimers
         self.isLocked = isLocked
+    }
+
+    /// So many values to choose from, each of which stands for itself.
+    init(ofValues count: Int, in state: inout RunState) {
+        keys = (0..<count).map { _ in state.candidates.nextKey() }
+        known = state.known
+        start = state.candidates.arrivals
+        (isOfValues, hasTimers, isLocked, isTruncated) = (true, false, false, false)
     }
 }
 
@@ -145,8 +156,9 @@ struct Frontier {
         lowest = min(lowest, delays)
     }
 
-    mutating func next() -> Branch? {
-        while lowest < levels.count {
+    /// What comes next; `nil` if nothing is left with so few delays.
+    mutating func next(atMost maximum: Int) -> Branch? {
+        while lowest < levels.count, lowest <= maximum {
             if let branch = levels[lowest].popLast() { return branch }
             lowest += 1
         }

@@ -25,7 +25,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault(
             name: "an operation that listens for ever, and does not say so",
             kind: .lostWaiter,
-            says: ": feed (or waiting for something that the explorer does not control, such as the main actor; an "
+            says:
+                ": feed (or waiting for something that the explorer does not control, such as a thread or a timer; an "
                 + "operation that listens for as long as it lives says listens: true)",
             patience: .milliseconds(1)
         ) { run in
@@ -96,9 +97,6 @@ struct Fault: Sendable, CustomTestStringConvertible {
 
     /// An escape comes before whatever follows from it.
     private static let escapes: [Fault] = [
-        Fault(name: "a task of the main actor", kind: .escape, says: "main actor") { run in
-            run.operation("caller") { Task { @MainActor in } }
-        },
         Fault(name: "a sleep in real time", kind: .escape, says: "sleeper was resumed") { run in
             run.operation("sleeper") { try await Task.sleep(for: .milliseconds(50)) }
         },

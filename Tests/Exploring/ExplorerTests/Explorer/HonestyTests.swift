@@ -24,21 +24,30 @@ struct HonestyTests {
         #expect(throws: ScenarioFailure.self) { try drawn.verify() }
     }
 
-    @Test("which step does not end, and under which schedule")
-    func stuckStep() async {
-        let door = DispatchSemaphore(value: 0)
-        let explorer = Explorer().with(\.stepLimit, .seconds(3))
-        let report = await explore("a lock across a suspension", by: explorer) { run in
+    private static func lockAcrossSuspension(_ door: DispatchSemaphore) -> Scenario {
+        Scenario("a lock across a suspension") { run in
             run.operation("first") { run.effect("first") }
             run.operation("second") {
                 run.effect("second")
                 if run.effects.first == "second" { _ = door.wait(timeout: .now() + 20) }
             }
         }
+    }
+
+    @Test("which step does not end, and under which schedule")
+    func stuckStep() async {
+        let door = DispatchSemaphore(value: 0)
+        let explorer = Explorer().with(\.stepLimit, .seconds(3))
+        let report = await explorer.explore(Self.lockAcrossSuspension(door))
         #expect(report.failure?.kind == .stuckStep, "\(report)")
         #expect(report.failure?.message.contains("second") == true)
         #expect(report.failure?.schedule == "1")
-        door.signal()
+        // Another run of the schedule has found the steps, up to the one that does not end.
+        #expect(report.failure?.trace.steps.map(\.participant) == ["second"], "\(report)")
+        #expect(report.description.contains("schedule 1, 1 delay"), "\(report)")
+        let replay = await explorer.replay("1", of: Self.lockAcrossSuspension(door))
+        #expect(replay.failure?.kind == .stuckStep && replay.trace.effects == ["second"], "\(replay)")
+        for _ in 1...3 { door.signal() }
     }
 
     #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)

@@ -90,7 +90,7 @@ struct JudgeTests {
             await judgement.add(Program.small(index), "small program \(index)", atMost: limit)
         }
         judgement.close("small ones")
-        #expect(judgement.exhausted > judgement.cut, "too many were cut to say anything")
+        #expect(judgement.exhausted >= judgement.cut, "too many were cut to say anything")
     }
 
     /// Programs whose search was once called complete, and was not.

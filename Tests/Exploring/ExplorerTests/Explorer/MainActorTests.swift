@@ -1,0 +1,52 @@
+import InterleavingExplorer
+import TestSupport
+import Testing
+
+@MainActor
+private final class ViewModel: Sendable {
+    private(set) var shown = ""
+    private(set) var loads = 0
+
+    nonisolated init() {}
+
+    func show(_ text: String) {
+        MainActor.assertIsolated()
+        shown += text
+    }
+
+    func load(_ work: @Sendable () async -> Void) async {
+        guard loads == 0 else { return }
+        await work()
+        loads += 1
+    }
+
+    func begin(_ text: String) -> Task<Void, Never> { Task { show(text) } }
+}
+
+@Suite("Code of the main actor", .eightAtATime, .timeLimit(.minutes(10)))
+struct MainActorTests {
+    @Test("is explored: its calls come in each order, and so do tasks that begin there")
+    func orders() async {
+        let orders = await allOutcomes { run in
+            let model = ViewModel()
+            run.operation("first") { await model.show("a") }
+            run.operation("second") { await model.begin("b").value }
+            run.operation("third") { await MainActor.run { model.show("c") } }
+            return { await model.shown }
+        }
+        #expect(orders == ["abc", "acb", "bac", "bca", "cab", "cba"])
+    }
+
+    @Test("lets others in at an await, as every actor does")
+    func reentrancy() async {
+        let report = await explore("two loads") { run in
+            let model = ViewModel()
+            for name in ["first", "second"] {
+                run.operation(name) { await model.load { await run.pause("answer") } }
+            }
+            run.invariant("there is one load") { await model.loads == 1 }
+        }
+        #expect(report.failure?.kind == .brokenInvariant, "\(report)")
+        #expect(report.failure?.trace.steps.contains { $0.participant == "main actor" } == true, "\(report)")
+    }
+}
