@@ -6,6 +6,7 @@ extension ScheduledRun {
     /// - Parameter task: the task that is looked at, if it is not the one that runs.
     func looking(at task: UInt?, _ look: () -> Bool) -> Bool {
         let isCancelled = look()
+        guard surroundings.seesCalls else { return isCancelled }
         let isNoticed = state.withLock { state in
             state.noteLook(
                 at: task ?? TaskStatus.currentTask,
@@ -20,7 +21,7 @@ extension ScheduledRun {
     /// Hears that a task, or the children of a group, were cancelled.
     func hasCancelled() {
         // Only a search that knows of it can come to this point in each run.
-        guard knowledge.steps.entersActorsLater, state.withLock({ $0.segment.cancelled == nil }) else { return }
+        guard surroundings.seesCalls, knowledge.steps.entersActorsLater, state.withLock({ $0.segment.cancelled == nil }) else { return }
         preemptionPoint()
     }
 
@@ -36,6 +37,7 @@ extension ScheduledRun {
 
     /// Hears that a task was created, which has come by if an executor has got it.
     func hasCreated(taskAt address: UInt) {
+        guard surroundings.seesCalls else { return }
         state.withLock { state in
             guard state.phase == .exploring, state.candidates.isInStep,
                 !state.participants.knowsTask(JobLayout.taskID(ofTaskAt: address))

@@ -27,12 +27,12 @@ public final class ScheduledRun: Sendable {
         let threads = StepThreads()
         let progress = Progress()
 
-        init(of scenario: String) {
+        init(of scenario: String, seeingCalls seesCalls: Bool) {
             record = RunRecord.take(for: scenario)
             mainActor = ControlledMainActor(executor)
             // A task that waits may come back to it when the exploration is over.
             _ = unsafe Unmanaged.passRetained(mainActor)
-            seesCalls = RuntimeCalls.comeBy()
+            self.seesCalls = seesCalls
             census = seesCalls ? nil : TaskCensus()
         }
     }

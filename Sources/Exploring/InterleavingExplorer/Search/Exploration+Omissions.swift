@@ -21,7 +21,7 @@ extension Exploration {
     /// Tries the orders in which others are in line before a task that an actor starts for itself.
     private mutating func letOthersBeInLine() {
         guard report.holds, report.isComplete, !time.isOver, !knowledge.steps.entersActorsLater else { return }
-        knowledge.steps.entersActorsLater = true
+        knowledge.letOthersBeInLine()
         deepenAnew(atMost: explorer.maximumSchedules)
         omissions.insert(.hiddenStarts)
     }

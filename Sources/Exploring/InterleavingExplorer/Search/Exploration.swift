@@ -6,17 +6,6 @@ struct Exploration {
     /// How many schedules are kept for each number of a step at which a task may have begun out of sight.
     private static let schedulesForEachStep = 4
 
-    /// What the search has found out that decides which schedules it may leave out.
-    struct Knowledge: Equatable, Sendable {
-        /// Whether schedules are left out that can show nothing new.
-        let reduces: Bool
-        var steps: Schedule.Steps
-        /// Whether the subject cancels tasks itself: any task may find itself cancelled.
-        var watchesCancellation = false
-        /// The places at which a step must not be held, since it has a lock there that others need.
-        var lockSites: Set<Int> = []
-    }
-
     let scenario: Scenario
     var explorer: Explorer
     let surroundings: ScheduledRun.Surroundings
@@ -34,11 +23,18 @@ struct Exploration {
     /// Begins with the search.
     var time = SearchTime()
 
-    /// - Parameter isLayoutKnown: whether the runtime lays its jobs out as this package expects.
-    init(_ scenario: Scenario, _ explorer: Explorer, isLayoutKnown: Bool = TaskStatus.isKnown) {
+    /// - Parameters:
+    ///   - isLayoutKnown: whether the runtime lays its jobs out as this package expects.
+    ///   - seesCalls: whether calls of the runtime come by that leave no job behind.
+    init(
+        _ scenario: Scenario,
+        _ explorer: Explorer,
+        isLayoutKnown: Bool = TaskStatus.isKnown,
+        seesCalls: Bool = RuntimeCalls.comeBy()
+    ) {
         self.scenario = scenario
         self.explorer = explorer
-        surroundings = ScheduledRun.Surroundings(of: scenario.name)
+        surroundings = ScheduledRun.Surroundings(of: scenario.name, seeingCalls: seesCalls)
         // What stands for a schedule that was left out may have more delays.
         let reduces = isLayoutKnown && explorer.reduces && explorer.maximumDelays == nil
         let steps = Schedule.Steps(entersActorsLater: !reduces, preempts: explorer.preempts)
@@ -190,22 +186,15 @@ struct Exploration {
         return execution
     }
 
-    /// Notes what decides how the search goes on.
+    /// Notes what decides how the search goes on, and what it leaves out.
     private mutating func learn(from execution: Execution) {
+        knowledge.learn(from: execution)
         let findings = execution.findings
-        // Where code in an actor asks for another one, the request itself can be too early or too late. Where the
-        // subject cancels tasks, a task may look whether it is cancelled before it asks, which is nothing that a
-        // footprint tells.
-        if findings.asksInsideActors || findings.hasSubjectCancelled {
-            knowledge.steps.entersActorsLater = true
-        }
-        if findings.hasSubjectCancelled { knowledge.watchesCancellation = true }
         if findings.isCutByLock { omissions.insert(.heldLocks) }
         if findings.startsTaskOutOfSight { omissions.insert(.hiddenStarts) }
         if !findings.realSleepers.isEmpty { omissions.insert(.realSleeps) }
         if findings.hasCancelled, !surroundings.seesCalls { omissions.insert(.looksAtCancellation) }
         if execution.hasMetLock { givenUp += 1 }
-        knowledge.lockSites.formUnion(execution.lockSites)
         for (step, ids) in execution.missed where missed.count(where: { $0.step == step }) < Self.schedulesForEachStep {
             missed.append((step, ids, execution.digits))
         }

@@ -66,6 +66,38 @@ struct HonestyTests {
     }
     #endif
 
+    @Test("what it cannot see where looks at cancellation do not come by, and passes if that is permitted")
+    func unseenLooks() async throws {
+        for isPermitted in [false, true] {
+            let scenario = Scenario("a save beside a sign-out") { run in
+                if isPermitted { run.permit(.looksAtCancellation) }
+                let cell = Cell()
+                let task = Task(executorPreference: run.executor) {
+                    guard !Task.isCancelled else { return }
+                    _ = await cell.add("save ")
+                }
+                run.operation("signs out") {
+                    task.cancel()
+                    _ = await cell.add("clear ")
+                    await task.value
+                }
+                run.outcome { await cell.text }
+            }
+            let report = await onThreadOfItsOwn { Exploration(scenario, Explorer(), seesCalls: false).search() }
+            #expect(Set(report.outcomes.keys) == ["save clear ", "clear "], "\(report)")
+            #expect(report.holds && report.isComplete == isPermitted, "\(report)")
+            #expect(report.omissions == (isPermitted ? [] : [.looksAtCancellation]))
+            #expect(report.permittedOmissions == (isPermitted ? [.looksAtCancellation] : []))
+            if isPermitted {
+                try report.verify()
+                #expect(report.description.contains("but for what the scenario permits"), "\(report)")
+            } else {
+                let failure = #expect(throws: ScenarioFailure.self) { try report.verify() }
+                #expect(failure?.message.contains("say run.permit(.looksAtCancellation) in the setup") == true)
+            }
+        }
+    }
+
     @Test("that nothing was left out, where the runtime is not the one that it knows")
     func unknownLayout() async {
         func report(isLayoutKnown: Bool) async -> ExplorationReport {
