@@ -134,8 +134,9 @@ extension Clause where Subject: VerifiedSubject {
             for (row, clause) in clauses.enumerated() {
                 guard let left = judgements[row].left else { continue }
                 if let violation = left.violation, conditions.broken.isEmpty, kept.contains(left.judge) {
-                    // If the other clause found nothing, and nothing else is broken, the clause that saw the failure is.
-                    // Where a script saw it, the other clause is broken all the same: the script says so.
+                    // If the other clause found nothing, and nothing else is broken, then the clause that saw the
+                    // failure is the broken one. Where a script saw it, the other clause is broken all the same: the
+                    // script says so.
                     let id = violation.clause.id
                     let own = id == clause.wording.id ? row : clauses.firstIndex { $0.wording.id == id } ?? row
                     judgements[own] = Judgement(outcome: clauses[own].outcome(of: violation, by: subject))

@@ -1,7 +1,7 @@
 public import AccessTokenCore
 public import AccessTokenSynchronization
 
-/// One valid token for many callers, by `async` functions: an actor, and an array of waiters.
+/// Gives many callers one valid token, by `async` functions: an actor isolates an array of waiters.
 ///
 /// Concurrent callers share one load of a new token (clauses S1 and S2).
 ///
@@ -258,7 +258,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         load.cancelled.whenFired { task.cancel() }
     }
 
-    /// - Parameter deadline: keeps running after the session has ended: others wait for this load until then.
+    /// - Parameter deadline: goes on after the session has ended, since others wait for this load until it fires.
     private func run(_ load: Load, _ deadline: AccessTokenTimer) async {
         // A load that was overtaken is not begun: the loader would be called after the load's successor.
         guard machine.loadBegins(load) else { return deadline.cancel() }
@@ -377,7 +377,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
 
     /// Decides, on the actor.
     ///
-    /// What calls the code of others is started in tasks: the actor runs none of it.
+    /// Foreign code is called in tasks of its own: the actor runs none of it.
     private func perform(_ decision: () -> Void) {
         decision()
         publish {}

@@ -28,7 +28,7 @@ public struct AccessTokenPolicy: Hashable, Sendable {
     /// answer is the only good one (clause T2).
     public var loadDeadline: TimeInterval?
 
-    /// For so many seconds after a useless load, no other load of its kind is started.
+    /// The seconds after a useless load in which no other load of its kind is started.
     ///
     /// Two kinds of loads are useless. One brings a token that has expired already, because the server or this device
     /// has a wrong clock: the token is handed out for these seconds, and loaded again after them. The other is a load

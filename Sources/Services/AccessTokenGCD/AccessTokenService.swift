@@ -2,7 +2,7 @@ public import AccessTokenCore
 public import AccessTokenSynchronization
 public import Dispatch
 
-/// One valid token for many callers, by callbacks: a queue, and an array of pending handlers.
+/// Gives many callers one valid token, by callbacks: a private queue guards an array of pending handlers.
 ///
 /// Concurrent callers share one load of a new token (clauses S1 and S2).
 ///
@@ -13,8 +13,8 @@ public import Dispatch
 ///
 /// **Concurrency** All methods can be called from any thread, also from inside a handler (D5). Handlers are called one
 /// at a time, in the order of the calls (D2), on a serial queue that targets the queue given (D4), and never from
-/// inside `retrieveToken` (D3). Called from the handler queue, your block finishes first; from another thread, the
-/// handler may run before your next line.
+/// inside `retrieveToken` (D3). If you call from the handler queue, your block ends before the handler runs. If you
+/// call from another thread, the handler may run before your next line.
 ///
 /// **Failure** Dropping the last reference loses no answer: a running load keeps the service until it has ended (D6).
 ///
@@ -227,7 +227,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         }
     }
 
-    /// - Parameter deadline: keeps running after the session has ended: others wait for this load until then.
+    /// - Parameter deadline: goes on after the session has ended, since others wait for this load until it fires.
     private func run(_ load: Load, _ deadline: AccessTokenTimer) {
         // A load that was overtaken is not begun: the loader would be called after the load's successor.
         guard queue.sync(execute: { machine.loadBegins(load) }) else { return deadline.cancel() }
@@ -339,7 +339,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
 
     /// Decides on the queue.
     ///
-    /// Nothing of others is called or released on the queue: a handler's deinit may call the service. Only what has to
+    /// No foreign code is called or released on the queue: a handler's deinit may call the service. Only what has to
     /// keep the order of the decisions is enqueued there; the rest follows ``afterwards(_:)``.
     private func perform(_ decision: () -> Void) {
         var effects: [() -> Void] = []

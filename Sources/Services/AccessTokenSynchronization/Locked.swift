@@ -45,10 +45,10 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
 
     /// Compiled for each of its uses, and inlined into none of them.
     ///
-    /// On Linux a `Mutex` knows the thread that holds it by a thread-local variable. Inlined into an async function,
-    /// the optimizer computes the address of that variable once and keeps it across an `await`. Behind the `await` the
-    /// task may be on another thread: it would lock, or unlock, in the name of the former one, and that ends the
-    /// process.
+    /// On Linux a `Mutex` knows the thread that holds it by a thread-local variable. If the call is inlined into an
+    /// async function, the optimizer computes the address of that variable once and keeps it across an `await`. Behind
+    /// the `await` the task may be on another thread: it would lock, or unlock, in the name of the former one, and that
+    /// ends the process.
     @inlinable @inline(never)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

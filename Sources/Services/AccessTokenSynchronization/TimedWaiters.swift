@@ -106,7 +106,7 @@ package final class TimedWaiters<State: Sendable, Outcome: Sendable>: Sendable {
 }
 
 extension AccessTokenClock {
-    /// Waits so many seconds, without a thread; throws `CancellationError` as soon as the task is cancelled.
+    /// Waits this number of seconds, without a thread; throws `CancellationError` as soon as the task is cancelled.
     package func pause(for seconds: TimeInterval) async throws {
         let waiter = TimedWaiters<Void, Bool>(())
         let hasElapsed = await waiter.outcome(atMost: seconds, by: self, timedOut: true, cancelled: false) { _ in nil }

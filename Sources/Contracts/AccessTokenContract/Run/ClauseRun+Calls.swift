@@ -29,8 +29,9 @@ extension ClauseRun {
         return callers
     }
 
-    /// Starts callers on as many threads, all at the same moment; each may do something else there before, at one
-    /// moment too.
+    /// Starts this many callers at the same moment, each on its own thread.
+    ///
+    /// If `first` is given, all do that first, also at one moment.
     @discardableResult
     func callsAtOnce(
         _ count: Int,

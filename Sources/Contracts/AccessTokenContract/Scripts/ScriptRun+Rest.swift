@@ -59,7 +59,7 @@ extension ScriptRun {
             let cancelled = loads.filter { !$0.isOpen }.map(\.number)
             state.specification.loadsCancelled(cancelled)
             state.specification.forgotten(signOuts)
-            // Whom a blocked handler has called for gets no answer because of that.
+            // A caller that a blocked handler has made gets no answer for that reason.
             if let (number, wasGivenAToken) = state.openReactions.first {
                 let expected = "what caller \(number)'s handler calls to return"
                 state.specification.fault(wasGivenAToken ? .d5 : .d10, expected, "it blocks the handler's thread")

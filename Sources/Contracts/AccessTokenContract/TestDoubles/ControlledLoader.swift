@@ -40,7 +40,7 @@ public final class ControlledLoader: AccessTokenLoader, AsyncAccessTokenLoader {
     /// How often the loader was told to forget its session.
     public var signOuts: Int { state.withLock { $0.signOuts } }
 
-    /// Waits until so many loads were started, and returns the last of these; `nil` after so many seconds.
+    /// Waits until `count` loads were started, and returns the last of these; `nil` after `timeLimit` seconds.
     ///
     /// Loads are counted from 1: for a smaller number the answer is `nil` at once.
     public func started(_ count: Int, timeLimit: TimeInterval = 10) async -> ControlledLoad? {

@@ -36,7 +36,7 @@ public struct Explorer: Sendable {
     public var maximumDelays: Int?
     /// The search ends after so many runs, redundant ones included, and is not complete then.
     public var maximumSchedules = 100_000
-    /// The search ends after so much real time, and is not complete then; without a limit if it is `nil`.
+    /// How much real time the search takes at most, or `nil` for no limit; a search that ends there is not complete.
     public var maximumDuration: Duration?
     /// Hears how far the search is, on the thread of the search.
     ///

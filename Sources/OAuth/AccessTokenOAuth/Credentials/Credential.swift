@@ -36,7 +36,7 @@ public struct Credential: Hashable, Sendable, Codable {
     /// The ID token is decoded and **not verified**: the subject keeps accounts apart, and proves nothing about a user.
     public let subject: String?
 
-    /// That the refresh token was sent and is not answered; `nil` if nothing of that kind is known.
+    /// Says that the refresh token was sent and no reply is known; `nil` otherwise.
     var note: SentNote?
 
     /// The access tokens of loaders with a key; `nil` until the first of them has loaded.

@@ -104,7 +104,7 @@ public struct TokenEndpoint: Sendable {
     ///
     /// It is copied. Cookies, caches and stored passwords are never used, and the time-outs are the endpoint's own. Its
     /// `httpMaximumConnectionsPerHost`, 6 if you do not change that, takes the place of the fifty exchanges in flight.
-    /// Set it before you give the endpoint to a loader: an endpoint has a new line then.
+    /// Set it before you give the endpoint to a loader. Setting it makes a new line, which the loader would not share.
     public var configuration: URLSessionConfiguration? {
         get { transport.configuration?.copy() as? URLSessionConfiguration }
         set {

@@ -12,10 +12,10 @@ extension OAuthLoader {
     ///
     /// A credential without a subject gets that of the loader.
     ///
-    /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. If you do not
-    /// use that, wait first until the service's sign-out has returned, which would take this session for the one that
-    /// ends. A load of this process is waited for, up to the endpoint's deadline; one of another process, as long as
-    /// the store waits.
+    /// A service that lives on from an earlier session must be told as well: `signIn(_:to:)` does both. Otherwise wait
+    /// first until the service's sign-out has returned. A sign-out that is still running would end the new session. A
+    /// load of this process is waited for, up to the endpoint's deadline; one of another process, as long as the store
+    /// waits.
     ///
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {

@@ -86,7 +86,7 @@ extension OAuthLoader {
 
     // MARK: 2. The place in line
 
-    /// What a load waits for in line, where its store has one place for each key.
+    /// Waits in line, where a store has one place for each key.
     @inline(never)
     private func meansByPlace(
         for need: Need,

@@ -28,19 +28,19 @@ public struct AccessTokenEvent: Hashable, Sendable {
         public static var answeredFromCache: Kind { Kind("answered from the cache") }
         /// A caller found no valid token and started a load (clause S1).
         public static var loadStarted: Kind { Kind("load {load} started for a caller") }
-        /// A caller joined a load, as the last of so many `waiters` (clause S2).
+        /// A caller joined a load, and is the last of its `waiters` (clause S2).
         public static var joined: Kind { Kind("load {load} joined, {waiters} waiting") }
         /// A caller inside the refresh-ahead window was answered, and a load was started for those to come (clause C5).
         public static var refreshAheadStarted: Kind { Kind("load {load} started ahead of the expiration") }
-        /// A load brought a token, for so many `waiters`, after `seconds`.
+        /// A load brought its `waiters` a token after `seconds`.
         public static var loadSucceeded: Kind {
             Kind("load {load} brought a token to {waiters} waiting after {seconds} s")
         }
-        /// A load ended with an error, for so many `waiters`, after `seconds` (clause F1).
+        /// A load ended with an error for its `waiters` after `seconds` (clause F1).
         public static var loadFailed: Kind {
             Kind("load {load} failed {waiters} waiting after {seconds} s with {error}")
         }
-        /// A load was silent past the deadline, and failed so many `waiters` after `seconds` (clause T1).
+        /// A load was silent past the deadline, and failed its `waiters` after `seconds` (clause T1).
         public static var loadTimedOut: Kind {
             Kind("load {load} silent past its deadline, failed {waiters} waiting after {seconds} s")
         }
@@ -57,9 +57,9 @@ public struct AccessTokenEvent: Hashable, Sendable {
         public static var refusedCancelled: Kind { Kind("a cancelled caller started nothing") }
         /// The current token was rejected; the next call loads (clause I1).
         public static var invalidated: Kind { Kind("current token rejected") }
-        /// A new session began, and answered so many `waiters` of the one before (clause O2).
+        /// A new session began, and answered the `waiters` of the one before (clause O2).
         public static var signedIn: Kind { Kind("signed in, {waiters} waiting answered") }
-        /// The session ended, if there was one, and so many `waiters` were answered with `signedOut` (clause O1).
+        /// The session ended, if there was one, and its `waiters` were answered with `signedOut` (clause O1).
         public static var signedOut: Kind { Kind("signed out, {waiters} waiting answered") }
         /// The loader did not answer a sign-out within the policy's `loadDeadline`: the sign-out was done without it.
         public static var signOutTimedOut: Kind {

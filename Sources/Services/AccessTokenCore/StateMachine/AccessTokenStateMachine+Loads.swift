@@ -22,8 +22,8 @@ extension AccessTokenStateMachine {
     mutating func newLoad(inside loads: [Load.ID], replacing old: AccessToken?) -> Load {
         lastLoad += 1
         let id = Load.ID(service: service, sessionEpoch: sessionEpoch, number: lastLoad)
-        // Of this service the innermost load is enough, or the loads of a loader that starts the next one would pile
-        // up.
+        // Of this service only the innermost load is kept. Otherwise a loader that starts the next load from inside
+        // would make the list longer each time.
         let innermost = loads.last { $0.service == service }
         let enclosing = loads.filter { $0.service != service || $0 == innermost }
         return Load(id: id, replacing: old, enclosing: enclosing + [id])
@@ -122,7 +122,7 @@ extension AccessTokenStateMachine {
         return .load(load)
     }
 
-    /// The loads that are running learn of a rejection, but for those that were told of it when they were started.
+    /// Notes a rejected value in every running load, except in loads that were started to replace that value.
     mutating func noteRejection(of token: AccessToken) {
         switch session {
         case .outdated(let known?), .held(_, let known?), .loading(_, let known?):
@@ -170,8 +170,9 @@ extension AccessTokenStateMachine {
         return .answer(.success(token))
     }
 
-    /// Falls back on the best token that is left: a valid late one kept aside, else the valid one that was to be
-    /// renewed (C5), else none; then no error is remembered (F2).
+    /// Falls back on the best token left: a valid late one, or else the one that was being renewed (C5).
+    ///
+    /// Without either, waiters get the error, and it is not remembered (F2).
     ///
     /// Waiters are given that token if it is valid. An error would be wrong: they asked for a valid token, and there is
     /// one. The load may have failed for no other reason than that the late answer had used up the refresh token.

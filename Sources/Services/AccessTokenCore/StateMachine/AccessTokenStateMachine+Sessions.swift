@@ -53,8 +53,8 @@ extension AccessTokenStateMachine {
     ///
     /// Cancel the loads that are running. When they are over, the loader forgets the session.
     ///
-    /// A loader that signs out while it forgets would start the next forgetting, for ever. That sign-out joins the
-    /// present one.
+    /// If a loader signs out while it forgets a session, that sign-out joins the one under way. Otherwise each would
+    /// start another, without end.
     ///
     /// - Parameters:
     ///   - loads: the loads inside which the caller is.
