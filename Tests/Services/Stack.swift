@@ -1,5 +1,6 @@
 import AccessTokenAdapters
 import AccessTokenCore
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 import TestSupport
@@ -14,6 +15,9 @@ enum Stack: String, CaseIterable, Sendable {
     case actorBehindAdapters = "the actor behind two adapters"
     case queueBehindOthers = "the queue service behind a service of others"
     case actorBehindOthers = "the actor behind a service of others"
+
+    /// Between the caller and the service is one that the adapters do not know: calls reach it in tasks.
+    var isForeign: Bool { self == .queueBehindOthers || self == .actorBehindOthers }
 
     /// What a script calls.
     struct Doors: Sendable {

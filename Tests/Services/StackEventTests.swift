@@ -1,6 +1,7 @@
 import AccessTokenAdapters
 import AccessTokenContract
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 import TestSupport
 import Testing

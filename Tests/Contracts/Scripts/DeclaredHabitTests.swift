@@ -1,5 +1,6 @@
 import AccessTokenAdapters
 import AccessTokenContract
+import AccessTokenSynchronization
 import BuggyServices
 import Foundation
 import TestSupport

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenSynchronization
 import ContractHarness
 import Foundation
 

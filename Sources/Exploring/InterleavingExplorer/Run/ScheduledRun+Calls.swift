@@ -21,7 +21,8 @@ extension ScheduledRun {
     /// Hears that a task, or the children of a group, were cancelled.
     func hasCancelled() {
         // Only a search that knows of it can come to this point in each run.
-        guard surroundings.seesCalls, knowledge.steps.entersActorsLater, state.withLock({ $0.segment.cancelled == nil }) else { return }
+        guard surroundings.seesCalls, knowledge.steps.entersActorsLater, state.withLock({ $0.segment.cancelled == nil })
+        else { return }
         preemptionPoint()
     }
 

@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenSynchronization
 import ContractHarness
 
 /// Finds out what a script that broke a clause in haste says of a subject, and the shortest script that says it.
