@@ -28,7 +28,7 @@ struct TableTests {
             let (first, last) = (Int(match.2) ?? 0, match.3.flatMap { Int($0) })
             return (first...(last ?? first)).map { "\(match.1)\($0)" }
         }
-        let must = ServiceContract.clauses.filter { !$0.isConvention }.map(\.id)
+        let must = ServiceContract.clauses.filter { !$0.isConvention }.map(\.id.rawValue)
         #expect(ids.sorted() == must.sorted(), "name each clause once in the twelve lines of \(path)")
     }
 
