@@ -40,8 +40,8 @@ public final class ControlledQueue: SerialExecutor {
 
     /// Adds a job of what the queue stands for.
     func enqueue(_ job: UnownedJob, for executor: UnownedSerialExecutor) {
-        TaskCensus.note(JobLayout.taskID(of: job), on: run.surroundings.census)
-        append(Block(label: "runs \(run.name(of: job))") { unsafe job.runSynchronously(on: executor) })
+        let name = run.introduce(job)
+        append(Block(label: "runs \(name)") { [run] in unsafe run.perform(job, for: executor) })
     }
 
     /// Whether the caller runs in a block of this queue.

@@ -62,12 +62,4 @@ extension ScheduledRun {
             state.candidates.add(SuspendedQueue(queue, participant: participant, run: self))
         }
     }
-
-    func name(of job: UnownedJob) -> String {
-        let id = JobLayout.taskID(of: job)
-        return state.withLock { state in
-            let participant = state.participants.owner(ofTask: id, startedBy: state.acting, for: state.segment.cause)
-            return state.participants.name(of: participant)
-        }
-    }
 }

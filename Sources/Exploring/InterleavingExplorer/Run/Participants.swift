@@ -22,6 +22,11 @@ struct Participants: Sendable {
         var isCancelled = false
         /// Whether it, or a task that it has started, has touched an actor or a mark since it was last woken.
         var hasTouched = false
+
+        /// Notes the task, by its first job.
+        mutating func begin(_ job: ControlledJob) {
+            (task, taskID, isChild, status) = (job.address, job.taskID, job.isChild, .isReady)
+        }
     }
 
     static let scenario = 0
@@ -45,6 +50,8 @@ struct Participants: Sendable {
         all.append(Participant(name: name, isOperation: isOperation))
         return all.count - 1
     }
+
+    func index(ofTask id: UInt64) -> Int? { ofTasks[id] }
 
     func knowsTask(_ id: UInt64) -> Bool {
         ofTasks[id] != nil

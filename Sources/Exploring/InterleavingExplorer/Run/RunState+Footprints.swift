@@ -64,10 +64,7 @@ extension RunState {
     mutating func note(_ job: ControlledJob, of participant: Int, preference: TaskStatus.Preference?) {
         switch job.kind {
         case .task where job.isNew:
-            participants[participant].task = job.address
-            participants[participant].taskID = job.taskID
-            participants[participant].isChild = job.isChild
-            participants[participant].status = .isReady
+            participants[participant].begin(job)
             preference?.attach(toTaskAt: job.address)
         case .task:
             noteResumption(of: participant)
@@ -149,6 +146,11 @@ extension RunState {
             }
         }
         noteCancellations()
+    }
+
+    /// Notes what has become of a task that has run in a block.
+    mutating func noteStatus(ofTask id: UInt64) {
+        if TaskStatus.isKnown, let index = participants.index(ofTask: id) { noteStatus(of: index) }
     }
 
     private mutating func noteStatus(of index: Int) {

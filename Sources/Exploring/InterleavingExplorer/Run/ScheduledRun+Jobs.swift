@@ -84,6 +84,43 @@ extension ScheduledRun {
     }
 }
 
+/// Jobs of actors that have an executor of their own, which is one of the run.
+@available(Executors, *)
+extension ScheduledRun {
+    /// Notes whose task a job runs, and returns the name.
+    func introduce(_ job: UnownedJob) -> String {
+        let job = ControlledJob(job, isFollowed: true)
+        let preference = controlledExecutor.preference
+        TaskCensus.note(job.taskID, on: surroundings.census)
+        return state.withLock { state in
+            let isNew = !state.participants.knowsTask(job.taskID)
+            let participant = state.participants.owner(
+                ofTask: job.taskID,
+                startedBy: state.acting,
+                for: state.segment.cause
+            )
+            if isNew, job.kind == .task {
+                state.participants[participant].begin(job)
+                preference?.attach(toTaskAt: job.address)
+                state.participants[participant].reference = TaskReference(of: job)
+            }
+            return state.participants.name(of: participant)
+        }
+    }
+
+    /// Runs a job of such an actor.
+    func perform(_ job: UnownedJob, for actor: UnownedSerialExecutor) {
+        let (address, id) = (JobLayout.address(of: job), JobLayout.taskID(of: job))
+        let isTask = JobLayout.kind(of: job) == .task
+        // A child that has ended may be gone when its parent goes on.
+        if isTask { TaskReference.retain(address) }
+        unsafe job.runSynchronously(on: actor)
+        guard isTask else { return }
+        state.withLock { $0.noteStatus(ofTask: id) }
+        TaskReference.release(address)
+    }
+}
+
 /// The runs that are under way: at most one on a thread.
 @available(Executors, *)
 enum ActiveRuns {

@@ -37,6 +37,28 @@ struct MainActorTests {
         #expect(orders == ["abc", "acb", "bac", "bca", "cab", "cba"])
     }
 
+    @Test("may be cancelled behind a look, also in a task that begins there", arguments: [false, true])
+    func looks(isChild: Bool) async {
+        let orders = await allOutcomes { run in
+            let cell = Cell()
+            let save: @MainActor @Sendable () async -> Void = {
+                guard !Task.isCancelled else { return }
+                _ = await cell.add("save ")
+            }
+            run.operation("signs out") {
+                let task =
+                    isChild
+                    ? Task.detached { await withTaskGroup(of: Void.self) { $0.addTask(operation: save) } }
+                    : Task { @MainActor in await save() }
+                task.cancel()
+                _ = await cell.add("clear ")
+                await task.value
+            }
+            return { await cell.text }
+        }
+        #expect(orders == ["clear ", "save clear ", "clear save "])
+    }
+
     @Test("lets others in at an await, as every actor does")
     func reentrancy() async {
         let report = await explore("two loads") { run in
