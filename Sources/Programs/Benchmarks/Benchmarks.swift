@@ -67,9 +67,9 @@ enum Benchmarks {
 
     /// All comparisons, in the order of `Speed.md`.
     private static func comparisons(_ isQuick: Bool) -> [Comparison] {
-        var comparisons = HitRows.all(isQuick) + ThreadRows.all(isQuick)
+        var comparisons = HitRows.all(isQuick)
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            comparisons += AsyncWaiterRow.all(isQuick)
+            comparisons += ThreadRows.all(isQuick) + AsyncWaiterRow.all(isQuick)
         }
         return comparisons + CallbackWaiterRow.all(isQuick) + MissRows.all(isQuick)
     }

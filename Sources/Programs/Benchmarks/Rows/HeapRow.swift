@@ -1,3 +1,5 @@
+import AccessTokenAsync
+import AccessTokenGCD
 import ConsoleSupport
 import Foundation
 
@@ -22,9 +24,43 @@ enum HeapRow {
                 + counts.map { count in
                     // Once before, so that what is allocated for ever is no waiter's.
                     _ = heap(count)
-                    return heap(count).map { String(format: "%.0f bytes", $0) } ?? "not measured"
+                    return text(heap(count))
                 }
         }
-        return TextTable(header: [title] + counts.map { "\($0) wait" }, rows: cells).text + "\n"
+        let waiters = TextTable(header: [title] + counts.map { "\($0) wait" }, rows: cells).text
+        let (heldLoader, gatedLoader) = (HeldLoader(), GatedLoader())
+        let services = TextTable(
+            header: ["heap of a service that nobody calls", ""],
+            rows: [
+                [
+                    "AccessTokenService",
+                    text(heapOfServices { AccessTokenService(token: .valid, loader: heldLoader) }),
+                ],
+                [
+                    "AsyncAccessTokenService",
+                    text(heapOfServices { AsyncAccessTokenService(token: .valid, loader: gatedLoader) }),
+                ],
+            ]
+        ).text
+        return waiters + "\n" + services + "\n"
+    }
+
+    /// All services have one loader and one token.
+    private static func heapOfServices(_ make: () -> AnyObject) -> Double? {
+        let count = 1_000
+        var services: [AnyObject] = []
+        services.reserveCapacity(count)
+        // What is allocated once for all of them is none's.
+        services.append(make())
+        let before = Heap.bytesInUse
+        for _ in 1..<count { services.append(make()) }
+        let after = Heap.bytesInUse
+        withExtendedLifetime(services) {}
+        guard let before, let after else { return nil }
+        return (after - before) / Double(count - 1)
+    }
+
+    private static func text(_ bytes: Double?) -> String {
+        bytes.map { String(format: "%.0f bytes", $0) } ?? "not measured"
     }
 }

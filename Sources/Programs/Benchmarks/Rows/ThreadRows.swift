@@ -3,6 +3,7 @@ import AccessTokenGCD
 import Dispatch
 
 /// The cost of a call while many threads call at once.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 enum ThreadRows {
     static func all(_ isQuick: Bool) -> [Comparison] {
         threadCounts.map { hits(threads: $0, rounds: isQuick ? 5 : 21) }
@@ -31,13 +32,10 @@ enum ThreadRows {
                 Contender("lock and clock, one for all") { onThreads(threads, calls: hits) { count { shared.token } } },
                 Contender("token()", limit: 1.5) {
                     onThreads(threads, calls: hits) {
-                        let isDone = countdown(1)
-                        // A hit does not suspend: on the thread itself the task runs to its end at once.
-                        Task.immediate {
-                            await countTokens()
-                            isDone.leave()
-                        }
-                        isDone.wait()
+                        let loop = LoopExecutor()
+                        Task(executorPreference: loop) { await countTokens() }
+                        // A hit does not suspend: the task runs to its end on the thread itself.
+                        loop.drain()
                     }
                 },
                 Contender("currentToken, queue service", limit: 1.5) {
