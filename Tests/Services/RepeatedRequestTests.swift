@@ -67,7 +67,7 @@ struct RepeatedRequestTests {
 
     /// How the session of a request ends while the request runs.
     enum End: CaseIterable {
-        case signOut, signIn, signOutAndSignIn
+        case signOut, signIn, signOutAndSignIn, signInWithoutToken
     }
 
     @Test(arguments: Stack.allCases.filter { !$0.isForeign }, End.allCases)
@@ -83,8 +83,11 @@ struct RepeatedRequestTests {
             await onThreadOfItsOwn { doors.signIn(AccessToken(value: "of Ann")) }
             let status = try await send(doors, world) { token in
                 let status = server.status(for: token)
-                if end != .signIn { await doors.async.signOut() }
-                if end != .signOut { await onThreadOfItsOwn { doors.signIn(AccessToken(value: "of Bob")) } }
+                if end == .signOut || end == .signOutAndSignIn { await doors.async.signOut() }
+                if end != .signOut {
+                    let token = end == .signInWithoutToken ? nil : AccessToken(value: "of Bob")
+                    await onThreadOfItsOwn { doors.signIn(token) }
+                }
                 return status
             }
             #expect(status == 401)
