@@ -22,8 +22,9 @@ public import Foundation
 /// **Failure** ``OAuthError``; `AccessTokenError.signedOut` if there is nothing to exchange; what the store throws.
 /// After ``OAuthError/timedOut`` the exchange goes on, and the next load adopts what it brought. A refresh token that
 /// the server refuses is removed, and is not sent again. After a reply that cannot be read, the refresh token may be
-/// spent: it stays, and is not sent again until the app decides (``OAuthError/sessionMayBeSpent``). A credential that
-/// could not be saved is kept in memory and saved before anything else; until then no caller gets its access token.
+/// spent: it stays, and is not sent again until the app decides (``OAuthError/sessionMayBeSpent``). What the
+/// store does not take, a credential or a sign-out, is kept in memory until the store takes it, and written before
+/// anything else; until then no caller gets the access token. The loader tries again by itself.
 public final class OAuthLoader: AsyncAccessTokenLoader {
     let exchange: TokenExchange
     let store: any CredentialStore

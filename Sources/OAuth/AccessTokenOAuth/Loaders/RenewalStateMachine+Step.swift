@@ -41,8 +41,10 @@ extension RenewalStateMachine {
             let token = unsaved.credential.accessToken(for: settings.key).flatMap { $0 == brought ? $0 : nil }
             return .settle(.replace(unsaved.credential), token.map { .answer($0) } ?? .again)
         }
-        // A load without a caller wants no token, and has perhaps a refusal or a hold to write.
-        if isWanted, let token = adoptable(record, at: now) { return .settle(.keep, .answer(token)) }
+        // A load without a caller needs no token, and may have a refusal or a hold to write.
+        if isWanted || !memory.isUnwritten, let token = adoptable(record, at: now) {
+            return .settle(.keep, .answer(token))
+        }
         guard let record, let refreshToken = record.credential.refreshToken else {
             guard isWanted else { return .settle(.keep, .failure(OAuthError.timedOut)) }
             return settings.hasGrant ? .sendGrant(for: record) : .settle(.keep, .failure(AccessTokenError.signedOut))

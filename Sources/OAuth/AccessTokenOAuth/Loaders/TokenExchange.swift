@@ -154,7 +154,7 @@ public struct TokenExchange: Sendable {
     /// reply as well: it saves the next refresh token, whatever `renew` throws or leaves out, and waits for a reply that
     /// `renew` did not wait for. For another client nobody can promise that: hand on the refresh token of each reply,
     /// and wait for each reply. Nor can it be promised for a detached task. To change only the address, the secret or
-    /// the parameters of an endpoint, use ``init(_:key:parameters:adapting:)``.
+    /// the parameters of an endpoint, use ``TokenExchange/init(_:key:parameters:adapting:)``.
     ///
     /// A ``CredentialStoreError`` of `renew` is the exception: callers would take it for one of the loader's store, and
     /// for a request that was not sent. It reaches them as ``OAuthError/connectionLost(code:system:)`` with its text.

@@ -191,7 +191,7 @@ struct OwedTests {
     {
         try await withServer(replying: 200, reply) { server in
             let store = TroubledStore(start)
-            store.fail(3)
+            store.fail(2)
             for _ in 1...2 {
                 await #expect(throws: OAuthError.self) { try await self.loader(server, store).load(replacing: old) }
             }
