@@ -26,6 +26,10 @@ public import Dispatch
 /// | handlers | `handlerQueue`, serial, on the queue given |
 /// | the event handler | a thread that all services share |
 /// | the deadline | a thread that all timers share: no queue can hold it up, but the executor of a waiting task can, if its `enqueue` blocks |
+///
+/// The queue that guards the state cannot be passed in: code that blocked that queue would stop every caller, and code on
+/// it that called the service would wait for itself. A test that drains a queue passes one queue as `loaderQueue` and
+/// `handlerQueue`.
 public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable {
     // Sendable: what is `var` is only touched on `queue`.
     private let queue = DispatchQueue(label: "AccessTokenService")

@@ -14,8 +14,8 @@ public struct ContractSubject: Sendable {
     /// defect.
     public let promises: Set<ClauseID>
 
-    /// After so many loads of one service, it may refuse its callers for a while, as a circuit breaker does; `nil` if
-    /// it never does.
+    /// The number of loads after which a service may refuse its callers for a while, as a circuit breaker does; `nil`
+    /// if it never does.
     public let loadLimit: Int?
 
     package let errors: @Sendable (any Error) -> any Error

@@ -27,14 +27,14 @@ public struct Explorer: Sendable {
     ///
     /// If not, a step runs from one suspension to the next, and orders are left out that real threads can show.
     public var preempts = true
-    /// Only schedules of up to so many delays are tried, if it is not `nil`, and all of them.
+    /// How many delays a schedule may have at most, or `nil` for no limit; all schedules with no more are tried.
     ///
     /// A **delay** is a step that runs before another one that had waited longer. Most bugs need one or two. A report
     /// then says “all of them with up to 2 delays”, and ``ExplorationReport/verify(allowIncomplete:)`` accepts it: a
     /// scenario that is too big for a whole search is tried in the same way each time. No schedule is left out that could
     /// show nothing new, since what stands for it may have more delays.
     public var maximumDelays: Int?
-    /// The search ends after so many runs, redundant ones included, and is not complete then.
+    /// How many runs the search tries at most, redundant ones included; a search that ends there is not complete.
     public var maximumSchedules = 100_000
     /// How much real time the search takes at most, or `nil` for no limit; a search that ends there is not complete.
     public var maximumDuration: Duration?

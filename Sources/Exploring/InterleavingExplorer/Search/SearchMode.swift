@@ -20,7 +20,7 @@ public struct SearchMode: Sendable, Hashable, CustomStringConvertible {
     ///
     /// A failure is found with the fewest delays.
     package static let exhaustive = SearchMode(order: .exhaustive)
-    /// So many schedules by task priorities drawn from the seed, which change now and then.
+    /// This many schedules, by task priorities that are drawn from the seed and change now and then.
     ///
     /// The same seed gives the same schedules; delays that a failure does not need are taken back.
     /// Probabilistic concurrency testing: a bug that needs few ordering constraints is found with a

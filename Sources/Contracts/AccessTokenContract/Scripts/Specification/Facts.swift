@@ -81,8 +81,9 @@ struct Facts {
 
     // MARK: Changes
 
-    /// Loads that begin from now on beside one that is running break this clause, unless the subject is known to break
-    /// the one that they would break before.
+    /// From now on a load that begins beside a running one breaks this clause.
+    ///
+    /// The clause noted before stays if the subject is known to break it.
     mutating func eachRunningLoad(isAloneBy clause: ClauseID, known: Set<ClauseID>) {
         for index in loads.indices where loads[index].isRunning {
             loads[index].disturbedBy = clause
