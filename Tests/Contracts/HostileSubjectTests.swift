@@ -210,6 +210,8 @@ struct HostileSubjectTests {
         #expect(text.contains("a continuation: L1 is running"))
         #expect(text.contains("a continuation: D7 is running"))
         #expect(!text.contains("L1 BROKEN"))
+        // Below a backtrace as well.
+        #expect(text.split(separator: "\n").last?.hasPrefix("a continuation: D7 is running") == true, "\(text)")
     }
     #endif
 

@@ -324,6 +324,7 @@ struct ScriptTests {
         let match = try #require(output.firstMatch(of: /being played are in (\S+\.scripts)/), "\(output)")
         let notes = try String(contentsOfFile: String(match.1), encoding: .utf8)
         #expect(notes.contains(".signOut"), "\(notes)")
+        #expect(output.split(separator: "\n").last?.contains(".signOut") == true, "\(output)")
         try FileManager.default.removeItem(atPath: String(match.1))
     }
     #endif

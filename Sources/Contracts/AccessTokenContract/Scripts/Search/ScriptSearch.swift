@@ -24,10 +24,12 @@ struct ScriptSearch: Sendable {
         ///
         /// What concerns another user's token is never left out.
         mutating func group() {
+            func length(_ violation: ContractViolation) -> (Int, Int) {
+                (violation.script?.uncommonKinds.count ?? 0, violation.script?.steps.count ?? 0)
+            }
             func isBefore(_ one: ContractViolation, _ other: ContractViolation) -> Bool {
-                (one.script?.steps.count ?? 0, other.clause.severity) < (
-                    other.script?.steps.count ?? 0, one.clause.severity
-                )
+                let (short, long) = (length(one), length(other))
+                return short == long ? one.clause.severity > other.clause.severity : short < long
             }
             var left: [ContractViolation] = []
             for finding in findings.sorted(by: isBefore) {

@@ -55,7 +55,8 @@ extension Specification {
         for facts in moments {
             guard let reason = refusal(of: token.value, to: call, facts) else { return }
             // At the first moments of a step, nobody knows a token that comes in it.
-            if first == nil || first?.clause == .l1 { first = reason }
+            // The failure of a forced load comes later than its call.
+            if first == nil || first?.clause == .l1 || reason.clause == .f1 { first = reason }
         }
         guard let first else { return }
         fault(
@@ -92,8 +93,9 @@ extension Specification {
         var last: Reason?
         for token in known {
             guard let reason = refusal(of: token, to: call, facts) else { return nil }
-            // A load of a former session may bring the same value once more: then that it is kept is the fault.
-            if last?.clause != .o2 { last = reason }
+            // A load of a former session may bring the same value once more: then that it is kept is the fault, but for
+            // the fault of a forced load.
+            if last?.clause != .o2 || reason.clause == .f1 || reason.clause == .i6 { last = reason }
         }
         return last
     }
