@@ -46,7 +46,7 @@ final class ScriptNotes: Sendable {
         let shell = Process()
         let pipe = Pipe()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        shell.arguments = ["-c", "cat; test -f \"$0\" && grep '[^ ]' \"$0\" >&2", path]
+        shell.arguments = ["-c", "cat; test -f \"$0\" && sed -n '/[^ ]/{s/ *$//;p;}' \"$0\" >&2", path]
         shell.standardInput = pipe
         shell.standardOutput = FileHandle.nullDevice
         guard (try? shell.run()) != nil else { return }

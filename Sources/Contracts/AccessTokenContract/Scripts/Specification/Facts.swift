@@ -45,7 +45,7 @@ struct Facts {
     var end = ClauseID.l1
     /// The clause that is broken if the waiters of a load that has ended in this step are not answered: something
     /// happened during the load that must not concern them.
-    var disturbance: ClauseID?
+    var disturbance: (clause: ClauseID, load: Int)?
 
     /// Whether a load may begin beside an answer from the cache, and whether one must.
     var mayLoadAhead = false

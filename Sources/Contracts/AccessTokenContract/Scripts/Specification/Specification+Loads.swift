@@ -77,7 +77,7 @@ extension Specification {
             facts.sureToken(isSureBy: isFormer ? .o2 : .t2)
             facts.end = isFormer ? (promises.contains(.o9) ? .o9 : .o2) : .t2
         }
-        if !isFormer, !isLate { facts.disturbance = load.disturbedBy }
+        if !isFormer, !isLate { facts.disturbance = load.disturbedBy.map { ($0, number) } }
         if let token {
             let new = newToken(token, name, session: load.session, load: number)
             if isFormer {

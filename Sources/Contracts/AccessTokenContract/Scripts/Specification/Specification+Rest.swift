@@ -55,16 +55,18 @@ extension Specification {
         }
         if let sure = sure(facts), !call.isForced, !facts.running.contains(where: \.isForced) {
             let isAhead = features.contains(.refreshAhead) && !facts.running.isEmpty
+            let disturbance = facts.disturbance.flatMap { $0.load == sure.load ? $0.clause : nil }
             let clause: ClauseID = isAhead ? .c5 : sure.clause
             return noAnswer(
-                call.isOfFormerSession ? endBySignIn : facts.disturbance ?? (facts.end == .s1 ? .s1 : clause),
+                call.isOfFormerSession ? endBySignIn : disturbance ?? (facts.end == .s1 ? .s1 : clause),
                 "to get \(sure.name)"
             )
         }
         guard facts.running.isEmpty else { return nil }
         if mustWaitForFormerLoad || mayWaitForFormerLoad && !isFormerLoadOverdue && sure(facts) == nil { return nil }
         let isRefused = call.isForced && ![.f1, .t1, .d6, .i9, .o9].contains(facts.end)
-        let clause: ClauseID = call.isOfFormerSession ? endBySignIn : facts.disturbance ?? (isRefused ? .i6 : facts.end)
+        let clause: ClauseID =
+            call.isOfFormerSession ? endBySignIn : facts.disturbance?.clause ?? (isRefused ? .i6 : facts.end)
         return noAnswer(clause, "to be answered, or a load to be started")
     }
 

@@ -64,6 +64,7 @@ extension Specification {
         facts.session += 1
         facts.nothingIsSure()
         facts.replaced = nil
+        facts.disturbance = nil
         facts.hadUselessLoadAhead = false
         facts.mayBeOver = false
     }
