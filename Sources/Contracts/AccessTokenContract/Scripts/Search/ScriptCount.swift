@@ -13,7 +13,7 @@ public struct ScriptCount: Sendable, CustomStringConvertible {
     public internal(set) var seed: UInt64 = 0
 
     /// How many scripts were left out, since the subject breaks too much or blocks too many threads.
-    public internal(set) var notPlayed = 0
+    var notPlayed = 0
 
     /// How many scripts broke a clause in haste, and did not when they were given more time.
     var unconfirmed = 0
