@@ -55,7 +55,9 @@ enum ScriptGrid {
         let event: Int
     }
 
-    static func entries(for features: ContractFeatures) -> [Entry] {
+    /// All entries that the subject can take part in; if fewer random scripts are wanted than by default, as large a
+    /// share of them.
+    static func entries(for features: ContractFeatures, atMost scripts: Int) -> [Entry] {
         let settings = Script.Setting.possible(for: features)
         var all: [Entry] = []
         for (setting, steps) in openings {
@@ -65,6 +67,7 @@ enum ScriptGrid {
                 all.append(Entry(script: Script(setting, steps + [event] + closing), event: steps.count))
             }
         }
-        return all
+        guard scripts < ServiceContract.defaultScripts else { return all }
+        return all.indices.filter { $0 * scripts % ServiceContract.defaultScripts < scripts }.map { all[$0] }
     }
 }

@@ -87,7 +87,8 @@ struct ScriptSearch: Sendable {
         var result = Result()
         result.count.seed = seed
         var known = Knowledge(tolerated: broken.union(unasked))
-        let plays = ScriptGrid.entries(for: subject.features).map(Play.given) + (0..<scripts).map(Play.drawn)
+        let grid = ScriptGrid.entries(for: subject.features, atMost: scripts)
+        let plays = grid.map(Play.given) + (0..<scripts).map(Play.drawn)
         var next = 0
         while next < plays.count {
             guard result.findings.count < Self.mostFindings,
