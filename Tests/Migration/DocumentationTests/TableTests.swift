@@ -28,7 +28,7 @@ struct TableTests {
             let (first, last) = (Int(match.2) ?? 0, match.3.flatMap { Int($0) })
             return (first...(last ?? first)).map { ClauseID(rawValue: "\(match.1)\($0)") }
         }
-        let must = ServiceContract.clauses.filter { !$0.isConvention }.map(\.id.rawValue)
+        let must = ServiceContract.clauses.filter { !$0.isConvention }.map(\.id)
         #expect(ids.sorted() == must.sorted(), "name each clause once in the twelve lines of \(path)")
     }
 
