@@ -246,5 +246,36 @@ struct ManyThreadsTests {
         value.change(to: Text(value: "c")) {}
         #expect(value.read { $0.value } == "c")
     }
+
+    /// A value that a thread can share.
+    private final class Shared: Sendable {
+        let value = ReadByMany(Text(value: "a"))
+    }
+
+    /// What `body` enqueues comes before whatever a reader of the new value does (D2).
+    @Test(arguments: [0, 200])
+    func `a value cannot be read while it changes, on any processor`(meetings: Int) async {
+        let shared = Shared()
+        for _ in 0..<meetings { shared.value.waitForOthers() }
+        let hasRead = Locked(0)
+        let areDone = DispatchGroup()
+        shared.value.change(to: Text(value: "b")) {
+            for _ in 0..<Self.threads {
+                areDone.enter()
+                Thread.detachNewThread {
+                    let value = shared.value.read { $0.value }
+                    hasRead.withLock { $0 += value == "b" ? 1 : 1_000 }
+                    areDone.leave()
+                }
+            }
+            // Gives a reader that need not wait the time to read.
+            for _ in 0..<1_000 { sched_yield() }
+            #expect(hasRead.withLock { $0 } == 0)
+        }
+        await withCheckedContinuation { continuation in
+            areDone.notify(queue: .global()) { continuation.resume() }
+        }
+        #expect(hasRead.withLock { $0 } == Self.threads)
+    }
     #endif
 }
