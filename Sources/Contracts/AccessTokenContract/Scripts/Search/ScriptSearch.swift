@@ -22,7 +22,7 @@ struct ScriptSearch: Sendable {
 
         /// Leaves the shortest script of those that need the same uncommon steps: it says most directly what is wrong.
         ///
-        /// What concerns another user's token is never left out.
+        /// What concerns another user's token is never left out, and nothing is for a smaller fault.
         mutating func group() {
             func length(_ violation: ContractViolation) -> (Int, Int) {
                 (violation.script?.uncommonKinds.count ?? 0, violation.script?.steps.count ?? 0)
@@ -36,7 +36,8 @@ struct ScriptSearch: Sendable {
                 let kinds = finding.script?.uncommonKinds ?? []
                 let cause = left.first { first in
                     let needed = first.script?.uncommonKinds ?? []
-                    return !needed.isEmpty && needed.isSubset(of: kinds)
+                    let isSmaller = first.clause.severity < finding.clause.severity
+                    return !isSmaller && !needed.isEmpty && needed.isSubset(of: kinds)
                 }
                 if let cause, !ScriptLook.neverExplained.contains(finding.clause.id) {
                     aftershocks.append((finding.clause.id, cause))
