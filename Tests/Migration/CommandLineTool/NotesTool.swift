@@ -10,8 +10,12 @@ import FoundationNetworking
 struct NotesTool {
     private let server: AuthorizationServer
     private let endpoint: TokenEndpoint
+    private let store: FileCredentialStore
     private let loader: OAuthLoader
     private let notesURL: URL
+
+    /// Most OpenID providers give a refresh token for `offline_access` only, and the login ends with its first token.
+    private static let scope = "offline_access"
 
     /// What the server's documentation says: discovery would cost each run of the tool a request.
     private init() throws {
@@ -31,34 +35,49 @@ struct NotesTool {
         let folder = settings["XDG_CONFIG_HOME"].map { URL(fileURLWithPath: $0) } ?? home
         // A folder for each server: a token of one must not go to another.
         let session = folder.appendingPathComponent("notes/session-\(base.host ?? "")-\(base.port ?? 443)")
-        loader = OAuthLoader(endpoint: endpoint, store: FileCredentialStore(folder: session))
+        store = FileCredentialStore(folder: session)
+        loader = OAuthLoader(endpoint: endpoint, store: store)
         notesURL = base.appendingPathComponent("resource")
     }
 
     private func logIn(onOtherDevice: Bool) async throws {
         let response: TokenResponse
         if onOtherDevice {
-            let login = try await DeviceLogin(at: server, with: endpoint)
+            let login = try await DeviceLogin(at: server, with: endpoint, scope: Self.scope)
             say("On any device, open \(login.verificationURL.absoluteString) and enter the code \(login.userCode)")
             response = try await login.response()
         } else {
-            let login = try LoopbackLogin(at: server, clientID: "notes")
+            let login = try LoopbackLogin(at: server, clientID: "notes", scope: Self.scope)
             say("Your browser opens. If it does not, open this address, or use notes login --device:")
             say(login.url.absoluteString)
             response = try await endpoint.exchange(try await login.grant())
         }
         try await loader.signIn(Credential(response))
         say("You are logged in.")
+        if response.refreshToken == nil { say("The server gave no refresh token: this login will end soon.") }
     }
 
     private func list() async throws {
         let tokens = AsyncAccessTokenService(loader: loader)
         let session = AsyncBearerSession(tokens: tokens, origins: [notesURL])
-        let (data, response) = try await session.data(for: URLRequest(url: notesURL))
-        switch (response as? HTTPURLResponse)?.statusCode {
-        case 200: say(String(decoding: data, as: UTF8.self))
-        case 401: throw AccessTokenError.signedOut
-        case let status: throw ToolError(75, "The server does not give the notes (\(status ?? 0)). Try again later.")
+        do {
+            let (data, response) = try await session.data(for: URLRequest(url: notesURL))
+            switch (response as? HTTPURLResponse)?.statusCode {
+            case 200: say(String(decoding: data, as: UTF8.self))
+            case 401: throw AccessTokenError.signedOut
+            case let status:
+                throw ToolError(75, "The server does not give the notes (\(status ?? 0)). Try again later.")
+            }
+        } catch AccessTokenError.signedOut {
+            // A login without a refresh token ends with its first access token, which is still there.
+            guard let left = try await store.load(), left.credential.refreshToken == nil else {
+                throw AccessTokenError.signedOut
+            }
+            throw ToolError(
+                77,
+                "Your login has expired, since the server gave no refresh token. Does it want the scope offline_access? "
+                    + "Run: notes login"
+            )
         }
     }
 

@@ -59,7 +59,8 @@ public struct AuthorizationCodeLogin: Sendable {
     ///   - server: needs an ``AuthorizationServer/authorizationURL``.
     ///   - clientID: the client's identifier.
     ///   - redirectURI: as it is registered, to the letter: an app's own scheme, `https`, or this machine.
-    ///   - scope: what to ask for, separated by spaces; `nil` leaves that to the server.
+    ///   - scope: what to ask for, separated by spaces; `nil` leaves that to the server. Most OpenID providers give a
+    ///     refresh token for `offline_access` only.
     ///   - parameters: others, such as `prompt`, `login_hint`, `nonce`, or `resource` (RFC 8707), which goes with the
     ///     code as well.
     /// - Throws: ``LoginError`` if one of these cannot be used.

@@ -36,3 +36,10 @@ func logInFromTelevision(at issuer: URL, show: (DeviceLogin) -> Void) async thro
     show(login)  // `userCode` and `verificationURL`; `completeVerificationURL` as a QR code.
     return Credential(try await login.response())
 }
+
+/// A login whose server gives no refresh token ends with its first access token.
+func credential(for grant: TokenGrant, at endpoint: TokenEndpoint, log: (String) -> Void) async throws -> Credential {
+    let response = try await endpoint.exchange(grant)
+    if response.refreshToken == nil { log("The server gave no refresh token. Ask for the scope offline_access.") }
+    return Credential(response)
+}

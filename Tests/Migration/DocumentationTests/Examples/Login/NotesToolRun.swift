@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+import AccessTokenOAuth
 import AccessTokenSynchronization
 import Foundation
 import LoopbackAuthorizationServer
@@ -102,6 +103,7 @@ private final class PrintedLines: Sendable {
 
 /// A server at which the tool is registered, and what starts the tool there, in an empty folder.
 func withNotesServer(
+    loggedInWith credential: Credential? = nil,
     _ body: (RotatingAuthorizationServer, ([String]) throws -> NotesToolRun) async throws -> Void
 ) async throws {
     let server = try RotatingAuthorizationServer(clients: [.public("notes")])
@@ -109,6 +111,11 @@ func withNotesServer(
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
+    if let credential {
+        let session = "notes/session-\(server.issuer.host ?? "")-\(server.issuer.port ?? 443)"
+        let store = FileCredentialStore(folder: folder.appendingPathComponent(session))
+        _ = try await store.update { _ in .replace(credential) }
+    }
     try await body(server) { try NotesToolRun($0, at: server.issuer, configuration: folder) }
 }
 #endif

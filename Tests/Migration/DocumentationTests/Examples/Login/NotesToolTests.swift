@@ -1,4 +1,6 @@
 #if os(macOS) || os(Linux)
+import AccessTokenCore
+import AccessTokenOAuth
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport
@@ -66,6 +68,15 @@ struct NotesToolTests {
             #expect(String(decoding: page, as: UTF8.self).contains("You can close this window"))
             #expect(try await login.end() == 0)
             #expect(login.output.hasSuffix("You are logged in.\n"))
+        }
+    }
+
+    @Test func `an end user is told why a login without a refresh token has ended`() async throws {
+        let expired = AccessToken(value: "A1", expiration: .now - 60)
+        try await withNotesServer(loggedInWith: Credential(accessToken: expired, refreshToken: nil)) { _, run in
+            let tool = try run(["list"])
+            #expect(try await tool.end() == 77)
+            #expect(tool.errors.contains("no refresh token") && tool.errors.contains("offline_access"))
         }
     }
 
