@@ -74,12 +74,13 @@ let oauthGroup: [Target] = [
     ),
     .library("LoopbackAuthorizationServer", in: "OAuth", core + ["OAuthFoundation"]),
     .program("loopback-server", at: "Sources/OAuth/LoopbackServer", ["LoopbackAuthorizationServer"]),
+    .program("token-reply", at: "Sources/OAuth/TokenReply", core + ["AccessTokenOAuth", "OAuthFoundation"]),
     .tests(
         "AccessTokenOAuthTests",
         at: "OAuth/AccessTokenOAuthTests",
         services + [
             "AccessTokenOAuth", "AccessTokenContract", "CredentialStoreContract", "LoopbackAuthorizationServer",
-            "OAuthFoundation", "TestSupport",
+            "OAuthFoundation", "TestSupport", "token-reply",
         ]
     ),
     .tests(

@@ -4,17 +4,22 @@ public import Foundation
 extension OAuthError {
     /// Only a login helps.
     ///
-    /// | codes | the credential |
+    /// | the server says | the credential |
     /// | --- | --- |
-    /// | `invalid_grant` (RFC 6749, section 5.2); GitHub's and Slack's words for it, `bad_refresh_token` and `invalid_refresh_token` | is removed by an ``OAuthLoader`` |
-    /// | `login_required`, `interaction_required`, `consent_required`, `account_selection_required` (OpenID Connect Core, section 3.1.2.6) | stays, and is not sent again for two minutes |
+    /// | that the refresh token is no good any more: `invalid_grant` (RFC 6749, section 5.2), or other words for it | is removed by an ``OAuthLoader`` |
+    /// | that it wants to see the user: `interaction_required` (OpenID Connect Core, section 3.1.2.6), or other words | stays, and is not sent again for two minutes |
+    ///
+    /// <doc:Servers> has the words.
     public var requiresSignIn: Bool { endsSession || needsInteraction }
 
     /// The server says that the refresh token, or the code, is no good any more.
-    var endsSession: Bool { code.map(Self.endingCodes.contains) ?? false }
+    var endsSession: Bool { meaning == .sessionEnded }
 
     /// The server wants to see the user, and says nothing against the refresh token.
-    var needsInteraction: Bool { code.map(Self.interactionCodes.contains) ?? false }
+    var needsInteraction: Bool { meaning == .needsUser }
+
+    /// What the server's refusal means; `nil` if the server has not refused.
+    var meaning: ReplyMeaning? { if case .refused(_, let meaning, _) = reason { meaning } else { nil } }
 
     /// The server has carried the request out, and its reply cannot be read: a refresh token in it is lost, and the one
     /// that was sent may be spent.
@@ -33,7 +38,8 @@ extension OAuthError {
     public var isTransient: Bool {
         switch reason {
         case .unreachable(let code, _): !Self.isUnusableURL(code) && !Self.isUntrustedCertificate(code)
-        case .unavailable, .connectionLost, .timedOut, .assertionTimedOut: true
+        case .unavailable, .page, .connectionLost, .timedOut, .assertionTimedOut: true
+        case .refused(_, let meaning, _): meaning == .later || meaning == .slowDown
         default: false
         }
     }
@@ -41,7 +47,7 @@ extension OAuthError {
     /// The app or the server has to be configured otherwise; the grant is still good.
     public var isConfigurationMistake: Bool {
         switch reason {
-        case .refused(let code, _): !requiresSignIn && !Self.deviceCodes.contains(code)
+        case .refused(_, let meaning, _): meaning == .mistake
         case .unreachable(let code, _): Self.isUnusableURL(code) || Self.isUntrustedCertificate(code)
         case .redirected, .insecureEndpoint, .userInEndpoint, .invalidCodeVerifier: true
         default: false
@@ -53,10 +59,11 @@ extension OAuthError {
     /// To send such a request again is right once if no reply came: it succeeds if the token is unspent, or in the
     /// server's period of grace. A second time only looks like theft. After a reply that cannot be read, not even once
     /// is right: see ``sessionMayBeSpent``. 502, 504, 503 without `Retry-After` and what is above 511 may come from a
-    /// proxy that had passed the request on; any other status is the server's own, in place of an answer.
+    /// proxy that had passed the request on, and so may a page in the server's place; any other status is the server's
+    /// own, in place of an answer.
     public var mayHaveBeenCarriedOut: Bool {
         switch reason {
-        case .connectionLost, .timedOut: true
+        case .connectionLost, .timedOut, .page: true
         case .unavailable(502, _, _), .unavailable(504, _, _), .unavailable(503, nil, _): true
         case .unavailable(let status, _, _): status > 511
         default: sessionMayBeSpent && !isHeldBack
@@ -65,6 +72,17 @@ extension OAuthError {
 
     /// The server has issued a token that cannot be used.
     var hasUnusableToken: Bool { if case .unusableToken = reason { true } else { false } }
+
+    /// The server says that it is asked too often.
+    var isAskedTooOften: Bool { code == "slow_down" || meaning == .slowDown || status == 429 }
+
+    /// The status of the reply, where the error is about one without a code.
+    var status: Int? {
+        switch reason {
+        case .unavailable(let status, _, _), .notUnderstood(let status, _), .page(let status, _): status
+        default: nil
+        }
+    }
 
     private var isHeldBack: Bool { if case .heldBack = reason { true } else { false } }
 
@@ -77,7 +95,7 @@ extension OAuthError {
     /// `slow_down`.
     public var code: String? {
         switch reason {
-        case .refused(let code, _): code
+        case .refused(let code, _, _): code
         case .unavailable(_, _, let code): code.text
         default: nil
         }
@@ -88,30 +106,19 @@ extension OAuthError {
     /// A server may repeat in them what was sent to it. What is recognised of that is hidden; another spelling of a
     /// secret is not. Show the text to a person, and do not log it.
     public var serverExplanation: String? {
-        guard case .refused(_, let explanation) = reason else { return nil }
+        guard case .refused(_, _, let explanation) = reason else { return nil }
         return explanation.text
     }
 
     /// Seconds after which to ask again, says the server (RFC 9110, section 10.2.3): 5 after `slow_down` at least.
     ///
-    /// `nil` if the server says nothing, or asks for more than a day, which counts as nothing.
+    /// `nil` if the server says nothing; at most a day, also if the server asks for more.
     public var retryAfter: TimeInterval? {
         guard case .unavailable(_, let seconds, _) = reason else { return nil }
         return seconds
     }
 
-    // MARK: Codes
-
-    /// `invalid_grant`, and what GitHub and Slack send in its place for a refresh token.
-    static let endingCodes: Set = ["invalid_grant", "bad_refresh_token", "invalid_refresh_token"]
-
-    /// Those of OpenID Connect Core, section 3.1.2.6, after which the server answers again when it has seen the user.
-    static let interactionCodes: Set = [
-        "interaction_required", "login_required", "consent_required", "account_selection_required",
-    ]
-
-    /// Those of RFC 8628, section 3.5: they tell how the user's decision stands.
-    static let deviceCodes: Set = ["authorization_pending", "slow_down", "expired_token", "access_denied"]
+    // MARK: Codes of the system
 
     /// A URL that the system does not even try, now or later.
     static func isUnusableURL(_ code: Int) -> Bool {

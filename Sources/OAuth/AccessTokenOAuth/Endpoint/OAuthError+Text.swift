@@ -6,13 +6,14 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
     /// load.
     public var logCode: String {
         switch reason {
-        case .refused(let code, _): code
+        case .refused(let code, _, _): code
         case .unavailable(let status, _, let code): code.text ?? "http_\(status)"
         case .unreachable: "unreachable"
         case .connectionLost: "reply_lost"
         case .unreadableHead: "unreadable_head"
         case .timedOut: "timed_out"
         case .notUnderstood(let status, _): "not_understood_\(status)"
+        case .page(let status, _): "page_\(status)"
         case .unusableToken: "unusable_token"
         case .heldBack: "held_back"
         case .redirected(let status): "redirected_\(status)"
@@ -31,12 +32,12 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
     func sentence(on place: String = "the token endpoint", sendsSecrets: Bool = true) -> String {
         let unsent = sendsSecrets ? "; nothing was sent" : ""
         return switch reason {
-        case .refused(let code, _):
-            "\(place) refused with \(code). \(Self.advice(for: code))"
+        case .refused(let code, let meaning, _):
+            "\(place) refused with \(code). \(Self.advice(for: code, meaning))"
         case .unavailable(_, _, let code) where code.text == "slow_down":
-            "\(place) is asked too often (slow_down). \(Self.advice(for: "slow_down"))"
-        case .unavailable(let status, let seconds, _):
-            "\(place) cannot answer at present (\(status)). "
+            "\(place) is asked too often (slow_down). Poll 5 s slower from now on."
+        case .unavailable(let status, let seconds, let code):
+            "\(place) cannot answer at present (\(code.text.map { "\(status), \($0)" } ?? "\(status)")). "
                 + (seconds.map { "Try again after \($0) s." } ?? "Try again later.")
         case .unreachable(let code, let system): Self.unreachable(code, system, place, unsent)
         case .connectionLost(let code, let system):
@@ -53,6 +54,9 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
                 + "place of the reply, give the endpoint a replyMapping."
         case .notUnderstood(let status, let what):
             "\(place)'s reply (\(status)) was not understood: \(what). Look at what answers there."
+        case .page(let status, let what):
+            "a page has answered in the place of \(place) (\(status)): \(what.text ?? "it is no JSON object"). Try once "
+                + "again. If that stays so, look at what answers there: a network's sign-in, or maintenance."
         case .unusableToken(let what, _):
             "\(place)'s reply has an access token that cannot be used, or none: \(what). The session is not lost; "
                 + "look at what answers there."
@@ -97,19 +101,22 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
         return system.text.map { known.contains(":") ? known : "\(known): \($0)" } ?? known
     }
 
-    private static func advice(for code: String) -> String {
-        switch code {
-        case _ where endingCodes.contains(code): "The refresh token or code is no good any more: sign in again."
-        case _ where interactionCodes.contains(code):
-            "The server wants to see the user: sign in again. The credential stays."
+    private static func advice(for code: String, _ meaning: ReplyMeaning) -> String {
+        switch meaning {
+        case .sessionEnded: return "The refresh token or code is no good any more: sign in again."
+        case .needsUser: return "The server wants to see the user: sign in again. The credential stays."
+        case .later: return "Try again later."
+        case .notYet: return "The user has not decided yet: poll again after the interval."
+        case .slowDown: return "Poll 5 s slower from now on."
+        case .codeExpired: return "The device code has expired: begin the device authorization anew."
+        case .denied: return "The user refused, or the server did: do not repeat the request."
+        case .mistake: break
+        }
+        return switch code {
         case "invalid_client": "Check the client's identifier, secret and method of authentication."
         case "unauthorized_client", "unsupported_grant_type": "Check which grants the client is registered for."
         case "invalid_scope": "Ask for no scope, or for none that was not granted."
         case "invalid_target": "Check the resource or audience that the request names."
-        case "authorization_pending": "The user has not decided yet: poll again after the interval."
-        case "slow_down": "Poll 5 s slower from now on."
-        case "expired_token": "The device code has expired: begin the device authorization anew."
-        case "access_denied": "The user refused, or the server did: do not repeat the request."
         default: "The grant is kept; check the request against the server's documentation."
         }
     }
@@ -119,7 +126,7 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
         if requiresSignIn { return "Your session has ended. Sign in again." }
         if sessionMayBeSpent { return "The sign-in server gave an answer that cannot be used. Sign in again." }
         if isTransient { return "The sign-in server cannot be reached at present. Try again in a moment." }
-        if case .refused(let code, _) = reason, Self.deviceCodes.contains(code) {
+        if case .refused(_, let meaning, _) = reason, meaning.isOfDevice {
             return "The sign-in is not finished. Allow it in the browser, or begin it again."
         }
         return Self.misunderstanding

@@ -19,13 +19,14 @@ public struct OAuthError: Error, Hashable, Sendable {
     }
 
     enum Reason: Hashable, Sendable {
-        case refused(code: String, explanation: Remark)
+        case refused(code: String, ReplyMeaning, explanation: Remark)
         case unavailable(status: Int, retryAfter: TimeInterval?, code: Remark)
         case unreachable(code: Int, system: Remark)
         case connectionLost(code: Int, system: Remark)
         case unreadableHead(system: Remark)
         case timedOut
         case notUnderstood(status: Int, what: String)
+        case page(status: Int, what: Remark)
         case unusableToken(what: String, type: Remark)
         case heldBack(what: String)
         case redirected(status: Int)
@@ -44,7 +45,13 @@ public struct OAuthError: Error, Hashable, Sendable {
     ///
     /// The code must not have a secret in it. The explanation is shown by ``serverExplanation`` only.
     public static func refused(_ code: String, explanation: String? = nil) -> OAuthError {
-        OAuthError(reason: .refused(code: code, explanation: Remark(text: explanation)))
+        let meaning = ReplyWord.known(code, for: .other)?.meaning
+        return refused(code, meaning ?? .mistake, explanation: explanation)
+    }
+
+    /// The server refused in words of its own, which mean this.
+    static func refused(_ code: String, _ meaning: ReplyMeaning, explanation: String? = nil) -> OAuthError {
+        OAuthError(reason: .refused(code: code, meaning, explanation: Remark(text: explanation)))
     }
 
     /// The server cannot answer at present (429, 5xx); it may say after how many seconds to ask again.
@@ -63,6 +70,14 @@ public struct OAuthError: Error, Hashable, Sendable {
     /// ``sessionMayBeSpent``.
     public static func notUnderstood(status: Int, _ what: String) -> OAuthError {
         OAuthError(reason: .notUnderstood(status: status, what: what))
+    }
+
+    /// A reply of 2xx without a trace of a token: something else has answered in the server's place, such as the page of
+    /// a network or of a server that is being maintained.
+    ///
+    /// As after a lost reply, nobody knows whether the request was carried out.
+    static func page(status: Int, _ what: String) -> OAuthError {
+        OAuthError(reason: .page(status: status, what: Remark(text: what)))
     }
 
     /// The reply can be read, and its access token cannot be used; `what` says why, and must not have a secret in it.

@@ -90,6 +90,19 @@ public struct TokenEndpoint: Sendable {
     /// ```
     public var failureMapping: (@Sendable (TokenEndpointReply) -> OAuthError?)?
 
+    /// Says what a reply without a token means to a device that polls, in place of ``failureMapping``.
+    ///
+    /// What a server says until the user has decided, it may say of a refresh token in another sense.
+    /// `.refused("authorization_pending")` asks again, `.refused("slow_down")` more slowly. `.refused("access_denied")`
+    /// and `.refused("expired_token")` end the login (RFC 8628, section 3.5). `nil` here has device logins ask
+    /// ``failureMapping``.
+    public var deviceFailureMapping: (@Sendable (TokenEndpointReply) -> OAuthError?)?
+
+    /// The server's own ways, where it is a ``KnownServer``: where the tokens are, their types, and its words.
+    ///
+    /// The mappings above are asked first.
+    public var server: KnownServer?
+
     /// Answers challenges of the endpoint's connections: pinning, a private authority, a client certificate (mTLS).
     ///
     /// `nil` leaves them to the system. HTTP Basic and Digest are always refused: they are the server's way to say that
@@ -203,14 +216,15 @@ public struct TokenEndpoint: Sendable {
     /// The exchange ends with its reply, also when no caller waits any more.
     func send(_ grant: TokenGrant, settling exchange: OutstandingExchange<TokenReply>) async throws {
         // A login that polls too often says nothing about the exchanges of others.
-        let isOfLine = grant.type != TokenGrant.deviceCodeType
+        let isOfLine = grant.kind != .device
         let volley = gate.volley
         try await send(grant.parameters, to: url, limit: replyLimit) { [ways, gate] result, secrets in
             if isOfLine, case .success(let reply) = result {
                 gate.answered(reply.status, retryAfter: reply.retryAfter, of: volley)
             }
             switch result {
-            case .success(let reply): exchange.settle(TokenReplyReader(secrets: secrets, ways: ways).read(reply))
+            case .success(let reply):
+                exchange.settle(TokenReplyReader(secrets: secrets, grant: grant.kind, ways: ways).read(reply))
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))
             }
         }
@@ -221,15 +235,6 @@ public struct TokenEndpoint: Sendable {
         var endpoint = self
         endpoint.gate = other.gate
         return endpoint
-    }
-
-    /// How this server's replies are read.
-    var ways: TokenReplyReader.Ways {
-        TokenReplyReader.Ways(
-            tokenTypes: Set(tokenTypes.map { $0.lowercased() }),
-            reply: replyMapping,
-            failure: failureMapping
-        )
     }
 
     /// Sends a form with the client's proof to an endpoint of the server; `secrets` are what no error may show.

@@ -7,6 +7,15 @@ public struct TokenGrant: Hashable, Sendable {
     let type: String
     private let own: [FormParameter]
 
+    /// On what the meaning of a reply depends.
+    var kind: GrantKind {
+        switch type {
+        case "refresh_token": .renewal
+        case Self.deviceCodeType: .device
+        default: .other
+        }
+    }
+
     private init(type: String, _ parameters: [FormParameter?]) {
         self.type = type
         own = parameters.compactMap(\.self)

@@ -57,6 +57,37 @@ public struct TokenResponse: Hashable, Sendable {
         )
     }
 
+    /// Reads members of which one, and no other, is the access token, for a ``TokenEndpoint/replyMapping``.
+    ///
+    /// An ID token, say, which a server need not send with each renewal (OpenID Connect Core, section 12.2). If that
+    /// member is missing, the access token of the reply is not taken in its place: the exchange fails with
+    /// ``OAuthError/unusableToken(_:)``, and the refresh token of the reply is saved.
+    ///
+    /// `nil` if the members have neither that token nor those of RFC 6749, section 5.1.
+    ///
+    /// - Parameters:
+    ///   - members: those of ``TokenEndpointReply/members`` or ``TokenEndpointReply/members(of:)``, changed as needed.
+    ///   - received: when the reply came: a lifetime counts from here.
+    ///   - name: of the member that is the access token.
+    ///   - expiration: when that token expires, if not as `expires_in` says.
+    public init?(
+        members: [String: String],
+        received: Date,
+        accessTokenIn name: String,
+        expiration: Date? = nil
+    ) {
+        let names = [name, "access_token", "refresh_token"]
+        guard names.contains(where: { members[$0]?.isEmpty == false }) else { return nil }
+        // One that is empty is refused when the response is checked.
+        let missing = TokenResponse(
+            accessToken: AccessToken(value: ""),
+            refreshToken: members["refresh_token"].flatMap { $0.isEmpty ? nil : $0 }
+        )
+        var members = members
+        members["access_token"] = members[name]
+        self = TokenResponse(members: members, received: received, expiration: expiration) ?? missing
+    }
+
     func withRefreshToken(_ token: String?) -> TokenResponse {
         TokenResponse(accessToken: accessToken, refreshToken: token, scope: scope, otherMembers: otherMembers)
     }

@@ -76,7 +76,7 @@ struct Hold: Hashable, Sendable, Codable {
     init?(_ error: OAuthError) {
         switch error.reason {
         case .unusableToken(let what, let type): reason = .unusable(what: what, type: type.text)
-        case .refused(let code, _) where error.needsInteraction: reason = .interaction(code: code)
+        case .refused(let code, .needsUser, _): reason = .interaction(code: code)
         case .notUnderstood(_, let what) where error.sessionMayBeSpent: reason = .unread(what: what)
         case .heldBack(let what): reason = .unread(what: what)
         case .bodyTooLong: reason = .unread(what: "it is longer than a megabyte")
@@ -101,7 +101,7 @@ struct Hold: Hashable, Sendable, Codable {
         switch reason {
         case .unread(let what): .heldBack(what)
         case .unusable(let what, let type): .unusableToken(what, type: type)
-        case .interaction(let code): .refused(code)
+        case .interaction(let code): .refused(code, .needsUser)
         }
     }
 

@@ -36,7 +36,8 @@ public struct DeviceLogin: Sendable {
     /// - Parameters:
     ///   - server: needs an ``AuthorizationServer/deviceAuthorizationURL``.
     ///   - endpoint: the token endpoint of the client that logs in; its clock counts the time.
-    ///   - scope: what to ask for; `nil` leaves that to the server.
+    ///   - scope: what to ask for; `nil` leaves that to the server. Most OpenID providers give a refresh token for
+    ///     `offline_access` only.
     ///   - parameters: others, such as `resource` (RFC 8707).
     public init(
         at server: AuthorizationServer,
@@ -74,7 +75,9 @@ public struct DeviceLogin: Sendable {
     /// Waits until the user has decided.
     ///
     /// The server is asked once in each interval, and less often when it says `slow_down` or cannot be reached. Nothing
-    /// that may pass ends the wait: neither a lost connection nor a 503.
+    /// that may pass ends the wait: neither a lost connection nor a 503, nor a page in the server's place. Where the
+    /// server has no word for "not yet", a bare 400, 403 or 428 means that: see
+    /// ``TokenEndpoint/deviceFailureMapping``.
     ///
     /// **Cancellation** Ends the wait at once with `CancellationError`; a request that is on its way is seen through
     /// first, within the endpoint's deadline, because its reply may be the token.

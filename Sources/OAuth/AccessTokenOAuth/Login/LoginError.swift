@@ -132,7 +132,7 @@ public struct LoginError: Error, Hashable, Sendable {
     /// The app or the server has to be configured otherwise.
     public var isConfigurationMistake: Bool {
         switch reason {
-        case .refused(let code, _): !isDenied && !isTransient && !Self.needsUser.contains(code)
+        case .refused(let code, _): !isDenied && !isTransient && !Self.needsUser(code)
         case .unusable, .wrongIssuer, .badMetadata: true
         case .failed(_, let error): error.isConfigurationMistake
         default: false
@@ -141,7 +141,7 @@ public struct LoginError: Error, Hashable, Sendable {
 
     /// A login with `prompt=none` needs the user after all: begin one without that parameter (OpenID Connect).
     public var requiresInteraction: Bool {
-        if case .refused(let code, _) = reason { Self.needsUser.contains(code) } else { false }
+        if case .refused(let code, _) = reason { Self.needsUser(code) } else { false }
     }
 
     /// The server's code, such as `access_denied` or `invalid_scope`.
@@ -164,9 +164,9 @@ public struct LoginError: Error, Hashable, Sendable {
         }
     }
 
-    private static let needsUser: Set = [
-        "login_required", "interaction_required", "consent_required", "account_selection_required",
-    ]
+    private static func needsUser(_ code: String) -> Bool {
+        ReplyWord.known(code, for: .other)?.meaning == .needsUser
+    }
 
     /// Lets a pattern match any error, as a case would: `catch LoginError.foreignRedirect`.
     public static func ~= (pattern: LoginError, error: any Error) -> Bool { pattern == error as? LoginError }
@@ -253,7 +253,7 @@ extension LoginError: LoggableError, CustomStringConvertible, CustomReflectable,
         case "server_error", "temporarily_unavailable":
             "the server cannot answer at present (\(code)). Try again later."
         case "invalid_scope": "the server does not grant that scope (invalid_scope). Ask for another one, or for none."
-        case _ where needsUser.contains(code): "the server needs the user (\(code)). Begin a login without prompt=none."
+        case _ where needsUser(code): "the server needs the user (\(code)). Begin a login without prompt=none."
         default: "the server refused with \(code). Check the request against the server's documentation."
         }
     }

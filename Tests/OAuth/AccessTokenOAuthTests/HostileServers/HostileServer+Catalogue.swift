@@ -86,9 +86,14 @@ extension HostileServer {
         (.onceAgain, nil): [
             "502": [.reply(502, html)], "503": [.reply(503, html)], "504": [.reply(504, html)],
             "520": [.reply(520, html)], "524": [.reply(524, html)],
+            "a page of a captive portal": [.reply(200, html)], "an empty body": [.reply(200, "")],
+            "an empty object": [.reply(200, "{}")], "bytes that are no text": [.reply(200, "\u{0}\u{1}\u{FFFD}")],
         ],
         (.later(after: 2), nil): ["503 with Retry-After": [.reply(503, "", "Retry-After: 2")]],
-        (.signIn, nil): ["200 with the refusal of RFC 6749": [.reply(200, invalidGrant)]],
+        (.signIn, nil): [
+            "200 with the refusal of RFC 6749": [.reply(200, invalidGrant)],
+            "400 with the refusal in an object": [.reply(400, #"{"error":{"code":"invalid_grant"}}"#)],
+        ],
         (.configuration, nil): [
             "400 that repeats the refresh token as its code": [
                 .reply(400, #"{"error":"RT0-secret","error_description":"RT0-secret"}"#)
@@ -111,16 +116,14 @@ extension HostileServer {
             ],
         ],
         (.notUnderstood, .status(304)): ["304": [.send("HTTP/1.1 304 No\r\nConnection: close\r\n\r\n")]],
-        (.notUnderstood, .status(204)): ["204": [.send("HTTP/1.1 204 No\r\nConnection: close\r\n\r\n")]],
+        (.onceAgain, .status(204)): ["204": [.send("HTTP/1.1 204 No\r\nConnection: close\r\n\r\n")]],
         (.notUnderstood, nil): [
             "300": [.reply(300, "")], "418 with HTML": [.reply(418, html)], "999": [.reply(999, "")],
             "600 with a token": [.reply(600, ok)], "400 with nothing in it": [.reply(400, "")],
             "400 with an error that is a number": [.reply(400, #"{"error":7}"#)],
-            "400 with an error that is an object": [.reply(400, #"{"error":{"code":"invalid_grant"}}"#)],
-            "a page of a captive portal": [.reply(200, html)], "an empty body": [.reply(200, "")],
-            "an empty object": [.reply(200, "{}")], "an array": [.reply(200, "[\(ok)]")],
+            "400 with an error that is an object": [.reply(400, #"{"error":{"code":1}}"#)],
+            "an array": [.reply(200, "[\(ok)]")],
             "JSON that stops": [.reply(200, String(ok.dropLast(3)))],
-            "bytes that are no text": [.reply(200, "\u{0}\u{1}\u{FFFD}")],
             "JSON that is very deep": [.reply(200, #"{"a":"# + String(repeating: "[", count: 100_000))],
             "brackets that do not match": [.reply(200, #"{"a":[},"# + String(ok.dropFirst()))],
             "something behind the JSON": [.reply(200, ok + "{}")],

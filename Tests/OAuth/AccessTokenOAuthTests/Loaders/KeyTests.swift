@@ -212,7 +212,9 @@ struct KeyTests {
     }
 
     @Test func `a reply that cannot be read holds the refresh token back for every key`() async throws {
-        try await withStrictServer(replying: ReplyShape("HTML") { _, _ in "<html>" }) { server, session in
+        try await withStrictServer(replying: ReplyShape("other names") { #"{"token":"\#($0)","renewal":"\#($1)"}"# }) {
+            server,
+            session in
             let store = SharedStore(Self.login)
             for key in ["a", "b", "a"] {
                 let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, key: key)

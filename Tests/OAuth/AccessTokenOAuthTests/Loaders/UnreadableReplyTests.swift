@@ -18,19 +18,13 @@ struct UnreadableReplyTests {
         ReplyShape("under body") { #"{"status":0,"body":\#(usual($0, $1))}"# },
         ReplyShape("under data, with a message") { #"{"code":"ok","data":\#(usual($0, $1)),"message":null}"# },
         ReplyShape("other names") { #"{"token":"\#($0)","renewal":"\#($1)"}"# },
-        ReplyShape("HTML", type: "text/html") { _, _ in "<!doctype html><title>Welcome</title>" },
         ReplyShape("a warning in front of the JSON") { "<br />\n<b>Warning</b>: x\n\(usual($0, $1))" },
         ReplyShape("XML", type: "application/xml") { "<t><access_token>\($0)</access_token><r>\($1)</r></t>" },
-        ReplyShape("a form", type: "application/x-www-form-urlencoded") { "access_token=\($0)&refresh_token=\($1)" },
         ReplyShape("a JSON Web Token", type: "application/jwt") { _, _ in "eyJhbGciOiJub25lIn0.e30." },
         ReplyShape("JSON in a string") { "\"\(usual($0, $1).replacing("\"", with: "\\\""))\"" },
         ReplyShape("an array") { "[\(usual($0, $1))]" },
         ReplyShape("two objects") { "\(usual($0, $1)){}" },
         ReplyShape("JSON that stops") { String(usual($0, $1).dropLast(3)) },
-        ReplyShape("empty") { _, _ in "" },
-        ReplyShape("null") { _, _ in "null" },
-        ReplyShape("an empty object") { _, _ in "{}" },
-        ReplyShape("204", status: 204) { _, _ in "" },
         ReplyShape("202 with a promise", status: 202) { _, _ in #"{"status":"pending"}"# },
         ReplyShape("an error that is an object") { #"{"error":{"code":0},"result":\#(usual($0, $1))}"# },
         ReplyShape("a refresh token in an object") { #"{"access_token":"\#($0)","refresh_token":{"value":"\#($1)"}}"# },
@@ -88,22 +82,66 @@ struct UnreadableReplyTests {
         }
     }
 
-    @Test func `the page of a network costs no session: sent again, the token is good`() async throws {
-        try await withServer { connection, _ in
-            connection.reply(200, connection.number == 1 ? "<html>Accept the terms</html>" : tokens("A1", "RT1"))
-        } _: { server in
+    private static let pages = [
+        ReplyShape("HTML", type: "text/html") { _, _ in "<!doctype html><title>Welcome</title>" },
+        ReplyShape("empty") { _, _ in "" }, ReplyShape("null") { _, _ in "null" },
+        ReplyShape("an empty object") { _, _ in "{}" }, ReplyShape("204", status: 204) { _, _ in "" },
+        ReplyShape("a list of nothing") { _, _ in "[]" }, ReplyShape("text", type: "text/plain") { _, _ in "Welcome" },
+    ]
+
+    @Test(arguments: pages)
+    func `a page in the server's place holds no session: as after a lost reply, the token is sent once more`(
+        page: ReplyShape
+    ) async throws {
+        for takeOverDelay in [0, 2] as [TimeInterval] {
+            try await withServer { connection, _ in
+                guard connection.number > 1 else {
+                    return connection.reply(page.status, page.body("", ""), fields: page.fields)
+                }
+                connection.reply(200, tokens("A1", "RT1"))
+            } _: { server in
+                let store = SharedStore(Self.start, takeOverDelay: takeOverDelay)
+                let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
+                let error = await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) }
+                #expect(error?.isTransient == true && error?.mayHaveBeenCarriedOut == true)
+                #expect(error?.sessionMayBeSpent == false && "\(error as Any)".contains("page"))
+                #expect(try await loader.load(replacing: old).value == "A1")
+                #expect(try await store.refreshToken == "RT1")
+            }
+        }
+    }
+
+    /// Of a server that does not stop, as after replies that are lost: twice in the quiet time.
+    @Test func `a page that stays is asked for twice at most, and then after a while`() async throws {
+        try await withServer(replying: 200, "<html>") { server in
+            let (store, clock) = (SharedStore(Self.start), ManualClock())
+            let loader = OAuthLoader(endpoint: try server.endpoint(clock: clock), store: store)
+            for _ in 0..<4 { await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) } }
+            #expect(server.requests.count == 2)
+            clock.advance(by: 5)
+            await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) }
+            #expect(server.requests.count == 3)
+            #expect(try await store.refreshToken == "RT0")
+        }
+    }
+
+    @Test func `a form is read as an object is`() async throws {
+        let shape = ReplyShape("a form", type: "application/x-www-form-urlencoded") {
+            "access_token=\($0)&refresh_token=\($1)&token_type=bearer&scope=a+b%2Fc&expires_in=60"
+        }
+        try await withStrictServer(replying: shape) { server, session in
             let store = MemoryCredentialStore(Self.start)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
-            for _ in 0..<2 { await #expect(throws: OAuthError.self) { try await loader.load(replacing: old) } }
-            try await loader.sendAgain()
             #expect(try await loader.load(replacing: old).value == "A1")
-            #expect(try await store.refreshToken == "RT1")
+            #expect(try await store.credential?.scope == "a b/c")
+            #expect(try await loader.load(replacing: AccessToken(value: "A1")).value == "A2")
+            #expect(session.sent == ["RT0", "RT1"])
         }
     }
 
     @Test func `a login ends it, with another credential or with the same one`() async throws {
         try await withServer { connection, _ in
-            connection.reply(200, connection.number < 3 ? "?" : tokens("A\(connection.number)", "RT1"))
+            connection.reply(200, connection.number < 3 ? #"{"x":1}"# : tokens("A\(connection.number)", "RT1"))
         } _: { server in
             let store = SharedStore(Self.start)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
@@ -128,7 +166,7 @@ struct UnreadableReplyTests {
 
     @Test func `a loader with a grant of its own begins a new session, and tells the app`() async throws {
         try await withServer { connection, request in
-            connection.reply(200, request.body.contains("RT0") ? "?" : tokens("A1"))
+            connection.reply(200, request.body.contains("RT0") ? #"{"x":1}"# : tokens("A1"))
         } _: { server in
             let (store, unheard) = (SharedStore(Self.start), UnheardErrors())
             let loader = OAuthLoader(
@@ -171,7 +209,15 @@ struct UnreadableReplyTests {
         ReplyShape("beside an error") { #"{"access_token":"\#($0)","refresh_token":"\#($1)","error":"strange"}"# },
     ]
 
-    @Test(arguments: unusable)
+    private static let ofStrangeType = ReplyShape("of type User Access Token") {
+        #"{"access_token":"\#($0)","refresh_token":"\#($1)","expires_in":7200,"token_type":"User Access Token"}"#
+    }
+    private static let ofLongType = ReplyShape("of type urn:ietf:params:oauth:token-type:access_token") {
+        #"{"access_token":"\#($0)","refresh_token":"\#($1)","expires_in":60,"token_type":"\#(longType)"}"#
+    }
+    private static let longType = "urn:ietf:params:oauth:token-type:access_token"
+
+    @Test(arguments: unusable + [ofStrangeType, ofLongType])
     func `an access token that cannot be used costs one rotation, and not one for each call`(
         shape: ReplyShape
     ) async throws {
@@ -199,7 +245,10 @@ struct UnreadableReplyTests {
         }
     }
 
-    @Test(arguments: [(unusable[0], 43_200), (unusable[1], 3_599)] as [(ReplyShape, TimeInterval)])
+    @Test(
+        arguments: [(unusable[0], 43_200), (unusable[1], 3_599), (ofStrangeType, 7_200), (ofLongType, 60)]
+            as [(ReplyShape, TimeInterval)]
+    )
     func `a type that the endpoint is told to take is taken, also right after a refusal`(
         shape: ReplyShape,
         lifetime: TimeInterval
@@ -250,6 +299,32 @@ struct UnreadableReplyTests {
             }
             #expect(try await store.refreshToken == "RT1")
             #expect(session.sent == ["RT0"])
+        }
+    }
+
+    /// OpenID Connect Core, section 12.2: a renewal may have no ID token.
+    @Test func `a mapping takes this token or none, and the refresh token is saved`() async throws {
+        try await withServer { connection, _ in
+            let identity = connection.number == 2 ? "" : #""id_token":"I\#(connection.number)","#
+            connection.reply(
+                200,
+                #"{\#(identity)"access_token":"A","refresh_token":"RT\#(connection.number)","expires_in":60}"#
+            )
+        } _: { server in
+            let (store, clock) = (MemoryCredentialStore(Self.start), ManualClock())
+            var endpoint = try server.endpoint(clock: clock)
+            endpoint.replyMapping = { reply in
+                TokenResponse(members: reply.members, received: reply.received, accessTokenIn: "id_token")
+            }
+            let loader = OAuthLoader(endpoint: endpoint, store: store)
+            #expect(try await loader.load(replacing: old).value == "I1")
+            let error = await #expect(throws: OAuthError.self) {
+                try await loader.load(replacing: AccessToken(value: "I1"))
+            }
+            #expect(error?.isTransient == false && error?.sessionMayBeSpent == false)
+            #expect(try await store.refreshToken == "RT2")
+            clock.advance(by: 300)
+            #expect(try await loader.load(replacing: AccessToken(value: "I1")).value == "I3")
         }
     }
 

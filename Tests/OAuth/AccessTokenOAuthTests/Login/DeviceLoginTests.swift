@@ -25,6 +25,7 @@ struct DeviceLoginTests {
     private func withLogin(
         codes: String = DeviceLoginTests.codes,
         _ replies: [Reply],
+        server known: KnownServer? = nil,
         _ body: (DeviceLogin, PauseClock, ScriptedServer) async throws -> Void
     ) async throws {
         let questions = Locked(0)
@@ -42,7 +43,9 @@ struct DeviceLoginTests {
             let clock = PauseClock()
             let place = try server.url.deletingLastPathComponent().appending(path: "device")
             let found = AuthorizationServer(tokenURL: try server.url, deviceAuthorizationURL: place)
-            let login = try await DeviceLogin(at: found, with: clock.endpoint(try server.url, "app"), scope: "read")
+            var endpoint = clock.endpoint(try server.url, "app")
+            endpoint.server = known
+            let login = try await DeviceLogin(at: found, with: endpoint, scope: "read")
             try await body(login, clock, server)
         }
     }
@@ -83,7 +86,14 @@ struct DeviceLoginTests {
             ([(503, "", "9")], [2, 9]),
             ([(0, "", nil), (0, "", nil)], [2, 4, 8]),
             ([refusal("invalid_grant"), refusal("invalid_grant")], [2, 2, 2]),
-            ([(200, "<html>", nil), (400, "", nil), refusal("authorization_pending")], [2, 4, 8, 2]),
+            ([(200, "<html>", nil), (200, "", nil), refusal("authorization_pending")], [2, 4, 8, 2]),
+            ([(404, "", nil), (404, "", nil), refusal("authorization_pending")], [2, 4, 8, 2]),
+            // Servers without a word for "not yet": Trakt, OpenAI, Twitch.
+            ([(400, "", nil), (400, "", nil), (400, "", nil), (400, "", nil)], [2, 2, 2, 2, 2]),
+            ([(403, "{}", nil), (403, "", nil)], [2, 2, 2]),
+            ([(400, #"{"status":400,"message":"authorization_pending"}"#, nil)], [2, 2]),
+            ([(403, #"{"error":{"code":"deviceauth_authorization_pending"}}"#, nil)], [2, 2]),
+            ([(400, #"{"message":"slow down"}"#, nil)], [2, 7]),
         ] as [([(Int, String, String?)], [Int])]
     )
     func `asks again after what may pass`(_ replies: [(Int, String, String?)], _ pauses: [Int]) async throws {
@@ -103,7 +113,12 @@ struct DeviceLoginTests {
             ([refusal("access_denied")], "access_denied"), ([refusal("expired_token")], "device_code_expired"),
             ([refusal("authorization_pending"), refusal("invalid_grant")], "device_code_expired"),
             ([refusal("invalid_client", status: 401)], "invalid_client"), ([refusal("made_up")], "made_up"),
-            ([(200, "<html>", nil), (200, "<html>", nil), (200, "<html>", nil)], "not_understood_200"),
+            ([(200, #"{"x":1}"#, nil), (200, #"{"x":1}"#, nil), (200, #"{"x":1}"#, nil)], "not_understood_200"),
+            ([(404, "", nil), (404, "", nil), (404, "", nil)], "not_understood_404"),
+            ([(410, "", nil)], "device_code_expired"),
+            ([(400, #"{"status":400,"message":"invalid device code"}"#, nil)], "device_code_expired"),
+            ([(403, #"{"error":{"message":"Device authorization code has expired."}}"#, nil)], "device_code_expired"),
+            ([refusal("authorization_declined")], "access_denied"),
             ([(302, "", nil)], "redirected_302"),
             ([(200, #"{"access_token":"A1","token_type":"mac"}"#, nil)], "unusable_token"),
         ] as [([(Int, String, String?)], String)]
@@ -120,6 +135,28 @@ struct DeviceLoginTests {
             #expect((error as? LoginError)?.isDenied == (error is LoginError ? true : nil))
             #expect(server.requests.count == replies.count + 1)
             #expect(!everythingShown(by: error).contains("the-device-code"))
+        }
+    }
+
+    /// What a bare 404 means is the server's: OpenAI's "not yet", and Trakt's "no such code".
+    @Test(
+        arguments: [
+            (.trakt, [400, 400, 429, 404], "device_code_expired"), (.trakt, [400, 409], "device_code_expired"),
+            (.trakt, [410], "device_code_expired"), (.trakt, [418], "access_denied"),
+            (.openAI, [404, 403, 404, 404, 410], "device_code_expired"),
+        ] as [(KnownServer, [Int], String)]
+    )
+    func `reads the statuses of a known server`(server: KnownServer, statuses: [Int], code: String) async throws {
+        let replies: [Reply] = statuses.map { ($0, "", nil) }
+        try await withLogin(replies, server: server) { login, clock, scripted in
+            let task = Task { try await login.response() }
+            for _ in statuses { _ = await clock.endPause() }
+            guard case .failure(let error as LoginError) = await outcome(task) else {
+                Issue.record("an error was expected")
+                return
+            }
+            #expect(error.logCode == code)
+            #expect(scripted.requests.count == statuses.count + 1)
         }
     }
 
@@ -160,10 +197,14 @@ struct DeviceLoginTests {
             86_400, 1
         ),
         (
-            #"{"device_code":"d","user_code":"u","verification_uri":"https://a/d","expires_in":-1,"interval":-1}"#, 900,
-            5
+            // A code that does not expire, and no code with the usual life.
+            #"{"device_code":"d","user_code":"u","verification_uri":"https://a/d","expires_in":-1,"interval":-1}"#,
+            86_400, 5
         ),
         (#"{"device_code":"d","user_code":"u","verification_uri":"https://a/d","interval":1e9}"#, 900, 120),
+        (#"{"deviceCode":"d","userCode":"u","verificationUri":"https://a/d","expiresIn":60,"interval":3}"#, 60, 3),
+        (#"{"code":"d","user_code":"u","verification_uri":"https://a/d","expires_in":60,"interval":3}"#, 60, 3),
+        ("device_code=d&user_code=u&verification_uri=https%3A%2F%2Fa%2Fd&expires_in=60&interval=3", 60, 3),
     ])
     func `takes the numbers that servers send`(codes: String, lifetime: TimeInterval, interval: Int) async throws {
         try await withLogin(codes: codes, [(200, tokens("A1"), nil)]) { login, clock, server in
@@ -178,6 +219,7 @@ struct DeviceLoginTests {
         (200, "", "not_understood_200"), (200, "{}", "not_understood_200"), (400, "", "not_understood_400"),
         (400, #"{"error":"invalid_scope"}"#, "invalid_scope"), (401, #"{"error":"invalid_client"}"#, "invalid_client"),
         (200, #"{"error":"unauthorized_client"}"#, "unauthorized_client"), (503, "", "http_503"),
+        (200, #"{"code":"invalid_client"}"#, "invalid_client"),
         (302, "", "redirected_302"),
         (200, #"{"device_code":"d","user_code":"u"}"#, "not_understood_200"),
         (200, #"{"device_code":"d","user_code":"u","verification_uri":"http://a/d"}"#, "not_understood_200"),

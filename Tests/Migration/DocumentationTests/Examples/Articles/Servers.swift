@@ -45,11 +45,26 @@ nonisolated enum Servers {
         }
     }
 
-    static func limitOf403(_ endpoint: inout TokenEndpoint) {
-        endpoint.failureMapping = { reply in
-            guard reply.status == 403, let seconds = reply.retryAfter else { return nil }
-            return .unavailable(status: 403, retryAfter: seconds)
+    static func identity(_ endpoint: inout TokenEndpoint) {
+        endpoint.replyMapping = { reply in
+            TokenResponse(members: reply.members, received: reply.received, accessTokenIn: "id_token")
         }
+    }
+
+    static func closedSession(_ endpoint: inout TokenEndpoint) {
+        endpoint.failureMapping = { reply in
+            reply.status == 403 && reply.text == "session closed" ? .refused("invalid_grant") : nil
+        }
+    }
+
+    static func notYet(_ endpoint: inout TokenEndpoint) {
+        endpoint.deviceFailureMapping = { reply in
+            reply.status == 404 ? .refused("authorization_pending") : nil
+        }
+    }
+
+    static func withings(_ endpoint: inout TokenEndpoint) {
+        endpoint.server = .withings
     }
 
     static func resource(_ endpoint: TokenEndpoint, _ store: any CredentialStore) -> OAuthLoader {
@@ -117,34 +132,6 @@ nonisolated enum Servers {
     /// A client of the app's own back end.
     protocol BackEnd: Sendable {
         func renew(_ refreshToken: String?) async throws -> (token: String, expires: Date, next: String)
-    }
-}
-
-/// Servers that say in words of their own that a refresh token is no good any more.
-nonisolated enum KnownServer: CaseIterable {
-    case atlassian, firebase, fitbit, hubSpot, strava, twitch, withings, zoho
-
-    /// Use it as `endpoint.failureMapping = KnownServer.fitbit.failure`.
-    func failure(_ reply: TokenEndpointReply) -> OAuthError? {
-        isRefusal(reply) ? .refused("invalid_grant") : nil
-    }
-
-    private func isRefusal(_ reply: TokenEndpointReply) -> Bool {
-        let members = reply.members
-        switch self {
-        case .atlassian:
-            return members["error"] == "unauthorized_client"
-                && members["error_description"] == "refresh_token is invalid"
-        case .firebase:
-            let words = ["TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN", "USER_DISABLED", "USER_NOT_FOUND"]
-            return words.contains(reply.members(of: "error")["message"] ?? "")
-        case .fitbit: return members["errors"]?.contains("\"invalid_grant\"") == true
-        case .hubSpot: return members["status"] == "BAD_REFRESH_TOKEN"
-        case .strava: return members["errors"]?.contains("\"RefreshToken\"") == true
-        case .twitch: return members["message"] == "Invalid refresh token"
-        case .withings: return members["error"]?.contains("invalid refresh_token") == true
-        case .zoho: return members["error"] == "invalid_code"
-        }
     }
 }
 

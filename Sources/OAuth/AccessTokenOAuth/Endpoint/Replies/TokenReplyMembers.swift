@@ -21,6 +21,8 @@ struct TokenReplyMembers {
         "access_token", "token_type", "expires_in", "refresh_token", "scope", "error", "error_description",
     ]
 
+    private static let noErrors: Set = ["0", "ok", "success", "none", "null", "false", "{}"]
+
     /// Longer than any token lives, and small enough for every clock's arithmetic: a century.
     private static let longestLifetime: TimeInterval = 3_155_760_000
 
@@ -31,18 +33,20 @@ struct TokenReplyMembers {
     let refreshToken: Text
     let scope: String?
     let error: Text
-    let explanation: String?
     /// The members that have no meaning here: text as it is, anything else as its JSON.
     let others: [String: String]
 
-    /// `nil` if the body is anything but one JSON object.
+    /// Whether the object has nothing in it.
+    let isEmpty: Bool
+
+    /// `nil` if the body is anything but one JSON object, or a form.
     init?(_ body: Data) {
-        guard let members = JSONMembers(of: body) else { return nil }
+        guard let members = JSONMembers(reading: body) else { return nil }
         self.init(members)
     }
 
     private init(_ members: JSONMembers) {
-        let names = Self.names(in: members)
+        let names = members.spellings(of: Self.known)
         func value(_ name: String) -> JSONMembers.Value? { members[names[name] ?? name] }
         func text(_ name: String) -> Text {
             members.names.contains(names[name] ?? name) ? Self.text(value(name)) : .none
@@ -50,7 +54,6 @@ struct TokenReplyMembers {
         accessToken = text("access_token").value
         tokenType = text("token_type").value
         scope = text("scope").value ?? Self.list(value("scope"))
-        explanation = text("error_description").value
         lifetime = Self.lifetime(value("expires_in"))
         // A number is as good as text: its digits are kept as they stand.
         if case .number(let digits) = value("refresh_token"), Double(digits)?.isFinite == true {
@@ -58,35 +61,14 @@ struct TokenReplyMembers {
         } else {
             refreshToken = text("refresh_token")
         }
-        error = value("error") == .number("0") ? .none : text("error")
+        // Some servers write in every reply that there was no error.
+        error = value("error")?.shown.map(Self.noErrors.contains) == true ? .none : text("error")
+        isEmpty = members.names.isEmpty
         let meaningful = Self.known.union(names.values)
         others = members.texts.filter { !meaningful.contains($0.key) }
     }
 
-    /// The names under which members stand that have no member of RFC 6749's own name, or have nothing there:
-    /// `refreshToken`, `Refresh-Token`.
-    ///
-    /// A refresh token that is not recognised is lost, and the spent one would be sent in its place.
-    private static func names(in members: JSONMembers) -> [String: String] {
-        let missing = known.filter { !members.names.contains($0) || text(members[$0]) == .none }
-        var names: [String: String] = [:]
-        // Sorted: of two spellings always the same one counts.
-        for name in members.names.sorted() where name.utf8.count <= longestSpelling {
-            let spelling = Self.spelling(of: name)
-            guard let known = missing.first(where: { Self.spelling(of: $0) == spelling }) else { continue }
-            if names[known].map({ text(members[$0]) == .none }) ?? true { names[known] = name }
-        }
-        return names
-    }
-
-    /// With a separator at each place of `error_description`, no spelling of a known name is longer.
-    private static let longestSpelling = 40
-
-    private static func spelling(of name: String) -> String {
-        name.lowercased().filter { $0 != "_" && $0 != "-" }
-    }
-
-    private static func text(_ value: JSONMembers.Value?) -> Text {
+    static func text(_ value: JSONMembers.Value?) -> Text {
         switch value {
         case .text(let text): return text.isEmpty ? .none : .some(text)
         // Some servers write `false` or an empty array where there is nothing.

@@ -2,17 +2,6 @@ import Foundation
 
 /// Hides in a server's words what was sent to that server.
 struct SentSecrets {
-    /// The registered codes of the endpoints of this product, and what stands for `invalid_grant` elsewhere.
-    ///
-    /// Everybody knows these words: a secret that one of them contains is not given away by it.
-    private static let registeredCodes: Set = [
-        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
-        "invalid_scope", "access_denied", "server_error", "temporarily_unavailable", "invalid_token",
-        "insufficient_scope", "unsupported_token_type", "authorization_pending", "slow_down", "expired_token",
-        "invalid_target", "invalid_dpop_proof", "use_dpop_nonce", "bad_refresh_token", "invalid_refresh_token",
-        "interaction_required", "login_required", "consent_required", "account_selection_required",
-    ]
-
     private static let codeCharacters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.".utf8)
     private static let longestCode = 64
     private static let longestText = 200
@@ -23,10 +12,25 @@ struct SentSecrets {
 
     /// An error code, which errors print and which has nothing of what was sent in it; `nil` for what cannot be a code.
     func code(_ text: String) -> String? {
-        guard !Self.registeredCodes.contains(text) else { return text }
-        guard text.utf8.count <= Self.longestCode, text.utf8.allSatisfy(Self.codeCharacters.contains) else {
+        // Everybody knows these words: a secret that one of them contains is not given away by it.
+        guard !ReplyWord.isKnown(text) else { return text }
+        return Self.isCode(text) ? hidingEcho(in: text) : nil
+    }
+
+    /// Whether a text has the characters of a code, and is no longer than one.
+    static func isCode(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= longestCode && text.utf8.allSatisfy(codeCharacters.contains)
+    }
+
+    /// The type of a token, which may have spaces and colons; `nil` for what cannot be one.
+    func type(_ text: String) -> String? {
+        guard text.utf8.count <= Self.longestCode, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             return nil
         }
+        return hidingEcho(in: text)
+    }
+
+    private func hidingEcho(in text: String) -> String {
         let shown = text.lowercased()
         let isEcho = secrets.contains { secret in
             guard secret.utf8.count > 3 else { return shown == secret.lowercased() }

@@ -20,6 +20,14 @@ struct JSONMembers {
 
     private var values: [String: ArraySlice<UInt8>] = [:]
 
+    /// Members that are text.
+    init(ofTexts texts: [String: String]) {
+        values = texts.compactMapValues { text in
+            // The brackets go: older systems encode no text by itself.
+            (try? JSONEncoder().encode([text])).map { ArraySlice($0.dropFirst().dropLast()) }
+        }
+    }
+
     /// `nil` if the body is anything but one whole object.
     init?(of body: Data) {
         var rest = Self.utf8(body)[...]
@@ -57,11 +65,43 @@ struct JSONMembers {
     var names: Dictionary<String, ArraySlice<UInt8>>.Keys { values.keys }
 
     /// The value of a member; `nil` if there is none, or none that is JSON.
-    subscript(name: String) -> Value? {
-        guard let value = values[name], let first = value.first else { return nil }
+    subscript(name: String) -> Value? { values[name].flatMap { Self.value(of: $0) } }
+
+    /// The values of a list, in their order; empty for what is no whole list.
+    static func elements(of json: String) -> [Value] {
+        var rest = Array(json.utf8)[...]
+        guard rest.popFirst() == UInt8(ascii: "[") else { return [] }
+        // The end of a list is read as that of an object, whose values the rest of this type takes.
+        guard rest.popLast() == UInt8(ascii: "]") else { return [] }
+        rest += [UInt8(ascii: "}")]
+        var elements: [Value] = []
+        while let value = takeValue(&rest) {
+            elements += [Self.value(of: value)].compactMap(\.self)
+            guard rest.popFirst() == UInt8(ascii: ",") else { break }
+        }
+        return elements
+    }
+
+    /// Whether a member at any depth of an object has such a name, and a value that is more than nothing.
+    static func hasMember(in body: Data, named isWanted: (String) -> Bool) -> Bool {
+        var rest = utf8(body)[...]
+        while let quoted = rest.firstIndex(of: quote) {
+            rest = rest[quoted...]
+            guard let literal = takeText(&rest) else { return false }
+            skipSpace(&rest)
+            guard rest.first == UInt8(ascii: ":"), let name = text(of: literal), isWanted(name) else { continue }
+            rest = rest.dropFirst()
+            skipSpace(&rest)
+            if !rest.starts(with: "\"\"".utf8), "\"{[-0123456789".utf8.contains(rest.first ?? 0) { return true }
+        }
+        return false
+    }
+
+    private static func value(of value: ArraySlice<UInt8>) -> Value? {
+        guard let first = value.first else { return nil }
         let json = String(decoding: value, as: UTF8.self)
         switch first {
-        case Self.quote: return Self.text(of: value).map { .text($0) }
+        case quote: return text(of: value).map { .text($0) }
         case UInt8(ascii: "{"), UInt8(ascii: "["): return .structure(json)
         default: break
         }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads the `Retry-After` field: seconds, or a date in one of three forms (RFC 9110, sections 10.2.3 and 5.6.7).
 enum RetryAfter {
-    /// A server that asks for more than a day is not believed.
+    /// A server that asks for more than a day is asked again after a day.
     private static let longest: TimeInterval = 86_400
 
     /// No date of these forms is longer.
@@ -34,9 +34,11 @@ enum RetryAfter {
         let field = value.trimmingCharacters(in: .whitespaces)
         guard !field.isEmpty else { return nil }
         let seconds = field.utf8.allSatisfy { (48...57).contains($0) } ? TimeInterval(field) : secondsUntil(field, now)
-        guard let seconds, seconds <= longest else { return nil }
-        return max(0, seconds)
+        return seconds.map(limited)
     }
+
+    /// Seconds from none to a day.
+    static func limited(_ seconds: TimeInterval) -> TimeInterval { min(max(0, seconds), longest) }
 
     private static func secondsUntil(_ text: String, _ now: Date) -> TimeInterval? {
         // On Linux the formatter traps at some characters beyond ASCII, which no date of these forms has.

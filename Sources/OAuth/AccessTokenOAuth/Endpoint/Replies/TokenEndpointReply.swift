@@ -29,7 +29,7 @@ public struct TokenEndpointReply: Sendable {
     /// A field of the head, by its name in any case.
     public func header(_ name: String) -> String? { headers[name.lowercased()] }
 
-    /// Seconds for which `Retry-After` asks (RFC 9110, section 10.2.3); `nil` if there is none, or more than a day.
+    /// Seconds for which `Retry-After` asks (RFC 9110, section 10.2.3), at most a day; `nil` if there is none.
     public var retryAfter: TimeInterval? { RetryAfter.seconds(header("Retry-After"), at: received) }
 
     /// The body as text, without white space at either end.
@@ -37,10 +37,10 @@ public struct TokenEndpointReply: Sendable {
         String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The members of the body's JSON object; text as it is, anything else as its JSON.
+    /// The members of the body's JSON object, or of its form; text as it is, anything else as its JSON.
     ///
-    /// Empty if the body is no object. A member that is `null` is left out.
-    public var members: [String: String] { JSONMembers(of: body)?.texts ?? [:] }
+    /// Empty if the body is neither. A member that is `null` is left out.
+    public var members: [String: String] { JSONMembers(reading: body)?.texts ?? [:] }
 
     /// The members of an object inside of the body's object, read as ``members``; empty if there is none of that name.
     public func members(of name: String) -> [String: String] {

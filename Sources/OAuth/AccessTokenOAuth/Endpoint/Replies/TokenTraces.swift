@@ -1,0 +1,29 @@
+import Foundation
+
+/// Whether a reply may have a token in it that nobody finds: then the refresh token that was sent may be spent.
+///
+/// What has no trace of a token, such as the page of a network or of a server that is being maintained, is not the
+/// token endpoint's answer to the request, whatever its status (RFC 6749, section 5.1, wants a JSON object).
+enum TokenTraces {
+    private static let names: Set = ["accesstoken", "refreshtoken", "token"]
+
+    /// Whether a member of an object, at any depth, has the name of a token and a value.
+    static func areInMembers(of body: Data) -> Bool {
+        JSONMembers.hasMember(in: body) { names.contains(JSONMembers.spelling(of: $0)) }
+    }
+
+    /// Whether what is no object may be a reply with tokens all the same: XML, JSON that stops, a list, a JSON Web Token.
+    static func areInText(_ body: Data) -> Bool {
+        // Each encoding of Unicode has the same letters here, with zeros between them.
+        let letters = body.filter { (1...0x7F).contains($0) }
+        let text = String(decoding: letters, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        if text.hasPrefix("{") || isWebToken(text) { return true }
+        let spelling = JSONMembers.spelling(of: text)
+        return ["accesstoken", "refreshtoken"].contains { spelling.contains($0) }
+    }
+
+    /// In the compact form, which begins with an object in Base64 (RFC 7515, section 3.1).
+    private static func isWebToken(_ text: String) -> Bool {
+        text.hasPrefix("eyJ") && text.contains(".") && !text.contains(where: \.isWhitespace)
+    }
+}

@@ -1,0 +1,57 @@
+import AccessTokenOAuth
+import Foundation
+
+/// Tells what the client makes of a reply of your server, without your server.
+@main
+struct TokenReply {
+    private static let usage = """
+        usage: token-reply [--server NAME] [--device] [FILE]
+
+        Reads the reply of a token endpoint, head and body as curl -i prints them, from a file or the standard input.
+        It gives the reply to an OAuthLoader, and says what the loader does: is there a token, is the user asked,
+        what becomes of the credential, and when is the refresh token sent again.
+
+          --server NAME   reads it as that of a known server: \(KnownServer.all.map(\.name).joined(separator: ", "))
+          --device        says what the reply means to a device that polls (RFC 8628) instead
+
+        """
+
+    static func main() async {
+        var (server, isForDevice, file): (KnownServer?, Bool, String?) = (nil, false, nil)
+        var rest = CommandLine.arguments.dropFirst()
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--help", "-h": return print(usage, terminator: "")
+            case "--device": isForDevice = true
+            case "--server":
+                let name = rest.popFirst() ?? ""
+                server = KnownServer.all.first { $0.name.lowercased() == name.lowercased() }
+                if server == nil { fail("no server is called \(name)") }
+            case _ where argument.hasPrefix("-") || file != nil: fail("\(argument) makes no sense here")
+            default: file = argument
+            }
+        }
+        let bytes: Data?
+        if let file {
+            bytes = FileManager.default.contents(atPath: file)
+        } else {
+            bytes = FileHandle.standardInput.readDataToEndOfFile()
+        }
+        guard let bytes else { fail("there is no file \(file ?? "")") }
+        guard let reply = RawReply(bytes) else {
+            fail("this is no reply: the first line must be such as HTTP/1.1 400 Bad Request")
+        }
+        do {
+            let trial = ReplyTrial(reply: reply, server: server)
+            let lines = isForDevice ? try trial.reportForDevice() : try await trial.report()
+            print(lines.joined(separator: "\n"))
+        } catch {
+            fail("\(error)")
+        }
+    }
+
+    private static func fail(_ what: String) -> Never {
+        FileHandle.standardError.write(Data("token-reply: \(what).\n\n\(usage)".utf8))
+        exit(64)
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+@testable import AccessTokenOAuth
+
+@Suite("Sentences by which servers explain why there is no token")
+struct ReplySentenceTests {
+    @Test(
+        arguments: [
+            "refresh token is not valid", "The refresh_token is invalid", "Invalid Refresh Token: Already Used",
+            "missing or invalid refresh token", "Refresh Token Not Found", "refresh_token expired",
+            "expired access/refresh token", "The refresh token has been revoked by the user.", "No such refresh token",
+            "Not a valid refresh token", "The provided refresh token is no longer valid", "RefreshTokenExpired",
+            "ERR_REFRESH_TOKEN_REVOKED", "auth/invalid-refresh-token", "Refresh token does not exist",
+            "Refresh token doesn't exist", "refresh token has been used", "Old refresh token used",
+            "Value passed for the token was invalid.", "Token has been expired or revoked.", "Token is not active",
+            "invalid token", "Session has expired", "session not found", "User session is not active",
+            "The provided value for the input parameter 'refresh_token' is not valid.",
+            "Unknown or invalid refresh token.", "The refresh token passed is incorrect or expired.",
+            "AADSTS700082: The refresh token has expired due to inactivity.", "Refresh token reuse detected",
+        ]
+    )
+    func `of a dead refresh token are recognised`(text: String) {
+        #expect(ReplySentence(text).saysThatSessionEnded)
+        #expect(!ReplySentence(text).saysLater)
+    }
+
+    /// Each would sign the user out.
+    @Test(
+        arguments: [
+            "", "refresh token", "Missing required parameter: refresh_token", "refresh_token is required",
+            "Unsupported grant type: refresh_token", "The refresh_token grant is invalid for this client",
+            "grant_type refresh_token is not allowed", "Invalid client", "Invalid client or secret",
+            "The access token is expired", "invalid access token", "The id token is invalid",
+            "Client assertion token expired", "Invalid token type", "The token endpoint is invalid",
+            "Invalid request: no refresh token was sent", "The refresh token has not been used", "invalid scope",
+            "Refresh token is valid", "refresh token is not expired", "refresh token can be used once",
+            "The refresh token request is invalid", "A refresh token must be provided", "bad request",
+            "Invalid redirect_uri", "CSRF token invalid", "the mfa token has expired", "Too many sessions",
+        ]
+    )
+    func `about something else end no session`(text: String) {
+        #expect(!ReplySentence(text).saysThatSessionEnded)
+    }
+
+    @Test(
+        arguments: [
+            "token request is already being processed", "Too many concurrent token refresh requests",
+            "Rate limit exceeded: access_token not expired", "An unexpected server error occurred. Please retry.",
+            "You have made too many requests continuously. Please try again after some time.",
+            "API rate limit exceeded", "login rate exceeded", "Service temporarily unavailable", "ThrottlingException",
+            "An unknown error occurred", "Another request is in progress", "System busy",
+        ]
+    )
+    func `of a server that cannot answer now ask to come again`(text: String) {
+        #expect(ReplySentence(text).saysLater || ReplyWord.known(text, for: .renewal)?.meaning == .later)
+        #expect(!ReplySentence(text).saysThatSessionEnded)
+    }
+
+    private func meaning(_ body: String, _ status: Int = 400, _ grant: GrantKind = .renewal) -> ReplyMeaning? {
+        let reply = TokenEndpointReply(status: status, body: Data(body.utf8))
+        return ReplyVerdict.of(reply, ReplyTexts(reply.body), for: grant)?.meaning
+    }
+
+    /// What asks to come again is safe to take so: the user stays signed in.
+    @Test(
+        arguments: [
+            (#"{"error":"invalid_request","error_description":"Rate limit: the refresh token is invalid"}"#, .later),
+            (#"{"error":"invalid_grant","error_description":"rate limit exceeded"}"#, .later),
+            // Unless the word and the sentence say the same.
+            (
+                #"{"error":"invalid_grant","error_description":"Refresh token expired. Try again later."}"#,
+                .sessionEnded
+            ),
+            (#"{"error":"invalid_grant","is_transient":true}"#, .later),
+            (#"{"error":"invalid_client","error_description":"The refresh token is invalid"}"#, .mistake),
+            (#"{"error":"invalid_client","cause":{"error":"invalid_grant"}}"#, .mistake),
+            (#"{"error":"invalid_grant","suberror":"bad_token"}"#, .sessionEnded),
+            (#"{"error":"invalid_grant","suberror":""}"#, .sessionEnded),
+            (#"{"error":"invalid_grant","suberror":null}"#, .sessionEnded),
+            (#"{"error":"invalid_grant","suberror":"new_one"}"#, .needsUser),
+            (#"{"error":"invalid_grant","error_subtype":"invalid_rapt"}"#, .needsUser),
+            (#"{"errors":[{"field":"id","code":"invalid"},{"field":"refresh_token","code":"required"}]}"#, .mistake),
+            (#"{"errors":[{"field":"scope","code":"new"},{"field":"refresh_token","code":"invalid"}]}"#, .sessionEnded),
+            (#"{"errors":{"refresh_token":["The refresh token is invalid."]}}"#, .sessionEnded),
+            (#"{"error":"expired_token"}"#, .sessionEnded), (#"{"error":"access_denied"}"#, .mistake),
+            (#"{"error":"login_required","error_description":"The refresh_token is invalid"}"#, .needsUser),
+        ] as [(String, ReplyMeaning?)]
+    )
+    func `weigh less than words, and what is later weighs most`(body: String, expected: ReplyMeaning?) {
+        #expect(meaning(body) == expected)
+    }
+
+    @Test func `of a refresh token mean nothing to another grant`() {
+        #expect(
+            meaning(#"{"error":"invalid_request","error_description":"the token is expired"}"#, 400, .other) == .mistake
+        )
+        #expect(meaning(#"{"error":"expired_token"}"#, 400, .device) == .codeExpired)
+        #expect(meaning(#"{"error":"access_denied"}"#, 400, .device) == .denied)
+        #expect(meaning(#"{"error":"invalid_token"}"#, 400, .other) == .mistake)
+    }
+
+    @Test func `have no place in a reply that only repeats the request`() {
+        #expect(
+            meaning(#"{"error":"invalid_client","request":{"grant_type":"refresh_token","refresh_token":"x"}}"#)
+                == .mistake
+        )
+        #expect(meaning(#"{"hint":"login_required"}"#) == nil)
+    }
+}

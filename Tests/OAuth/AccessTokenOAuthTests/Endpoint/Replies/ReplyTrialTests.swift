@@ -1,0 +1,64 @@
+import AccessTokenOAuth
+import Foundation
+import Testing
+
+@testable import token_reply
+
+@Suite("The command that tries a reply", .timeLimit(.minutes(5)))
+struct ReplyTrialTests {
+    private func report(_ text: String, _ server: KnownServer? = nil, isForDevice: Bool = false) async throws -> String
+    {
+        let reply = try #require(RawReply(Data(text.utf8)))
+        let trial = ReplyTrial(reply: reply, server: server)
+        return (isForDevice ? try trial.reportForDevice() : try await trial.report()).joined(separator: "\n")
+    }
+
+    @Test(
+        arguments: [
+            (
+                "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n\r\n{\"error\":\"invalid_grant\"}",
+                ["is asked to sign in", "is removed", "never"]
+            ),
+            ("HTTP/2 200\n\n<html>", ["is not asked", "stays", "after a moment"]),
+            ("HTTP/1.1 429 \r\nRetry-After: 30\r\n\r\n", ["is not asked", "stays", "after 30 s"]),
+            (
+                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 Bad\r\n\r\n{\"error\":\"mfa_required\"}",
+                ["not for two minutes"]
+            ),
+            ("HTTP/1.1 200 OK\r\n\r\n{\"x\":1}\n", ["is asked to sign in", "stays", "not until the app decides"]),
+            (
+                "HTTP/1.1 200 OK\r\n\r\n{\"access_token\":\"A\",\"token_type\":\"mac\"}",
+                ["not for five minutes", "mac"]
+            ),
+            ("HTTP/1.1 401 No\r\n\r\n{\"error\":\"invalid_client\"}", ["is not asked", "at the next call", "secret"]),
+            (
+                "HTTP/1.1 200 OK\r\n\r\n{\"access_token\":\"A\",\"refresh_token\":\"R\",\"expires_in\":60}",
+                ["is handed out, and expires in 60 s", "stays, with the next refresh token"]
+            ),
+        ] as [(String, [String])]
+    )
+    func `says what the client does`(text: String, parts: [String]) async throws {
+        let report = try await report(text)
+        for part in parts { #expect(report.contains(part), "\(report)") }
+    }
+
+    @Test func `knows the servers, and a device`() async throws {
+        let limit = "HTTP/1.1 200 OK\r\n\r\n{\"status\":601,\"error\":\"x\"}"
+        #expect(try await report(limit).contains("is not asked") == true)
+        #expect(try await report(limit, .withings).contains("by a RetryingLoader after a moment"))
+        #expect(try await report("HTTP/1.1 418 \r\n\r\n", .trakt, isForDevice: true).contains("access_denied"))
+    }
+
+    @Test func `prints what the page of servers shows`() async throws {
+        let body = #"{"status":601,"body":{"wait_seconds":188},"error":"Too often"}"#
+        let printed = try await report("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n\(body)", .withings)
+        // From `Endpoint/Replies` up to the package's folder.
+        let root = (0..<6).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let page = "Sources/OAuth/AccessTokenOAuth/AccessTokenOAuth.docc/Servers.md"
+        let text = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
+        #expect(text.contains("--server Withings reply.txt\n\(printed)\n```"), "\(printed)")
+    }
+
+    @Test(arguments: ["", "{}", "HTTP/1.1\n\n", "HTTP/1.1 abc\n\n", "GET / HTTP/1.1\n\n"])
+    func `refuses what is no reply`(text: String) { #expect(RawReply(Data(text.utf8)) == nil) }
+}
