@@ -4,7 +4,7 @@ import Foundation
 /// The credentials' rows in the table, by statements of which each is a transaction of its own.
 ///
 /// A row stays when the credential is removed: its version goes on. `written` is by the clock of the database;
-/// the record's dates are seconds since then. `holder` is the number of the process whose body is inside.
+/// the record's dates are seconds since then. `holder` is the entry of the process whose body is inside.
 struct CredentialTable: Sendable {
     /// A row as it was read.
     struct Row: Sendable {
@@ -13,8 +13,21 @@ struct CredentialTable: Sendable {
         let record: Data?
         /// Seconds since it was written, by the clock of the database.
         let age: TimeInterval
-        /// A process that was inside when its connection ended, and may live.
-        let former: Data?
+        /// The number of the server's process that carried the statement out.
+        var backend: Data?
+    }
+
+    /// What came of an attempt at a row.
+    enum Attempt: Sendable {
+        case entered(Row)
+        /// Another process is inside, which has this number, if it is still there to be read.
+        case keptOut(by: Int64?)
+    }
+
+    /// A row of a listing.
+    struct Listed: Sendable {
+        let account: String
+        let row: Row
     }
 
     private static let creation = """
@@ -32,22 +45,35 @@ struct CredentialTable: Sendable {
     private static let creationLock = "SELECT pg_advisory_xact_lock(hashtext('access_token_credentials'))"
     private static let columns = "version::text, record, extract(epoch FROM clock_timestamp() - written)::text"
     private static let reading = "SELECT \(columns) FROM access_token_credentials WHERE name = $1"
-    /// A holder that has died has no lock with its number any more; a process takes its own row again at any time.
+    /// A holder that is gone has no lock with its number any more.
+    ///
+    /// A process takes its own row again at any time, but not by a statement that comes late.
     private static let entering = """
-        WITH former AS (SELECT holder FROM access_token_credentials WHERE name = $1 FOR UPDATE)
+        WITH former AS (
+            SELECT holder, holder & \(ProcessNumber.mask) AS process FROM access_token_credentials WHERE name = $1 FOR UPDATE
+        )
         UPDATE access_token_credentials SET holder = $2::text::bigint FROM former
-        WHERE name = $1 AND CASE WHEN former.holder IS NULL OR former.holder = $2::text::bigint THEN true
-            ELSE pg_try_advisory_xact_lock_shared(former.holder) END
-        RETURNING \(columns), NULLIF(former.holder, $2::text::bigint)::text
+        WHERE name = $1 AND CASE WHEN former.holder IS NULL THEN true
+            WHEN former.process = $2::text::bigint & \(ProcessNumber.mask) THEN former.holder <= $2::text::bigint
+            ELSE pg_try_advisory_xact_lock_shared(former.process) END
+        RETURNING \(columns), pg_backend_pid()::text
         """
     /// The first version is the time in seconds: if the row is deleted by hand, its successor's are newer.
     private static let insertion = """
         INSERT INTO access_token_credentials (name, version, written, holder)
         VALUES ($1, extract(epoch FROM clock_timestamp())::bigint, clock_timestamp(), $2::text::bigint)
-        ON CONFLICT DO NOTHING RETURNING \(columns)
+        ON CONFLICT DO NOTHING RETURNING \(columns), pg_backend_pid()::text
         """
     private static let leaving = """
-        UPDATE access_token_credentials SET holder = $3::text::bigint WHERE name = $1 AND holder = $2::text::bigint
+        UPDATE access_token_credentials SET holder = NULL WHERE name = $1 AND holder = $2::text::bigint
+        """
+    private static let holding = """
+        SELECT (holder & \(ProcessNumber.mask))::text FROM access_token_credentials WHERE name = $1
+        """
+    private static let presence = "SELECT pg_try_advisory_xact_lock_shared($1::text::bigint)::text"
+    private static let listing = """
+        SELECT \(columns), name FROM access_token_credentials
+        WHERE record IS NOT NULL AND ($1::text IS NULL OR name > $1) ORDER BY name LIMIT $2::text::bigint
         """
     private static let writing = """
         UPDATE access_token_credentials
@@ -60,9 +86,6 @@ struct CredentialTable: Sendable {
     private static let undefinedTable = "42P01"
     private static let undefinedColumn = "42703"
 
-    /// The number of the process.
-    let holder: Int64
-
     /// The row as it is, without a wait for its holder; `nil` if there is no row, or no table.
     func read(_ name: String, by connection: isolated PostgresConnection) throws(PostgresFailure) -> Row? {
         do {
@@ -73,16 +96,22 @@ struct CredentialTable: Sendable {
         }
     }
 
-    /// Takes a row, which is made if there is none, and the table with it; `nil` if another process has the row.
-    func enter(_ name: String, by connection: isolated PostgresConnection) throws(PostgresFailure) -> Row? {
+    /// Takes a row, which is made if there is none, and the table with it, unless another process has the row.
+    func enter(
+        _ entry: Departures.Entry,
+        by connection: isolated PostgresConnection
+    ) throws(PostgresFailure) -> Attempt {
+        let values = values(entry)
         var failure = PostgresFailure(words: "the table is removed as soon as it is made")
         for _ in 1...3 {
             do {
-                if let row = row(try connection.run(Self.entering, values(name))) { return row }
-                return row(try connection.run(Self.insertion, values(name)))
+                if let row = row(try connection.run(Self.entering, values)) { return .entered(row) }
+                if let row = row(try connection.run(Self.insertion, values)) { return .entered(row) }
+                let holder = try connection.run(Self.holding, [values[0]]).rows.first?.first ?? nil
+                return .keptOut(by: holder.flatMap { Int64(String(decoding: $0, as: UTF8.self)) })
             } catch {
                 // Somebody's transaction has the row: as if another process had it.
-                if error.isLockTimeout { return nil }
+                if error.isLockTimeout { return .keptOut(by: nil) }
                 guard error.code == Self.undefinedTable || error.code == Self.undefinedColumn else { throw error }
                 failure = error
                 try mend(error.code == Self.undefinedTable ? Self.creation : Self.addition, by: connection)
@@ -91,15 +120,32 @@ struct CredentialTable: Sendable {
         throw failure
     }
 
-    /// Lets the next one in, unless another process is inside; the row is the former holder's again.
-    ///
-    /// One whose connection was cut, and who is seen to live again, keeps the others out again.
-    func leave(
-        _ name: String,
-        to former: Data?,
+    /// Lets the next one in, unless the row names another entry.
+    func leave(_ entry: Departures.Entry, by connection: isolated PostgresConnection) throws(PostgresFailure) {
+        try connection.run(Self.leaving, values(entry))
+    }
+
+    /// Whether the process with a number is seen to live.
+    func isPresent(_ number: Int64, by connection: isolated PostgresConnection) throws(PostgresFailure) -> Bool {
+        try connection.run(Self.presence, [Data("\(number)".utf8)]).rows.first?.first != Data("true".utf8)
+    }
+
+    /// The rows with a record whose names follow a name, in the order of the database.
+    func list(
+        after name: String?,
+        limit: Int,
         by connection: isolated PostgresConnection
-    ) throws(PostgresFailure) {
-        try connection.run(Self.leaving, values(name) + [former])
+    ) throws(PostgresFailure) -> [Listed] {
+        do {
+            let reply = try connection.run(Self.listing, [name.map { Data($0.utf8) }, Data("\(limit)".utf8)])
+            return reply.rows.compactMap { columns in
+                guard let row = row(columns), let name = columns.last ?? nil else { return nil }
+                return Listed(account: String(decoding: name, as: UTF8.self), row: row)
+            }
+        } catch {
+            guard error.code == Self.undefinedTable else { throw error }
+            return []
+        }
     }
 
     /// Writes a row in the place of one that was read, and lets the next one in; `false` if another one is there.
@@ -108,17 +154,17 @@ struct CredentialTable: Sendable {
     func write(
         _ record: Data?,
         version: Int,
-        in name: String,
+        by entry: Departures.Entry,
         replacing old: Int,
         by connection: isolated PostgresConnection
     ) throws(PostgresFailure) -> Bool {
-        let values = values(name) + [Data("\(version)".utf8), record, Data("\(old)".utf8)]
+        let values = values(entry) + [Data("\(version)".utf8), record, Data("\(old)".utf8)]
         if try connection.run(Self.writing, values).command == "UPDATE 1" { return true }
-        guard let present = try read(name, by: connection) else { return false }
+        guard let present = try read(entry.account, by: connection) else { return false }
         return present.version == version && present.record == record
     }
 
-    private func values(_ name: String) -> [Data?] { [Data(name.utf8), Data("\(holder)".utf8)] }
+    private func values(_ entry: Departures.Entry) -> [Data?] { [Data(entry.account.utf8), entry.number] }
 
     private func mend(_ statement: String, by connection: isolated PostgresConnection) throws(PostgresFailure) {
         do {
@@ -134,13 +180,15 @@ struct CredentialTable: Sendable {
         }
     }
 
-    private func row(_ reply: PostgresReply) -> Row? {
-        guard let columns = reply.rows.first, columns.count >= 3,
+    private func row(_ reply: PostgresReply) -> Row? { reply.rows.first.flatMap { row($0) } }
+
+    private func row(_ columns: [Data?]) -> Row? {
+        guard columns.count >= 3,
             let version = columns[0].flatMap({ Int(String(decoding: $0, as: UTF8.self)) }),
             let age = columns[2].flatMap({ TimeInterval(String(decoding: $0, as: UTF8.self)) })
         else { return nil }
         // A clock that was set back must not prolong a life.
-        return Row(version: version, record: columns[1], age: max(0, age), former: columns.dropFirst(3).first ?? nil)
+        return Row(version: version, record: columns[1], age: max(0, age), backend: columns.dropFirst(3).first ?? nil)
     }
 }
 #endif

@@ -1,6 +1,8 @@
 #if Postgres
+import AccessTokenSynchronization
 package import AccessTokenAsync
 import AccessTokenCore
+import AccessTokenOAuth
 import CLibpq
 import Dispatch
 package import Foundation
@@ -21,12 +23,22 @@ package actor PostgresConnection {
     private let executor: DispatchQueueExecutor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
+    /// Seconds within which a server that can be reached has carried out a statement.
+    package static let usualDeadline: TimeInterval = 5
+
     private let server: PostgresServer
+    private let deadline: TimeInterval
     private var handle: Handle?
 
-    package init(to server: PostgresServer, on executor: DispatchQueueExecutor) {
+    /// - Parameter deadline: seconds after which a statement without an answer has failed, and the connection with it.
+    package init(
+        to server: PostgresServer,
+        on executor: DispatchQueueExecutor,
+        deadline: TimeInterval = PostgresConnection.usualDeadline
+    ) {
         self.server = server
         self.executor = executor
+        self.deadline = deadline
     }
 
     /// What each connection is set to, as far as the server knows it.
@@ -35,12 +47,15 @@ package actor PostgresConnection {
     /// has vanished is noticed by the server after a minute.
     private static let settings = """
         SELECT set_config(name, value, false) FROM (VALUES
-            ('lock_timeout', '2000'), ('statement_timeout', '10000'), ('idle_session_timeout', '0'),
+            ('lock_timeout', '2000'), ('statement_timeout', '4000'), ('idle_session_timeout', '0'),
             ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'), ('tcp_keepalives_count', '3'),
             ('tcp_user_timeout', '60000'), ('synchronous_commit', CASE current_setting('synchronous_commit')
                 WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END)
         ) AS wanted (name, value) JOIN pg_settings USING (name)
         """
+
+    /// How often its server had fallen silent when it was opened, as its pool counts.
+    var silences = 0
 
     /// Whether it is connected, as far as is known.
     var isOpen: Bool { handle != nil }
@@ -48,19 +63,28 @@ package actor PostgresConnection {
     /// Disconnects, after which it can be opened again.
     func close() { handle = nil }
 
-    /// Connects.
+    /// Connects; the failure says that there is no connection.
     package func open() throws(PostgresFailure) {
-        if let mistake = server.mistake { throw PostgresFailure(words: mistake) }
-        guard let pointer = unsafe server.connect() else { throw PostgresFailure(words: "there is no memory left") }
-        let handle = unsafe Handle(pointer)
-        guard unsafe PQstatus(pointer) == CONNECTION_OK else { throw unsafe failure(of: handle, nil) }
-        // libpq prints notices to the standard error output otherwise.
-        unsafe _ = PQsetNoticeReceiver(pointer, { _, _ in }, nil)
-        self.handle = handle
-        try run(Self.settings)
+        do throws(PostgresFailure) {
+            if let mistake = server.mistake { throw PostgresFailure(words: mistake) }
+            guard let pointer = unsafe server.connect() else { throw PostgresFailure(words: "there is no memory left") }
+            let handle = unsafe Handle(pointer)
+            guard unsafe PQstatus(pointer) == CONNECTION_OK else { throw unsafe failure(of: handle, nil) }
+            // libpq prints notices to the standard error output otherwise.
+            unsafe _ = PQsetNoticeReceiver(pointer, { _, _ in }, nil)
+            // It would write without an end to a server that does not read.
+            unsafe _ = PQsetnonblocking(pointer, 1)
+            self.handle = handle
+            try run(Self.settings)
+        } catch {
+            handle = nil
+            throw error.whileOpening
+        }
     }
 
     /// Runs one statement; values are parameters, and never part of its text.
+    ///
+    /// **Failure** Also after the connection's deadline: then the server may carry the statement out at any later time.
     ///
     /// - Parameters:
     ///   - statement: SQL, with `$1` for the first value.
@@ -70,14 +94,14 @@ package actor PostgresConnection {
         guard let handle else { throw PostgresFailure(words: "there is no connection", isConnectionLost: true) }
         // All values in one buffer, which has a place also if all of them are empty.
         let bytes = values.flatMap { $0 ?? Data() }.map { CChar(bitPattern: $0) } + [0]
-        let reply = unsafe bytes.withUnsafeBufferPointer { buffer in
+        let isSent = unsafe bytes.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress
             var places = unsafe [UnsafePointer<CChar>?]()
             for value in values {
                 unsafe places.append(value == nil ? nil : start)
                 unsafe start = start.map { unsafe $0 + (value?.count ?? 0) }
             }
-            return unsafe PQexecParams(
+            return unsafe PQsendQueryParams(
                 handle.pointer,
                 statement,
                 Int32(values.count),
@@ -88,12 +112,12 @@ package actor PostgresConnection {
                 1
             )
         }
+        guard isSent == 1 else { throw unsafe lose(handle, nil) }
+        let reply = try unsafe answer(on: handle)
         defer { unsafe PQclear(reply) }
         let status = unsafe PQresultStatus(reply)
         guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
-            let failure = unsafe failure(of: handle, reply)
-            if failure.isConnectionLost { self.handle = nil }
-            throw failure
+            throw unsafe lose(handle, reply)
         }
         let rows = unsafe (0..<PQntuples(reply)).map { row in
             unsafe (0..<PQnfields(reply)).map { column -> Data? in
@@ -102,6 +126,54 @@ package actor PostgresConnection {
             }
         }
         return PostgresReply(rows: rows, command: unsafe String(cString: PQcmdStatus(reply)))
+    }
+
+    /// The last result of the statement that was sent: it fails at the commit, after its own result, as well.
+    private func answer(on handle: Handle) throws(PostgresFailure) -> OpaquePointer? {
+        let watch = Stopwatch()
+        var isFlushed = false
+        var last: OpaquePointer?
+        while true {
+            while unsafe !isFlushed || PQisBusy(handle.pointer) == 1 {
+                if !isFlushed { unsafe isFlushed = PQflush(handle.pointer) != 1 }
+                guard unsafe !isFlushed || PQisBusy(handle.pointer) == 1 else { break }
+                guard waits(on: handle, toWrite: !isFlushed, within: deadline - watch.seconds) else {
+                    unsafe PQclear(last)
+                    self.handle = nil
+                    throw PostgresFailure(
+                        words: "the server did not answer within \(deadline) seconds",
+                        isConnectionLost: true,
+                        isSilence: true
+                    )
+                }
+                // What fails is in the next result.
+                if unsafe PQconsumeInput(handle.pointer) == 0 { break }
+            }
+            guard let result = unsafe PQgetResult(handle.pointer) else { return unsafe last }
+            unsafe PQclear(last)
+            unsafe last = result
+        }
+    }
+
+    /// Blocks until the server has sent something, or takes something; `false` if that lasts too long.
+    private func waits(on handle: Handle, toWrite: Bool, within seconds: TimeInterval) -> Bool {
+        let events = Int16(POLLIN) | (toWrite ? Int16(POLLOUT) : 0)
+        var socket = pollfd(fd: unsafe PQsocket(handle.pointer), events: events, revents: 0)
+        guard socket.fd >= 0 else { return true }
+        let watch = Stopwatch()
+        while true {
+            // Also if no time is left: this process may have been stopped, with the answer waiting.
+            let left = max(0, seconds - watch.seconds)
+            let count = unsafe poll(&socket, 1, Int32((left * 1000).rounded(.up)))
+            if count != 0, !(count < 0 && errno == EINTR) { return true }
+            if left <= 0 { return false }
+        }
+    }
+
+    private func lose(_ handle: Handle, _ reply: OpaquePointer?) -> PostgresFailure {
+        let failure = unsafe failure(of: handle, reply)
+        if failure.isConnectionLost { self.handle = nil }
+        return failure
     }
 
     private func failure(of handle: Handle, _ reply: OpaquePointer?) -> PostgresFailure {
@@ -133,17 +205,21 @@ package struct PostgresReply: Sendable {
 /// Why a statement failed.
 package struct PostgresFailure: Error, Sendable {
     /// The engine's words, without secrets.
-    package let words: String
+    package private(set) var words: String
     /// The SQLSTATE, if the server gave one.
     package let code: String?
-    /// Whether the connection is gone; what was not committed is rolled back then.
+    /// Whether the connection is gone: the statement was carried out, or was not, or will be later.
     package let isConnectionLost: Bool
+    /// Whether the server has said nothing for too long, as one that has vanished.
+    let isSilence: Bool
+    /// Whether no connection could be opened.
+    private(set) var isOpening = false
 
     /// Whether it fails until a person mends it: who may connect, what there is, and what the role may do.
     ///
     /// libpq gives no code for a connection that fails, but the server's words, which this tells in English alone.
     var needsRepair: Bool {
-        if let code { return ["28", "3D", "3F", "42"].contains { code.hasPrefix($0) } }
+        if let code { return ["0A", "28", "3D", "3F", "42"].contains { code.hasPrefix($0) } }
         let words = [
             "authentication failed", "does not exist", "pg_hba.conf", "permission denied", "no password supplied",
         ]
@@ -153,10 +229,25 @@ package struct PostgresFailure: Error, Sendable {
     /// Whether another connection held a lock for longer than `lock_timeout`.
     var isLockTimeout: Bool { code == "55P03" }
 
-    init(words: String, code: String? = nil, isConnectionLost: Bool = false) {
+    /// The same of a connection that is being opened.
+    var whileOpening: PostgresFailure {
+        var failure = self
+        failure.isOpening = true
+        return failure
+    }
+
+    init(words: String, code: String? = nil, isConnectionLost: Bool = false, isSilence: Bool = false) {
         self.words = code.map { "\(words) (SQLSTATE \($0))" } ?? words
         self.code = code
         self.isConnectionLost = isConnectionLost
+        self.isSilence = isSilence
+    }
+
+    /// The same failure, with more words before its own.
+    func saying(_ words: String) -> PostgresFailure {
+        var failure = self
+        failure.words = "\(words): \(self.words)"
+        return failure
     }
 }
 #endif

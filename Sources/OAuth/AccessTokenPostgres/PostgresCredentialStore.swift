@@ -8,8 +8,7 @@ struct PostgresCredentialStore: PlacedCredentialStore {
     let stores: PostgresCredentialStores
     let account: String
 
-    /// 5 seconds: a process that lives and whose connection was cut is seen again within one or two.
-    var takeOverDelay: TimeInterval { 5 }
+    var takeOverDelay: TimeInterval { stores.takeOverDelay }
 
     var memoryName: String { stores.memoryName(of: account) }
 

@@ -1,4 +1,5 @@
 #if Postgres
+import AccessTokenCore
 public import AccessTokenSynchronization
 public import AccessTokenOAuth
 public import Foundation
@@ -31,19 +32,26 @@ public final class PostgresCredentialStores: Sendable {
     /// How many connections are open at once if nothing else is said, beside the one that shows that the process lives.
     public static let usualConnections = 8
 
+    /// Seconds for which a process has to be seen gone before its refresh token is sent again, if nothing else is said.
+    public static let usualTakeOverDelay: TimeInterval = 15
+    /// A process that is cut off, and looks for its connection each second, needs as long.
+    private static let leastTakeOverDelay: TimeInterval = 3
+
     /// Seconds between two attempts at a row of another process, at first and at most.
     private static let pauses = (first: 0.005, longest: 0.25)
 
+    let takeOverDelay: TimeInterval
     private let server: PostgresServer
-    private let table: CredentialTable
+    private let table = CredentialTable()
     private let seal: CredentialSeal?
     private let waitLimit: TimeInterval
     private let clock: any AccessTokenClock
+    private let number = ProcessNumber()
     private let presence: PostgresPresence
     private let pool: PostgresPool
-    private let turns: KeyedMutex<String>
-    /// The accounts whose row could not be given up.
-    private let leftovers = Locked<Set<String>>([])
+    private let turns: KeyedMutex<ExactString>
+    private let departures: Departures
+    private let entries = Locked(0)
 
     /// Creates stores; nothing is connected yet.
     ///
@@ -52,42 +60,53 @@ public final class PostgresCredentialStores: Sendable {
     ///   - connections: how many statements run at once at most; one more connection shows that the process lives.
     ///   - seal: keeps the credentials unreadable for the database and its backups; `nil` writes plaintext.
     ///   - waitLimit: seconds after which an update that waits gives up.
+    ///   - takeOverDelay: seconds without a sign of a process, after which others send the refresh token again that
+    ///     this one was going to send. It has to be longer than the way back to the database takes, with a fail-over; a
+    ///     user whose process has died waits for as long. 3 is the least.
     ///   - clock: the machine's time, and timers.
     public init(
         _ connection: String,
         connections: Int = PostgresCredentialStores.usualConnections,
         seal: CredentialSeal? = nil,
         waitLimit: TimeInterval = 120,
+        takeOverDelay: TimeInterval = PostgresCredentialStores.usualTakeOverDelay,
         clock: any AccessTokenClock = SystemClock()
     ) {
         server = PostgresServer(connection)
         self.seal = seal
         self.waitLimit = waitLimit
+        self.takeOverDelay = takeOverDelay.isNaN ? .infinity : max(Self.leastTakeOverDelay, takeOverDelay)
         self.clock = clock
-        let presence = PostgresPresence(on: server, clock: clock)
+        let presence = PostgresPresence(number, on: server, clock: clock)
         self.presence = presence
-        table = CredentialTable(holder: presence.number)
-        pool = PostgresPool(server, size: connections, clock: clock) { await presence.rest() }
+        let pool = PostgresPool(server, size: connections, clock: clock) { await presence.rest() }
+        self.pool = pool
         turns = KeyedMutex(waitLimit: waitLimit, clock: clock, timedOut: CredentialStoreError.busy)
+        departures = Departures(clock: clock) { [table] entry in
+            try await pool.run { connection throws(PostgresFailure) in try table.leave(entry, by: connection) }
+        }
     }
 
     /// The store of an account, under a name that no other account has; nothing is read or written yet.
+    ///
+    /// Names are told apart by their bytes: "é" as one Unicode scalar and as two are two names.
     public func store(for account: String) -> any CredentialStore {
         PostgresCredentialStore(stores: self, account: account)
     }
 
     /// Removes whatever is there, after `CredentialStoreError.isUnreadable`, so that the user can sign in again.
     @concurrent public func reset(_ account: String) async throws {
-        try await withRow(of: account) { row in
+        try await withRow(of: account) { row, entry, _ in
             let old = StoredRecord(version: row.version, credential: nil)
-            try await save(.removing(old), in: account, replacing: row)
+            try await save(.removing(old), by: entry, replacing: row)
+            return ((), isLeft: true)
         }
     }
 
     // MARK: One account
 
     /// Tells loaders which stores are one: those of this object under one name.
-    func memoryName(of account: String) -> String { "row \(account), process \(presence.number)" }
+    func memoryName(of account: String) -> String { "row \(account), process \(number.value)" }
 
     /// Reads the record, on no actor of the caller's; see `CredentialStore`.
     @concurrent func load(_ account: String) async throws -> CredentialRecord? {
@@ -99,52 +118,78 @@ public final class PostgresCredentialStores: Sendable {
 
     /// Runs `body` while no other update of the account is inside; see `CredentialStore`.
     @concurrent func update(_ account: String, _ body: CredentialUpdate) async throws -> CredentialRecord? {
-        try await withRow(of: account) { row in
-            let old = try record(in: row, of: account)
+        try await withRow(of: account) { row, entry, holders in
+            let old = try await seeing(try record(in: row, of: account), of: account, besides: holders)
             guard let new = StoredRecord.applying(try await body(old.record), to: old) else {
-                await leave(account, to: row.former)
-                return old.record
+                return (old.record, isLeft: false)
             }
-            try await save(new, in: account, replacing: row)
-            return new.record
+            try await save(signed(new, over: old), by: entry, replacing: row)
+            return (new.record, isLeft: true)
         }
     }
 
-    /// Runs `body` with the account's row in the hands of this process; it gives the row up unless it throws.
+    /// Runs `body` with the account's row in the hands of this process; `isLeft` says that it has given the row up.
+    ///
+    /// The body is told which processes have kept this one out until now.
     private func withRow<Result>(
         of account: String,
-        _ body: (CredentialTable.Row) async throws -> Result
+        _ body: (CredentialTable.Row, Departures.Entry, Set<Int64>) async throws -> (Result, isLeft: Bool)
     ) async throws -> Result {
         let waited = Stopwatch()
-        try await turns.lock(account)
-        defer { turns.unlock(account) }
+        let name = ExactString(account)
+        try await turns.lock(name)
+        defer { turns.unlock(name) }
         do {
-            try await presence.begin()
+            try await presence.begin { [pool] in await pool.makeRoom() }
         } catch {
             throw storeError(for: error, at: account)
         }
         defer { presence.end() }
-        var former: Data?
+        let number = entries.withLock { entries in
+            entries += 1
+            return self.number.entry(entries)
+        }
+        let entry = Departures.Entry(account: account, number: number)
+        let losses = pool.losses
+        var lossesOfEntering: Int?
         do {
-            let row = try await enter(account, within: waitLimit - waited.seconds)
-            former = row.former
-            return try await body(row)
+            let (row, holders) = try await enter(entry, within: waitLimit - waited.seconds)
+            lossesOfEntering = pool.losses - losses
+            try await checkPooler(row, at: account)
+            let (result, isLeft) = try await body(row, entry, holders)
+            await departures.add(entry, isLeft: isLeft, isCertain: lossesOfEntering == 0)
+            return result
         } catch {
-            // Also if nobody knows whether the row was taken.
-            await leave(account, to: former)
+            await departures.add(entry, isLeft: false, isCertain: (lossesOfEntering ?? pool.losses - losses) == 0)
             throw error
         }
     }
 
-    private func enter(_ account: String, within limit: TimeInterval) async throws -> CredentialTable.Row {
+    private func checkPooler(_ row: CredentialTable.Row, at account: String) async throws {
+        do {
+            try await presence.check(row.backend) { [pool] in await pool.makeRoom() }
+        } catch {
+            throw storeError(for: error, at: account)
+        }
+    }
+
+    private func enter(
+        _ entry: Departures.Entry,
+        within limit: TimeInterval
+    ) async throws -> (CredentialTable.Row, keptOutBy: Set<Int64>) {
         let waited = Stopwatch()
+        var holders: Set<Int64> = []
         var pause = Self.pauses.first
         while true {
             try Task.checkCancellation()
-            let row = try await run(within: limit, at: account) { [table] connection throws(PostgresFailure) in
-                try table.enter(account, by: connection)
+            let attempt = try await run(within: limit, at: entry.account) {
+                [table] connection throws(PostgresFailure) in
+                try table.enter(entry, by: connection)
             }
-            if let row { return row }
+            switch attempt {
+            case .entered(let row): return (row, holders)
+            case .keptOut(let holder): if let holder { holders.insert(holder) }
+            }
             let left = limit - waited.seconds
             guard left > 0 else { throw CredentialStoreError.busy }
             // Those who wait are not to try all at the same moment.
@@ -155,9 +200,10 @@ public final class PostgresCredentialStores: Sendable {
 
     private func save(
         _ new: StoredRecord,
-        in account: String,
+        by entry: Departures.Entry,
         replacing old: CredentialTable.Row
     ) async throws {
+        let account = entry.account
         let data = try new.credential.map { credential in
             let dates = -clock.now.timeIntervalSinceReferenceDate
             let record = StoredRecord(version: new.version, credential: credential.moved(by: dates))
@@ -167,7 +213,7 @@ public final class PostgresCredentialStores: Sendable {
         do {
             // Neither a cancellation nor a crowd keeps it from being written.
             isWritten = try await pool.run { [table] connection throws(PostgresFailure) in
-                try table.write(data, version: new.version, in: account, replacing: old.version, by: connection)
+                try table.write(data, version: new.version, by: entry, replacing: old.version, by: connection)
             }
         } catch let failure as PostgresFailure where failure.isConnectionLost {
             let words = "no connection lasted, and the record was written or not: \(failure.words)"
@@ -178,44 +224,37 @@ public final class PostgresCredentialStores: Sendable {
         guard isWritten else { throw CredentialStoreError.superseded }
     }
 
-    // MARK: Giving a row up
+    // MARK: Senders
 
-    /// Lets the next one in; what fails is tried again until it succeeds, or this process has ended.
-    private func leave(_ account: String, to former: Data?) async {
-        do {
-            try await leaveOnce(account, to: former)
-        } catch {
-            let isFirst = leftovers.withLock { leftovers in
-                leftovers.insert(account)
-                return leftovers.count == 1
-            }
-            if isFirst { startClearing() }
-        }
+    /// A note that is new names this process, by the number that shows whether it lives.
+    private func signed(_ new: StoredRecord, over old: StoredRecord) -> StoredRecord {
+        guard let credential = new.credential, var note = credential.sentNote, note.isAwaited,
+            !note.isSame(as: old.credential?.sentNote)
+        else { return new }
+        note.presence = number.value
+        return StoredRecord(version: new.version, credential: credential.noting(note))
     }
 
-    private func leaveOnce(_ account: String, to former: Data?) async throws {
-        try await pool.run { [table] connection throws(PostgresFailure) in
-            try table.leave(account, to: former, by: connection)
-        }
-    }
-
-    private func startClearing() {
-        Task { [clock, weak self] in
-            while (try? await clock.pause(for: PostgresPresence.pulse)) != nil {
-                guard let self, await clearLeftovers() else { return }
+    /// The record, with what there is to be seen of the process that was going to send its refresh token.
+    ///
+    /// A process that was seen inside a moment ago lives, also if it is gone now.
+    private func seeing(
+        _ record: StoredRecord,
+        of account: String,
+        besides holders: Set<Int64>
+    ) async throws -> StoredRecord {
+        guard let credential = record.credential, var note = credential.sentNote, note.isAwaited,
+            let sender = note.presence
+        else { return record }
+        if sender == number.value || holders.contains(sender) {
+            note.isSenderPresent = true
+        } else {
+            note.isSenderPresent = try await run(within: waitLimit, at: account) {
+                [table] connection throws(PostgresFailure) in
+                try table.isPresent(sender, by: connection)
             }
         }
-    }
-
-    /// Takes each row again, in its account's turn, and gives it up; says whether there are some left.
-    private func clearLeftovers() async -> Bool {
-        for account in leftovers.withLock({ $0 }) {
-            guard (try? await withRow(of: account, { try await leaveOnce(account, to: $0.former) })) != nil else {
-                continue
-            }
-            leftovers.withLock { _ = $0.remove(account) }
-        }
-        return !leftovers.withLock { $0.isEmpty }
+        return StoredRecord(version: record.version, credential: credential.noting(note))
     }
 
     // MARK: Rows and errors
@@ -232,7 +271,13 @@ public final class PostgresCredentialStores: Sendable {
         }
     }
 
-    private func record(in row: CredentialTable.Row, of account: String) throws -> StoredRecord {
+    func list(after name: String?, limit: Int) async throws -> [CredentialTable.Listed] {
+        try await run(within: waitLimit, at: "list") { [table] connection throws(PostgresFailure) in
+            try table.list(after: name, limit: limit, by: connection)
+        }
+    }
+
+    func record(in row: CredentialTable.Row, of account: String) throws -> StoredRecord {
         let credential = try row.record.flatMap { try coder(of: account).record(from: $0).credential }
         let written = clock.now.timeIntervalSinceReferenceDate - row.age
         return StoredRecord(version: row.version, credential: credential?.moved(by: written))

@@ -16,36 +16,46 @@ final class PostgresPresence: Sendable {
         var bodies = 0
         var isLocked = false
         var lastSeen: Stopwatch?
+        /// The number of the server's process that has the lock.
+        var backend: Data?
         var pulse: Task<Void, Never>?
     }
 
+    typealias MakeRoom = @Sendable () async -> Bool
+
     /// Seconds between two looks at the connection.
     static let pulse: TimeInterval = 1
+    /// Seconds that a look takes at most: after that, the server has vanished.
+    static let deadline: TimeInterval = 2
     /// A look of another process takes the lock for a moment, and may be in the way.
     private static let attempts = 20
 
-    let number = Int64.random(in: 1 ... .max)
+    let number: ProcessNumber
     private let connection: PostgresConnection
     private let clock: any AccessTokenClock
     private let state = Locked(State())
 
-    init(on server: PostgresServer, clock: any AccessTokenClock) {
+    init(_ number: ProcessNumber, on server: PostgresServer, clock: any AccessTokenClock) {
+        self.number = number
         let queue = DispatchQueue(label: "PostgresCredentialStores presence")
-        connection = PostgresConnection(to: server, on: DispatchQueueExecutor(queue: queue))
+        let executor = DispatchQueueExecutor(queue: queue)
+        connection = PostgresConnection(to: server, on: executor, deadline: Self.deadline)
         self.clock = clock
     }
 
     deinit { state.withLock { $0.pulse }?.cancel() }
 
     /// A body is going to be inside: from here on, the process is seen to live.
-    func begin() async throws(PostgresFailure) {
+    ///
+    /// - Parameter makeRoom: called where the server allows no further connection; `true` if there is room for one now.
+    func begin(_ makeRoom: @escaping MakeRoom) async throws(PostgresFailure) {
         state.withLock { state in
             state.bodies += 1
-            if state.bodies == 1 { state.pulse = startPulse() }
+            if state.bodies == 1 { state.pulse = startPulse(makeRoom) }
         }
         guard state.withLock({ !$0.isLocked || ($0.lastSeen?.seconds ?? .infinity) > Self.pulse }) else { return }
         do {
-            try await look(by: connection)
+            try await look(makeRoom)
         } catch {
             end()
             throw error
@@ -61,15 +71,46 @@ final class PostgresPresence: Sendable {
         pulse?.cancel()
     }
 
+    /// Fails if a statement of the pool was carried out by the very process of the server that has the lock.
+    ///
+    /// Two connections that are open have two processes of the server, unless a pooler shares them out by transaction.
+    /// Then the lock belongs to nobody.
+    func check(_ backend: Data?, _ makeRoom: MakeRoom) async throws(PostgresFailure) {
+        guard isShared(backend) else { return }
+        // The connection may have ended, and its process of the server be another client's.
+        try await look(makeRoom)
+        if isShared(backend) { throw Self.pooler }
+    }
+
+    private func isShared(_ backend: Data?) -> Bool { state.withLock { $0.isLocked && $0.backend == backend } }
+
     /// Closes the connection if no body is inside.
     func rest() async { await close(connection) }
 
-    private func startPulse() -> Task<Void, Never> {
+    private static let pooler = PostgresFailure(
+        words: """
+            a pooler between this process and the server gives connections out by transaction or statement, and so a lock \
+            by which processes see each other is lost. Set pool_mode=session in PgBouncer for this user or database, or \
+            connect to the server directly
+            """,
+        code: "0A000"
+    )
+
+    private func startPulse(_ makeRoom: @escaping MakeRoom) -> Task<Void, Never> {
         Task { [clock, weak self] in
             while (try? await clock.pause(for: Self.pulse)) != nil {
                 guard let self else { return }
-                _ = try? await look(by: connection)
+                _ = try? await look(makeRoom)
             }
+        }
+    }
+
+    private func look(_ makeRoom: MakeRoom) async throws(PostgresFailure) {
+        do throws(PostgresFailure) {
+            try await look(by: connection)
+        } catch {
+            guard error.isOpening, await makeRoom() else { throw error }
+            try await look(by: connection)
         }
     }
 
@@ -78,9 +119,15 @@ final class PostgresPresence: Sendable {
     private func look(by connection: isolated PostgresConnection) throws(PostgresFailure) {
         do throws(PostgresFailure) {
             guard connection.isOpen, state.withLock({ $0.isLocked }) else { return try lock(by: connection) }
-            try connection.run("SELECT 1")
+            let backend = try connection.run("SELECT pg_backend_pid()::text").rows.first?.first ?? nil
+            guard backend == state.withLock({ $0.backend }) else {
+                // The lock is where this connection is no more. A server frees it with the process of its own.
+                state.withLock { $0.isLocked = false }
+                connection.close()
+                throw Self.pooler
+            }
         } catch {
-            guard error.isConnectionLost else { throw error }
+            guard error.isConnectionLost, !error.isOpening else { throw error }
             try lock(by: connection)
         }
         state.withLock { $0.lastSeen = Stopwatch() }
@@ -91,11 +138,11 @@ final class PostgresPresence: Sendable {
             state.withLock { $0.isLocked = false }
             try connection.open()
         }
-        let number = Data("\(number)".utf8)
         for _ in 0..<Self.attempts {
-            let reply = try connection.run("SELECT pg_try_advisory_lock($1::text::bigint)::text", [number])
-            guard reply.rows.first?.first == Data("true".utf8) else { continue }
-            return state.withLock { ($0.isLocked, $0.lastSeen) = (true, Stopwatch()) }
+            let statement = "SELECT pg_try_advisory_lock($1::text::bigint)::text, pg_backend_pid()::text"
+            let reply = try connection.run(statement, [number.parameter])
+            guard let row = reply.rows.first, row.first == Data("true".utf8) else { continue }
+            return state.withLock { ($0.isLocked, $0.lastSeen, $0.backend) = (true, Stopwatch(), row.last ?? nil) }
         }
         // The former connection has not ended yet at the server, and keeps the lock; the next look tries again.
     }

@@ -4,9 +4,11 @@ import Foundation
 
 /// A server as a connection string names it, and what errors may say of it.
 package struct PostgresServer: Sendable {
-    /// What the connection string may overrule: a server that vanished without a word is noticed after a minute.
+    /// What the connection string may overrule.
+    ///
+    /// A server that does not answer must be left for the next one of the string long before the take-over delay is over.
     private static let defaults = [
-        ("connect_timeout", "10"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
+        ("connect_timeout", "3"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
         ("keepalives_interval", "10"), ("keepalives_count", "3"), ("client_encoding", "UTF8"),
         ("fallback_application_name", "access-token-service"),
     ]

@@ -1,3 +1,4 @@
+import AccessTokenCore
 import AccessTokenSynchronization
 import Foundation
 import OAuthFoundation

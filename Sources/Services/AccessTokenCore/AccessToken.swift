@@ -20,6 +20,14 @@ public struct AccessToken: Hashable, Sendable, Codable {
         self.value = value
         self.expiration = expiration
     }
+
+    /// The value, as it is told from others.
+    package var secret: ExactString { ExactString(value) }
+
+    /// Whether value and expiration are the same; values are compared by their bytes, as a server does.
+    public static func == (first: AccessToken, second: AccessToken) -> Bool {
+        first.secret == second.secret && first.expiration == second.expiration
+    }
 }
 
 extension AccessToken: Separable {

@@ -35,7 +35,9 @@ struct WorkerArguments {
         #if Postgres
         if let row = values["row"] {
             let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTGRES"] ?? ""
-            return PostgresCredentialStores(connection, connections: 2).store(for: row)
+            let delay = try values["delay"].map { _ in try number("delay") }
+            let usual = PostgresCredentialStores.usualTakeOverDelay
+            return PostgresCredentialStores(connection, connections: 2, takeOverDelay: delay ?? usual).store(for: row)
         }
         #endif
         return FileCredentialStore(folder: URL(filePath: try value("folder")))

@@ -44,6 +44,8 @@ struct PostgresKillTests {
     func `lose no session of a server with a grace, and on a strict one only by a death between sending and saving`(
         grace: TimeInterval
     ) async throws {
+        // Each death inside costs the others as long.
+        let place = place.merging(["delay": "5"]) { $1 }
         try await Massacre(place: place, store: store(), grace: grace, kills: Self.kills).losesOnlyWhatIsExplained()
     }
 

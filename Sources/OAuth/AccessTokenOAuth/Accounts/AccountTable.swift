@@ -1,3 +1,5 @@
+import AccessTokenCore
+
 /// Which services there are, and which of them are to go; the accounts guard it by a lock.
 @usableFromInline
 struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
@@ -16,7 +18,7 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
         var current: Service? { service ?? released?() }
     }
 
-    private var entries: [Account: Entry] = [:]
+    private var entries: [ExactKey<Account>: Entry] = [:]
     /// Makes a weak reference; `nil` if no service is ever let go.
     private let weakly: (@Sendable (Service) -> @Sendable () -> Service?)?
     /// How many services have not been let go.
@@ -30,14 +32,14 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
 
     /// The accounts with their services, which are to leave the lock before they are released.
     var services: [(account: Account, service: Service)] {
-        entries.compactMap { account, entry in entry.current.map { (account, $0) } }
+        entries.compactMap { account, entry in entry.current.map { (account.value, $0) } }
     }
 
     /// The service of an account that has one.
     @usableFromInline
     mutating func use(_ account: Account) -> Service? {
-        guard weakly != nil else { return entries[account]?.service }
-        guard let index = entries.index(forKey: account) else { return nil }
+        guard weakly != nil else { return entries[ExactKey(account)]?.service }
+        guard let index = entries.index(forKey: ExactKey(account)) else { return nil }
         uses += 1
         entries.values[index].lastUse = uses
         return retain(at: index)
@@ -47,16 +49,18 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
     mutating func service(for account: Account, orMadeBy make: (Account) -> Service) -> Service {
         if let service = use(account) { return service }
         uses += 1
-        let (service, memories) = AccountMemories.collect(after: entries[account]?.memories ?? []) { make(account) }
-        entries[account, default: Entry()].service = service
-        entries[account]?.memories = memories
-        entries[account]?.lastUse = uses
+        let (service, memories) = AccountMemories.collect(after: entries[ExactKey(account)]?.memories ?? []) {
+            make(account)
+        }
+        entries[ExactKey(account), default: Entry()].service = service
+        entries[ExactKey(account)]?.memories = memories
+        entries[ExactKey(account)]?.lastUse = uses
         held += 1
         return service
     }
 
     /// The service, which is the accounts' own again if it was let go and lives on.
-    private mutating func retain(at index: Dictionary<Account, Entry>.Index) -> Service? {
+    private mutating func retain(at index: Dictionary<ExactKey<Account>, Entry>.Index) -> Service? {
         if let service = entries.values[index].service { return service }
         guard let service = entries.values[index].released?() else { return nil }
         (entries.values[index].service, entries.values[index].released) = (service, nil)
@@ -67,16 +71,18 @@ struct AccountTable<Account: Hashable & Sendable, Service: Sendable>: Sendable {
     // MARK: Sign-outs
 
     mutating func beginSignOut(_ account: Account, orMadeBy make: (Account) -> Service) -> Service {
-        defer { entries[account]?.signOuts += 1 }
+        defer { entries[ExactKey(account)]?.signOuts += 1 }
         return service(for: account, orMadeBy: make)
     }
 
     /// Returns what is to be released.
     mutating func endSignOut(_ account: Account) -> Service? {
-        entries[account]?.signOuts -= 1
-        guard entries[account]?.signOuts == 0, let entry = entries.removeValue(forKey: account) else { return nil }
+        entries[ExactKey(account)]?.signOuts -= 1
+        guard entries[ExactKey(account)]?.signOuts == 0,
+            let entry = entries.removeValue(forKey: ExactKey(account))
+        else { return nil }
         let owing = entry.memories.filter(\.isOwing)
-        if !owing.isEmpty { entries[account] = Entry(memories: owing) }
+        if !owing.isEmpty { entries[ExactKey(account)] = Entry(memories: owing) }
         if entry.service != nil { held -= 1 }
         return entry.service
     }

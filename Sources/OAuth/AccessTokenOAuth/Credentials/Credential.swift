@@ -133,7 +133,7 @@ public struct Credential: Hashable, Sendable, Codable {
     /// Whether it is known to belong to somebody else; `nil` asks for nobody.
     func isOfAnother(than subject: String?) -> Bool {
         guard let subject, let own = self.subject else { return false }
-        return own != subject
+        return ExactString(own) != ExactString(subject)
     }
 
     /// The same for a subject, unless it has one.

@@ -32,10 +32,11 @@ public protocol CredentialStore: Sendable {
     @discardableResult
     func update(_ body: CredentialUpdate) async throws -> CredentialRecord?
 
-    /// For how many seconds others have to find the exclusion free before its last holder is known to be dead.
+    /// For how many seconds others have to find a process gone before they know that it is dead.
     ///
-    /// A process that finds the note of another one, which was going to send the refresh token, waits so long and then
-    /// sends the token again.
+    /// A process that finds the note of another one, which was going to send the refresh token, waits until it has seen
+    /// no sign of that one for so long, at each of its looks, and then sends the token again. Being let in means that
+    /// the other one is gone, unless the store knows better.
     /// - `.infinity`, unless a store says otherwise: a holder that lives may lose the exclusion, as that of a lease
     ///   does.
     /// - A few seconds: only death ends the exclusion, or the holder takes it again at once.

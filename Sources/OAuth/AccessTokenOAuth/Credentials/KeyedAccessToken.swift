@@ -1,5 +1,5 @@
 public import AccessTokenCore
-import Foundation
+package import Foundation
 
 /// The access token of a loader with a key, beside the credential's own access token.
 struct KeyedAccessToken: Hashable, Sendable, Codable {
@@ -57,6 +57,11 @@ extension Credential {
             otherMembers: otherMembers,
             subject: subject
         ).keying(keyedTokens).holding(holds.isEmpty ? nil : holds)
+    }
+
+    /// When an access token came last, for whichever key.
+    package var renewed: Date? {
+        ([obtained] + (keyedTokens ?? [:]).values.map(\.obtained)).compactMap(\.self).max()
     }
 
     /// The same with other access tokens of keys.

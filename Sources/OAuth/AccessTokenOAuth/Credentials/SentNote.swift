@@ -1,3 +1,4 @@
+import AccessTokenCore
 package import Foundation
 
 /// The note in a record that its refresh token was sent, and that the reply is not in the record.
@@ -29,9 +30,20 @@ package struct SentNote: Hashable, Sendable, Codable {
     /// Seconds after which no reply can come any more, unless the process was stopped.
     let patience: TimeInterval
     var outcome: Outcome = .awaited
+    /// Under which number a store of a fleet knows whether the sender's process lives; `nil` in other stores.
+    package var presence: Int64?
+    /// Whether the process lives, as the store has found when the record was read; it is not written down.
+    package var isSenderPresent = false
+
+    private enum CodingKeys: String, CodingKey {
+        case sender, number, count, hasRival, sent, patience, outcome, presence
+    }
+
+    /// Whether the sender is going to send, waits for the reply, or has died.
+    package var isAwaited: Bool { outcome == .awaited }
 
     /// Whether both are of one request.
-    func isSame(as other: SentNote?) -> Bool { sender == other?.sender && number == other?.number }
+    package func isSame(as other: SentNote?) -> Bool { sender == other?.sender && number == other?.number }
 
     /// Whether so many seconds have passed since the sending.
     ///
@@ -64,8 +76,11 @@ package struct SentNote: Hashable, Sendable, Codable {
 }
 
 extension Credential {
+    /// The note, for stores of a fleet: they know which processes live.
+    package var sentNote: SentNote? { note }
+
     /// The same with another note, or without one.
-    func noting(_ note: SentNote?) -> Credential {
+    package func noting(_ note: SentNote?) -> Credential {
         var credential = self
         credential.note = note
         return credential
@@ -81,7 +96,7 @@ extension Credential {
     /// Whether both have the same tokens: what a store makes of a date need not be equal to the last digit.
     func isSame(as other: Credential?) -> Bool {
         guard let other else { return false }
-        return refreshToken == other.refreshToken && accessToken?.value == other.accessToken?.value
+        return refreshToken.isExactly(other.refreshToken) && accessToken?.secret == other.accessToken?.secret
             && keyedValues == other.keyedValues
     }
 

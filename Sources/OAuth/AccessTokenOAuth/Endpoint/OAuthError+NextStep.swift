@@ -63,7 +63,8 @@ extension OAuthError {
     /// own, in place of an answer.
     public var mayHaveBeenCarriedOut: Bool {
         switch reason {
-        case .connectionLost, .timedOut, .page: true
+        case .connectionLost, .page: true
+        case .timedOut(let waitingFor): waitingFor.text == nil
         case .unavailable(502, _, _), .unavailable(504, _, _), .unavailable(503, nil, _): true
         case .unavailable(let status, _, _): status > 511
         default: sessionMayBeSpent && !isHeldBack

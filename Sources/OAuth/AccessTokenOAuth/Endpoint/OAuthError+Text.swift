@@ -46,9 +46,10 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
             "URLSession cannot read the head of \(place)'s reply (\(system.text ?? "no reason")), and another try "
                 + "does not help. \(Self.spent) Look at the head with curl -v: on Linux lines must end in CRLF and be UTF-8, "
                 + "with a space after the status and none before a colon, below 100 KB. A proxy can write it anew."
+        case .timedOut(let waitingFor) where waitingFor.text != nil:
+            "the load waited for \(waitingFor.text ?? "its turn") until the deadline\(unsent). Try again later."
         case .timedOut:
-            "\(place) did not reply within the deadline, to this process or to another one for which this one "
-                + "waits. Try again later; an OAuthLoader keeps a late reply."
+            "\(place) did not reply within the deadline. Try again later; an OAuthLoader keeps a late reply."
         case .notUnderstood(let status, let what) where sessionMayBeSpent:
             "\(place)'s reply (\(status)) was not understood: \(what). \(Self.spent) If the tokens are in another "
                 + "place of the reply, give the endpoint a replyMapping."

@@ -24,7 +24,7 @@ public struct OAuthError: Error, Hashable, Sendable {
         case unreachable(code: Int, system: Remark)
         case connectionLost(code: Int, system: Remark)
         case unreadableHead(system: Remark)
-        case timedOut
+        case timedOut(waitingFor: Remark)
         case notUnderstood(status: Int, what: String)
         case page(status: Int, what: Remark)
         case unusableToken(what: String, type: Remark)
@@ -123,8 +123,16 @@ public struct OAuthError: Error, Hashable, Sendable {
         OAuthError(reason: .unreadableHead(system: Remark(text: system)))
     }
 
-    /// The server did not reply within the endpoint's deadline.
-    public static let timedOut = OAuthError(reason: .timedOut)
+    /// The server did not reply within the endpoint's deadline, or the load had not come to ask it.
+    ///
+    /// Where the load had to wait for its store or for another process, the error says so, and
+    /// ``mayHaveBeenCarriedOut`` is `false`: the load has sent nothing.
+    public static let timedOut = OAuthError(reason: .timedOut(waitingFor: Remark(text: nil)))
+
+    /// The deadline has passed while a load waited, and the load has sent nothing.
+    static func timedOut(waitingFor what: String) -> OAuthError {
+        OAuthError(reason: .timedOut(waitingFor: Remark(text: what)))
+    }
 
     // MARK: What was not sent
 

@@ -1,3 +1,4 @@
+import AccessTokenCore
 import AccessTokenSynchronization
 import Foundation
 
@@ -50,6 +51,8 @@ struct LoaderMemory: Sendable {
     @Seldom var refused: String?
     /// The refresh token that is not to be sent, in case that the store keeps no notes.
     @Seldom var held: HeldToken?
+    /// What was seen of the sender of another process's note.
+    @Seldom var watch: SenderWatch?
     /// The first failure of the present refresh token after which the server may have spent it.
     var lost: (any Error)?
     /// The session that has ended here, until its record is removed.
@@ -91,7 +94,7 @@ struct LoaderMemory: Sendable {
 
     /// What this process knows against sending a refresh token.
     func holds(on refreshToken: String?) -> [DatedHold] {
-        held.flatMap { $0.refreshToken == refreshToken ? $0.holds : nil } ?? []
+        held.flatMap { refreshToken.isExactly($0.refreshToken) ? $0.holds : nil } ?? []
     }
 
     /// The refresh token was exchanged for a key: the holds of other keys are those of its successor.
@@ -134,7 +137,7 @@ final class SharedLoaderMemory: Sendable {
     }
 
     private enum Key: Hashable, Sendable {
-        case place(String)
+        case place(ExactString)
         case object(ObjectIdentifier)
     }
 
@@ -153,12 +156,12 @@ final class SharedLoaderMemory: Sendable {
     ///
     /// A service whose load has waited for too long begins another one at its next call. Without this, a user's loads
     /// would be in line many times, and all but one of them for nothing.
-    let places = KeyedMutex<String?>()
+    let places = KeyedMutex<ExactString?>()
 
     /// The memory of a store that is an object, or has a place; a new one for a value, which has no identity.
     static func of(_ store: any CredentialStore) -> SharedLoaderMemory {
         if let store = store as? any PlacedCredentialStore {
-            return of(.place(store.memoryName), store)
+            return of(.place(ExactString(store.memoryName)), store)
         } else if type(of: store) is any AnyObject.Type {
             // A loader keeps its store as long as its memory: no other store has this identity meanwhile.
             let key = Key.object(ObjectIdentifier(store as AnyObject))

@@ -37,7 +37,7 @@ extension OAuthLoader {
         } else {
             means = .none
         }
-        defer { if means.hasPlace { memory.places.unlock(exchange.key) } }
+        defer { if means.hasPlace { memory.places.unlock(exchange.exactKey) } }
         return try await load(replacing: old, beginningWith: means)
     }
 
@@ -94,11 +94,11 @@ extension OAuthLoader {
         at gate: ExchangeGate
     ) async throws -> Means {
         var need = need
-        if try await memory.places.lock(exchange.key) {
+        if try await memory.places.lock(exchange.exactKey) {
             // The load before this one may have brought what this one wants.
             guard let present = try await needByLookInPlace(replacing: old) else {
                 // Whoever comes next need not wait for this load, which sends nothing.
-                memory.places.unlock(exchange.key)
+                memory.places.unlock(exchange.exactKey)
                 return .none
             }
             need = present
@@ -108,7 +108,7 @@ extension OAuthLoader {
             let means = try await means(for: need, at: gate)
             return Means(turn: means.turn, grant: means.grant, hasPlace: true)
         } catch {
-            memory.places.unlock(exchange.key)
+            memory.places.unlock(exchange.exactKey)
             throw error
         }
     }
@@ -122,10 +122,10 @@ extension OAuthLoader {
             return try await needByLook(replacing: old)
         } catch let error as CredentialStoreError {
             // Those who wait would find out one after the other, each after a deadline of its own.
-            memory.places.fail(exchange.key, error)
+            memory.places.fail(exchange.exactKey, error)
             throw error
         } catch {
-            memory.places.unlock(exchange.key)
+            memory.places.unlock(exchange.exactKey)
             throw error
         }
     }

@@ -161,7 +161,7 @@ extension RenewalStateMachine {
             case .again: return lookAgain()
             case .wait:
                 state = .looking
-                waited?.seconds += Self.pause
+                hasFoundRequest = true
                 return .pause(Self.pause)
             }
         case (.settled(_, let outcome), .failure(let error)):
@@ -182,7 +182,22 @@ extension RenewalStateMachine {
     }
 
     /// The caller is answered that its time is over: a load that has sent nothing has nothing to do any more.
-    mutating func deadlinePassed() { isWanted = false }
+    ///
+    /// Returns what the caller is told: a load that has not come to send says for what it has waited.
+    @discardableResult
+    mutating func deadlinePassed() -> OAuthError {
+        isWanted = false
+        switch state {
+        case _ where hasSent: return .timedOut
+        case .announcing, .announced: return .timedOut
+        case .settled(_, .wait): return .timedOut(waitingFor: Self.otherRequest)
+        case .looking where hasFoundRequest: return .timedOut(waitingFor: Self.otherRequest)
+        case .looking, .waiting, .sending, .settled, .ended:
+            return .timedOut(waitingFor: "the store, where another load or another process was, or which is slow")
+        }
+    }
+
+    private static let otherRequest = "the reply to a request that another load or another process has announced"
 
     /// Takes the errors that no caller hears of, and the credentials that are to be revoked.
     mutating func takeLeftovers() -> (errors: [any Error], credentials: [Credential]) {

@@ -8,7 +8,7 @@ extension RenewalStateMachine {
         /// It sends nothing.
         case settle(CredentialChange, Outcome)
         /// The reply to a request that was noted may still come.
-        case awaitReply(SentNote)
+        case awaitReply
         case send(refreshToken: String, CredentialRecord, count: Int, hasRival: Bool)
         case sendGrant(for: CredentialRecord?)
     }
@@ -66,11 +66,12 @@ extension RenewalStateMachine {
         switch verdict(on: record.credential.note, memory, at: now) {
         case .refused(isOver: true): return .settle(.remove, refusal)
         case .refused(isOver: false): return .settle(.keep, failure(.refused("invalid_grant")))
-        case .lost where memory.refused == refreshToken, .send where memory.refused == refreshToken:
+        case .lost where memory.refused.isExactly(refreshToken), .send where memory.refused.isExactly(refreshToken):
             return .settle(afterRefusal(of: record, record.credential.note), refusal)
         case .lost(let error): return .settle(.keep, failure(error))
-        case .awaited where !isWanted, .send where !isWanted: return .settle(.keep, failure(.timedOut))
-        case .awaited(let note): return .awaitReply(note)
+        case .awaited where !isWanted && !watchesOn(record, memory, at: now), .send where !isWanted:
+            return .settle(.keep, failure(.timedOut))
+        case .awaited: return .awaitReply
         case .send(let count, let hasRival):
             return .send(refreshToken: refreshToken, record, count: count, hasRival: hasRival)
         }
@@ -103,7 +104,7 @@ extension RenewalStateMachine {
 
     private enum Verdict {
         case send(count: Int, hasRival: Bool)
-        case awaited(SentNote)
+        case awaited
         case lost(OAuthError)
         case refused(isOver: Bool)
     }
@@ -125,13 +126,32 @@ extension RenewalStateMachine {
             return .lost(.unavailable(status: 504, retryAfter: left.rounded(.up)))
         case .awaited where note.sender == memory.process:
             // Its end could not be written down, unless it is under way.
-            if memory.sending.contains(note.number) { return .awaited(note) }
+            if memory.sending.contains(note.number) { return .awaited }
             return .send(count: note.nextCount, hasRival: note.hasRival)
         case .awaited:
-            let waited = waited.flatMap { $0.note.isSame(as: note) ? $0.seconds : nil } ?? 0
-            let isOver = waited >= settings.takeOverDelay || note.isOlder(than: note.patience, at: now)
-            return isOver ? .send(count: note.nextCount, hasRival: true) : .awaited(note)
+            let isOver = watch(on: note, memory, at: now).isOver(after: settings.takeOverDelay, at: now)
+            return isOver ? .send(count: note.nextCount, hasRival: true) : .awaited
         }
+    }
+
+    /// Whether a note is that of another process, which is going to send or waits for the reply.
+    func isOfAnother(_ note: SentNote, _ memory: LoaderMemory) -> Bool {
+        note.outcome == .awaited && note.sender != memory.process
+    }
+
+    /// What is known of the sender of a note after this look.
+    func watch(on note: SentNote, _ memory: LoaderMemory, at now: Date) -> SenderWatch {
+        SenderWatch(memory.watch, seeing: note, delay: settings.takeOverDelay, at: now)
+    }
+
+    /// Whether a load for which no caller waits still has to find out if the sender of a note is dead.
+    ///
+    /// The callers' deadline may be shorter than the take-over delay: the next load goes on with what this one has seen.
+    private func watchesOn(_ record: CredentialRecord?, _ memory: LoaderMemory, at now: Date) -> Bool {
+        guard settings.takeOverDelay < .infinity, let note = record?.credential.note, isOfAnother(note, memory),
+            !note.isSenderPresent
+        else { return false }
+        return !watch(on: note, memory, at: now).isOver(after: settings.takeOverDelay, at: now)
     }
 
     var refusal: Outcome {
@@ -150,7 +170,7 @@ extension RenewalStateMachine {
     func adoptable(_ record: CredentialRecord?, at now: Date) -> AccessToken? {
         guard let credential = record?.credential, !credential.isOfAnother(than: settings.subject),
             credential.isUsable(for: settings.key, at: now, leeway: settings.leeway),
-            let token = credential.accessToken(for: settings.key), token.value != old?.value
+            let token = credential.accessToken(for: settings.key), token.secret != old?.secret
         else { return nil }
         return token
     }

@@ -69,14 +69,17 @@ struct RenewalStateMachine: Sendable {
 
     let old: AccessToken?
     let settings: Settings
-    var state = State.looking
+    var state = State.looking {
+        didSet { if case .sending = state { hasSent = true } }
+    }
+    private(set) var hasSent = false
+    /// Whether the last look has found a request of others that is not answered.
+    var hasFoundRequest = false
     /// Whether a caller waits for the result.
     var isWanted = true
     var brought: AccessToken?
     var failedSaves = 0
     var looks = 0
-    /// The note for which this load has waited, and for how long.
-    var waited: (note: SentNote, seconds: TimeInterval)?
     var unheard: [any Error] = []
     var worthless: [Credential] = []
 
@@ -118,6 +121,9 @@ struct RenewalStateMachine: Sendable {
             worthless.append(record.credential)
         }
         if let credential = memory.looked(at: record) { worthless.append(credential) }
+        if let note = record?.credential.note, isOfAnother(note, memory) {
+            memory.watch = watch(on: note, memory, at: now)
+        }
         let step = step(on: record, memory, at: now)
         // A hold may be over before the store has taken it: then nothing is owed any more.
         if !isWanted, case .settle(.keep, _) = step { memory.isUnwritten = false }
@@ -128,8 +134,7 @@ struct RenewalStateMachine: Sendable {
         switch step {
         case .settle(let change, let outcome):
             return .leave(settle(change, outcome))
-        case .awaitReply(let note):
-            if waited?.note.isSame(as: note) != true { waited = (note, 0) }
+        case .awaitReply:
             return .leave(settle(.keep, .wait))
         case .sendGrant(let record):
             state = .sending(nil, record)

@@ -43,6 +43,9 @@ public struct TokenExchange: Sendable {
     private(set) var revoke: @Sendable (Credential) async throws -> Void
     let name: String
 
+    /// The key, as it is told from others.
+    var exactKey: ExactString? { key.map { ExactString($0) } }
+
     var hasGrant: Bool { makeGrant != nil || constantGrant != nil }
 
     /// Seconds after which no reply can come any more, unless the process was stopped.

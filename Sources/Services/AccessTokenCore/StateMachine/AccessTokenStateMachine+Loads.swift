@@ -126,7 +126,7 @@ extension AccessTokenStateMachine {
     mutating func noteRejection(of token: AccessToken) {
         switch session {
         case .outdated(let known?), .held(_, let known?), .loading(_, let known?):
-            if known.token.value == token.value { return }
+            if known.token.secret == token.secret { return }
         case .signedOut, .current, .loadingAhead, .outdated(nil), .held(_, nil), .loading(_, nil): break
         }
         session.withRunningLoad { $0.rejected.insert(token) }
@@ -209,7 +209,7 @@ extension AccessTokenStateMachine {
         guard id.sessionEpoch == sessionEpoch else {
             return report(.init(.ignoredAnswerOfFormerSession, load: id.number))
         }
-        guard case .success(let token) = result, token.value != session.tokenToReplace?.token.value,
+        guard case .success(let token) = result, token.secret != session.tokenToReplace?.token.secret,
             !former.rejected.contains(token)
         else { return report(.init(.ignoredWorthlessAnswer, load: id.number)) }
         let late = CachedToken(token, load: id.number, policy: policy, at: now)

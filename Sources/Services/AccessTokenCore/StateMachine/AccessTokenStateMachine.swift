@@ -145,7 +145,7 @@ package struct AccessTokenStateMachine: Sendable {
     /// running may bring the rejected token, from a cache or another service: then its answer is worth nothing (I9).
     package mutating func invalidate(_ rejected: AccessToken) {
         noteRejection(of: rejected)
-        guard session.current?.token.value == rejected.value else { return report(.init(.ignoredInvalidation)) }
+        guard session.current?.token.secret == rejected.secret else { return report(.init(.ignoredInvalidation)) }
         session.retireToken()
         report(.init(.invalidated))
     }

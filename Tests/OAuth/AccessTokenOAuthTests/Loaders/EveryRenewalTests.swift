@@ -286,6 +286,7 @@ private struct World: Sendable {
         if holder == index { holder = nil }
         let action = process.load?.left(result, &process.memory, at: now)
         process.phase = .outside
+        if case .pause(let seconds) = action { now += seconds }
         if case .end(let end) = action {
             process.load = nil
             process.phase = .idle

@@ -42,8 +42,12 @@ struct RenewalStateMachineTests {
     private var memory = LoaderMemory(process: 1)
 
     /// What a look at a record comes to, in a word.
-    private mutating func look(_ machine: inout RenewalStateMachine, _ record: CredentialRecord?) -> String {
-        switch machine.entered(record, &memory, at: Self.now) {
+    private mutating func look(
+        _ machine: inout RenewalStateMachine,
+        _ record: CredentialRecord?,
+        at now: Date = now
+    ) -> String {
+        switch machine.entered(record, &memory, at: now) {
         case .send(let token): return "send \(token)"
         case .sendGrant: return "send the grant"
         case .leave(.remove): return "remove"
@@ -110,22 +114,58 @@ struct RenewalStateMachineTests {
         let isOver = Self.note(age: .nan).isOlder(than: 120, at: Self.now)
         #expect(isOver, "a date that is no number ends a wait")
         if note?.sender == 3 { test.memory = LoaderMemory(process: 3) }
-        var machine = Self.machine()
+        var machine = Self.machine(takeOverDelay: .infinity)
         #expect(test.look(&machine, Self.record(note)) == outcome)
     }
 
     @Test func `a note of the dead is waited for as long as the store says`() {
         var test = self
         var machine = Self.machine()
-        let record = Self.record(Self.note())
+        // The clock of whoever wrote the note says nothing.
+        let record = Self.record(Self.note(age: 100_000))
+        var now = Self.now
         for _ in 0..<8 {
-            #expect(test.look(&machine, record) == "wait")
-            guard case .pause(RenewalStateMachine.pause) = machine.left(.success(record), &test.memory, at: Self.now)
-            else {
+            #expect(test.look(&machine, record, at: now) == "wait")
+            guard case .pause(let seconds) = machine.left(.success(record), &test.memory, at: now) else {
                 return fail("no pause")
             }
+            now += seconds
         }
-        #expect(test.look(&machine, record) == "note 2 beside a rival")
+        #expect(test.look(&machine, record, at: now) == "note 2 beside a rival")
+    }
+
+    @Test func `a load whose caller has left finds out whether a sender is dead, for the next load`() {
+        var test = self
+        var first = Self.machine()
+        let record = Self.record(Self.note())
+        var now = Self.now
+        #expect(test.look(&first, record, at: now) == "wait")
+        first.deadlinePassed()
+        while now < Self.now + 2 {
+            now += RenewalStateMachine.pause
+            guard case .pause = first.left(.success(record), &test.memory, at: now) else { return fail("no pause") }
+            #expect(test.look(&first, record, at: now) == (now < Self.now + 2 ? "wait" : "fail: OAuthError"))
+        }
+        var second = Self.machine()
+        #expect(test.look(&second, record, at: now + 3600) == "note 2 beside a rival")
+    }
+
+    @Test func `a load that came to send nothing says for what it has waited`() {
+        var test = self
+        var machine = Self.machine()
+        var error = machine.deadlinePassed()
+        #expect(error == .timedOut && !error.mayHaveBeenCarriedOut && error.isTransient)
+        #expect(error.description.contains("waited for the store"))
+        machine = Self.machine()
+        let record = Self.record(Self.note())
+        _ = machine.entered(record, &test.memory, at: Self.now)
+        error = machine.deadlinePassed()
+        #expect(error.description.contains("waited for the reply"))
+        #expect(error.description.contains("nothing was sent"))
+        machine = Self.machine(takeOverDelay: 0)
+        _ = machine.entered(Self.record(), &test.memory, at: Self.now)
+        error = machine.deadlinePassed()
+        #expect(error.mayHaveBeenCarriedOut)
     }
 
     @Test func `a store that keeps no notes is served all the same`() {

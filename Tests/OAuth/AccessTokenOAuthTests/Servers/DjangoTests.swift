@@ -1,3 +1,4 @@
+import AccessTokenCore
 import AccessTokenOAuth
 import Foundation
 import Testing

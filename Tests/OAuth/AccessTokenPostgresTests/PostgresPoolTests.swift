@@ -1,0 +1,93 @@
+#if Postgres
+import AccessTokenCore
+import AccessTokenPostgres
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The connections of the store in PostgreSQL", .eightAtATime, .needsPostgres, .timeLimit(.minutes(10)))
+struct PostgresPoolTests {
+    private static let pooler = ProcessInfo.processInfo.environment["ACCESS_TOKEN_PGBOUNCER"]
+
+    private let database: TestDatabase
+
+    init() async throws { database = try await TestDatabase() }
+
+    /// The connection string of a role of its own, which may have so many connections.
+    private func role(limit: Int) async throws -> String {
+        let role = "role\(database.application)"
+        try await database.run("CREATE ROLE \(role) LOGIN CONNECTION LIMIT \(limit) PASSWORD 's3cret'")
+        try await database.run("GRANT ALL ON SCHEMA \(database.application) TO \(role)")
+        return "\(database.connectionString) user=\(role) password=s3cret"
+    }
+
+    @Test func `a role with fewer connections than the pool is served by those that it has`() async throws {
+        let stores = PostgresCredentialStores(try await role(limit: 5), connections: 8)
+        for round in 1...2 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        // Readers need no sign of life, and take all connections first.
+                        _ = try await stores.store(for: "\(number)").load()
+                        try await stores.store(for: "\(number)").update { _ in
+                            .replace(Credential(refreshToken: "\(round)"))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        for number in 0..<50 {
+            let record = try await stores.store(for: "\(number)").load()
+            #expect(record?.credential.refreshToken == "2")
+        }
+        let held = try await database.run("SELECT 1 FROM access_token_credentials WHERE holder IS NOT NULL")
+        #expect(held.isEmpty)
+    }
+
+    @Test func `an error says how many connections are open, and how many were refused`() async throws {
+        // A superuser has no limit, and a role has one that has no connection left.
+        let stores = PostgresCredentialStores(try await role(limit: 0), connections: 8)
+        let error = await #expect(throws: CredentialStoreError.self) { try await stores.store(for: "x").load() }
+        #expect(error?.description.contains("no connection is open, and 1 could not be opened") == true)
+        #expect(error?.description.contains("too many connections") == true)
+        #expect(error?.isTransient == true)
+    }
+
+    @Test(.enabled(if: pooler != nil, "There is no PgBouncer: .ci/deep postgres starts one"))
+    func `a pooler that gives connections out by transaction is refused at the first update`() async throws {
+        let store = PostgresCredentialStores(try #require(Self.pooler)).store(for: database.application)
+        let start = ContinuousClock.now
+        let error = await #expect(throws: CredentialStoreError.self) {
+            try await store.update { _ in
+                Issue.record("the body was run")
+                return .keep
+            }
+        }
+        #expect(error?.description.contains("pool_mode=session") == true)
+        #expect(error?.isTransient == false)
+        #expect(start.duration(to: .now) < .seconds(5))
+    }
+
+    @Test func `accounts are listed page by page, with the time of the last renewal`() async throws {
+        let stores = database.stores()
+        #expect(try await stores.accounts().isEmpty)
+        let obtained = Date.now.addingTimeInterval(-100)
+        for number in 1...7 {
+            let credential = Credential(refreshToken: "RT", obtained: number == 3 ? nil : obtained)
+            try await stores.store(for: "user \(number)").update { _ in .replace(credential) }
+        }
+        try await stores.store(for: "user 4").update { _ in .remove }
+        var listed: [ListedAccount] = []
+        var page = try await stores.accounts(most: 2)
+        while let last = page.last {
+            #expect(page.count <= 2)
+            listed += page
+            page = try await stores.accounts(after: last.name, most: 2)
+        }
+        #expect(listed.map(\.name) == [1, 2, 3, 5, 6, 7].map { "user \($0)" })
+        #expect(listed.map { $0.renewed != nil } == [true, true, false, true, true, true])
+        for account in listed { #expect(abs((account.renewed ?? obtained).timeIntervalSince(obtained)) < 30) }
+    }
+}
+#endif
