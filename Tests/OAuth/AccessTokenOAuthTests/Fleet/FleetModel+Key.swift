@@ -72,6 +72,7 @@ extension FleetModel {
         case .announced(let note, let version): key += [2, UInt8(version)] + code(of: note)
         case .sending(let note, _): key += [3] + code(of: note)
         case .settled(let change, let outcome): key += [4, outcome.code] + code(of: change)
+        case .waiting: key.append(6)
         case .ended: key.append(5)
         }
         let memory = process.memory

@@ -212,6 +212,7 @@ extension FleetModel {
         switch process.machine.left(result, &process.memory, at: now) {
         case .enter: process.stage = .outside
         case .pause: (process.stage, process.isPausing) = (.outside, true)
+        case .wait: complaint = "a load of the model lacks nothing"
         case .end: process.stage = .done
         }
         processes[index] = process
