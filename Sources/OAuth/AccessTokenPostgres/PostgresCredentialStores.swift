@@ -42,11 +42,11 @@ public final class PostgresCredentialStores: Sendable {
 
     let takeOverDelay: TimeInterval
     private let server: PostgresServer
-    private let table = CredentialTable()
+    let table = CredentialTable()
     private let seal: CredentialSeal?
-    private let waitLimit: TimeInterval
-    private let clock: any AccessTokenClock
-    private let number = ProcessNumber()
+    let waitLimit: TimeInterval
+    let clock: any AccessTokenClock
+    let number = ProcessNumber()
     private let presence: PostgresPresence
     private let pool: PostgresPool
     private let turns: KeyedMutex<ExactString>
@@ -123,7 +123,13 @@ public final class PostgresCredentialStores: Sendable {
             guard let new = StoredRecord.applying(try await body(old.record), to: old) else {
                 return (old.record, isLeft: false)
             }
-            try await save(signed(new, over: old), by: entry, replacing: row)
+            let signed = signed(new, over: old)
+            do {
+                try await save(signed, by: entry, replacing: row)
+            } catch {
+                if error as? CredentialStoreError != .superseded { withdraw(signed.credential?.sentNote, of: account) }
+                throw error
+            }
             return (new.record, isLeft: true)
         }
     }
@@ -224,42 +230,9 @@ public final class PostgresCredentialStores: Sendable {
         guard isWritten else { throw CredentialStoreError.superseded }
     }
 
-    // MARK: Senders
-
-    /// A note that is new names this process, by the number that shows whether it lives.
-    private func signed(_ new: StoredRecord, over old: StoredRecord) -> StoredRecord {
-        guard let credential = new.credential, var note = credential.sentNote, note.isAwaited,
-            !note.isSame(as: old.credential?.sentNote)
-        else { return new }
-        note.presence = number.value
-        return StoredRecord(version: new.version, credential: credential.noting(note))
-    }
-
-    /// The record, with what there is to be seen of the process that was going to send its refresh token.
-    ///
-    /// A process that was seen inside a moment ago lives, also if it is gone now.
-    private func seeing(
-        _ record: StoredRecord,
-        of account: String,
-        besides holders: Set<Int64>
-    ) async throws -> StoredRecord {
-        guard let credential = record.credential, var note = credential.sentNote, note.isAwaited,
-            let sender = note.presence
-        else { return record }
-        if sender == number.value || holders.contains(sender) {
-            note.isSenderPresent = true
-        } else {
-            note.isSenderPresent = try await run(within: waitLimit, at: account) {
-                [table] connection throws(PostgresFailure) in
-                try table.isPresent(sender, by: connection)
-            }
-        }
-        return StoredRecord(version: record.version, credential: credential.noting(note))
-    }
-
     // MARK: Rows and errors
 
-    private func run<Result: Sendable>(
+    func run<Result: Sendable>(
         within limit: TimeInterval,
         at account: String,
         _ statements: @Sendable (isolated PostgresConnection) throws(PostgresFailure) -> Result

@@ -8,7 +8,7 @@ package struct PostgresServer: Sendable {
     ///
     /// A server that does not answer must be left for the next one of the string long before the take-over delay is over.
     private static let defaults = [
-        ("connect_timeout", "3"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
+        ("connect_timeout", "5"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
         ("keepalives_interval", "10"), ("keepalives_count", "3"), ("client_encoding", "UTF8"),
         ("fallback_application_name", "access-token-service"),
     ]

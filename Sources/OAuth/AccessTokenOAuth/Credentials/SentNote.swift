@@ -34,6 +34,8 @@ package struct SentNote: Hashable, Sendable, Codable {
     package var presence: Int64?
     /// Whether the process lives, as the store has found when the record was read; it is not written down.
     package var isSenderPresent = false
+    /// Whether the sender is this process, in which no such request is under way; as above.
+    package var isOver = false
 
     private enum CodingKeys: String, CodingKey {
         case sender, number, count, hasRival, sent, patience, outcome, presence

@@ -129,6 +129,8 @@ extension RenewalStateMachine {
             if memory.sending.contains(note.number) { return .awaited }
             return .send(count: note.nextCount, hasRival: note.hasRival)
         case .awaited:
+            // Another loader of this process has announced it, and is no more.
+            if note.isOver { return .send(count: note.nextCount, hasRival: note.hasRival) }
             let isOver = watch(on: note, memory, at: now).isOver(after: settings.takeOverDelay, at: now)
             return isOver ? .send(count: note.nextCount, hasRival: true) : .awaited
         }

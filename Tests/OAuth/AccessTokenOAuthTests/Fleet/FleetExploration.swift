@@ -5,7 +5,9 @@ struct FleetExploration {
     private(set) var complaint: String?
 
     private struct Visit {
-        let model: FleetModel
+        /// `nil` once every step from here was taken.
+        var model: FleetModel?
+        let isOver: Bool
         let parent: Int
         let step: String
     }
@@ -17,10 +19,10 @@ struct FleetExploration {
         var indices: [[UInt8]: Int] = [model.key: 0]
         /// From each state, where it leads without a further fault.
         var ways: [[Int]] = []
-        visits = [Visit(model: model, parent: -1, step: "")]
+        visits = [Visit(model: model, isOver: false, parent: -1, step: "")]
         var next = 0
-        while next < visits.count, states < limit {
-            let model = visits[next].model
+        while next < visits.count, states < limit, let model = visits[next].model {
+            visits[next].model = nil
             states += 1
             if let broken = model.broken {
                 complaint = "\(broken): \(path(to: next))"
@@ -32,7 +34,7 @@ struct FleetExploration {
                 let index = indices[key] ?? visits.count
                 if index == visits.count {
                     indices[key] = index
-                    visits.append(Visit(model: following, parent: next, step: step))
+                    visits.append(Visit(model: following, isOver: following.isOver, parent: next, step: step))
                 }
                 if following.faultsLeft == model.faultsLeft { leads.append(index) }
             }
@@ -50,7 +52,7 @@ struct FleetExploration {
     private func firstStuck(_ ways: [[Int]]) -> Int? {
         var back = [[Int]](repeating: [], count: ways.count)
         for (from, leads) in ways.enumerated() { for to in leads { back[to].append(from) } }
-        var ends = visits.indices.filter { visits[$0].model.isOver }
+        var ends = visits.indices.filter { visits[$0].isOver }
         var reaches = [Bool](repeating: false, count: ways.count)
         for end in ends { reaches[end] = true }
         while let state = ends.popLast() {

@@ -46,6 +46,12 @@ extension FleetModel {
         for index in processes.indices where mayLeaveAgain(index) {
             add("P\(index + 1) leaves again") { $0.row.holder = nil }
         }
+        for index in processes.indices where mayWithdraw(index) {
+            add("P\(index + 1) withdraws its note") { next in
+                next.row.version += 1
+                next.row.credential = next.row.credential?.noting(nil)
+            }
+        }
         if signOutLeft, row.holder.map({ !isPresent($0.process) }) ?? true {
             add("the user signs out") { next in
                 (next.signOutLeft, next.hasSignedOut) = (false, true)
@@ -68,6 +74,14 @@ extension FleetModel {
             return false
         }
         return holder.process == index && holder.isStale
+    }
+
+    /// A process that has given up on its announcement removes the note, in an update of its own.
+    private func mayWithdraw(_ index: Int) -> Bool {
+        guard processes[index].life == .runs, processes[index].isDone, !changes.contains(.keepsNote),
+            let note = row.credential?.note, note.outcome == .awaited, note.sender == UInt64(index) + 1
+        else { return false }
+        return row.holder.map { $0.process == index || !isPresent($0.process) } ?? true
     }
 
     // MARK: Statements of a process
@@ -168,7 +182,9 @@ extension FleetModel {
         let senders =
             requests.filter { $0.generation == generation }.map(\.process)
             + (generation < self.generation ? [spenders[generation - 1]] : [])
-        if let other = senders.first(where: { $0 != index && processes[$0].life != .dead && !processes[$0].wasAway }) {
+        // Whoever was away for the whole delay may be taken for dead, and cannot know it.
+        let lives = { (other: Int) in other != index && processes[other].life != .dead && !processes[other].wasAway }
+        if !processes[index].wasAway, let other = senders.first(where: lives) {
             complaint = "P\(index + 1) sends token \(generation), which P\(other + 1) has sent, who lives"
         }
         requests.append(Request(process: index, generation: generation))

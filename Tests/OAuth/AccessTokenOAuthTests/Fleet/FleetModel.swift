@@ -24,6 +24,8 @@ struct FleetModel: Sendable {
         case forgetsHolder
         /// Whoever is kept out does not read the row.
         case readsNothing
+        /// A process that has given up leaves its note in the record.
+        case keepsNote
         /// Nothing is said of rows that are held in vain.
         case looksPastHolders
         /// The sender is dead as soon as it is not seen.

@@ -4,7 +4,7 @@ import Testing
 
 /// The protocol by which processes share a row, in every order of its steps, with faults.
 ///
-/// `EVERY_FLEET=long` tries three processes, and three faults.
+/// `EVERY_FLEET=long` tries more faults, and more of them.
 @Suite("A fleet that shares a row, in every order", .serialized, .timeLimit(.minutes(30)))
 struct FleetTests {
     private static let isLong = ProcessInfo.processInfo.environment["EVERY_FLEET"] == "long"
@@ -27,7 +27,8 @@ struct FleetTests {
     }
 
     @Test func `three processes, and whatever goes wrong`() async {
-        await expectSound(FleetModel(processes: 3, Self.everyFault, most: Self.isLong ? 2 : 1))
+        let faults: Set<FleetModel.Fault> = Self.isLong ? Self.everyFault : [.cut, .kill]
+        await expectSound(FleetModel(processes: 3, faults, most: 1))
     }
 
     @Test func `a sign-out at any moment is not undone`() async {
@@ -36,11 +37,25 @@ struct FleetTests {
 
     struct Broken: Sendable, CustomTestStringConvertible {
         let changes: Set<FleetModel.Change>
-        let faults: Int
+        let faults: Set<FleetModel.Fault>
+        let most: Int
         /// What the shortest way to it ends with.
         let complaint: String
-        var processes = 2
-        var signsOut = false
+        let processes: Int
+        let signsOut: Bool
+
+        init(
+            _ changes: Set<FleetModel.Change>,
+            by faults: Set<FleetModel.Fault>,
+            most: Int = 1,
+            _ complaint: String,
+            processes: Int = 2,
+            signsOut: Bool = false
+        ) {
+            (self.changes, self.faults, self.most, self.complaint) = (changes, faults, most, complaint)
+            (self.processes, self.signsOut) = (processes, signsOut)
+        }
+
         var testDescription: String { changes.map(\.rawValue).sorted().joined(separator: ", ") }
     }
 
@@ -49,23 +64,24 @@ struct FleetTests {
     /// The first three are the rules before: who is inside was known to one process alone, which could forget it; a row
     /// was given to a process that had left; and the clock of the database decided.
     private static let broken = [
-        Broken(changes: [.givesBack, .asksNobody, .looksPastHolders], faults: 2, complaint: "who lives"),
-        Broken(changes: [.givesBack, .asksNobody], faults: 1, complaint: "which is not inside"),
-        Broken(changes: [.trustsClock], faults: 2, complaint: "who lives"),
-        Broken(changes: [.asksNobody], faults: 1, complaint: "who lives"),
-        Broken(changes: [.waitsForNothing], faults: 1, complaint: "who lives"),
-        Broken(changes: [.forgetsHolder], faults: 2, complaint: "who lives"),
-        Broken(changes: [.leavesOnce], faults: 1, complaint: "which is not inside"),
-        Broken(changes: [.readsNothing], faults: 1, complaint: "beside a valid token", processes: 3),
-        Broken(changes: [.writesAnyVersion], faults: 1, complaint: "back after the sign-out", signsOut: true),
+        Broken([.givesBack, .asksNobody, .looksPastHolders], by: [.cut, .lostReply], most: 2, "who lives"),
+        Broken([.givesBack, .asksNobody], by: [.cut], "which is not inside"),
+        Broken([.trustsClock], by: [.cut, .clockJump], most: 2, "who lives"),
+        Broken([.asksNobody], by: [.cut], "who lives"),
+        Broken([.waitsForNothing], by: [.cut], "who lives"),
+        Broken([.forgetsHolder], by: [.silence], most: 2, "who lives"),
+        Broken([.leavesOnce], by: [.lateEntry], "which is not inside"),
+        Broken([.keepsNote], by: [.lostReply], most: 2, "somebody never ends"),
+        Broken([.readsNothing], by: [.stop], "beside a valid token", processes: 3),
+        Broken([.writesAnyVersion], by: [.cut], "back after the sign-out", signsOut: true),
     ]
 
     @Test(arguments: broken)
     func `breaks without a rule of the protocol`(_ broken: Broken) async {
         let model = FleetModel(
             processes: broken.processes,
-            Self.everyFault,
-            most: broken.faults,
+            broken.faults,
+            most: broken.most,
             changes: broken.changes,
             signsOut: broken.signsOut
         )

@@ -1,0 +1,60 @@
+#if Postgres
+import AccessTokenOAuth
+import AccessTokenSynchronization
+import Foundation
+
+/// Who is going to send a refresh token: what the note says, and what there is to be seen of its sender.
+extension PostgresCredentialStores {
+    /// A note that is new names this process, by the number that shows whether it lives.
+    func signed(_ new: StoredRecord, over old: StoredRecord) -> StoredRecord {
+        guard let credential = new.credential, var note = credential.sentNote, note.isAwaited,
+            !note.isSame(as: old.credential?.sentNote)
+        else { return new }
+        note.presence = number.value
+        return StoredRecord(version: new.version, credential: credential.noting(note))
+    }
+
+    /// The record, with what there is to be seen of the process that was going to send its refresh token.
+    ///
+    /// A process that was seen inside a moment ago lives, also if it is gone now.
+    func seeing(
+        _ record: StoredRecord,
+        of account: String,
+        besides holders: Set<Int64>
+    ) async throws -> StoredRecord {
+        guard let credential = record.credential, var note = credential.sentNote, note.isAwaited,
+            let sender = note.presence
+        else { return record }
+        if sender == number.value {
+            // Its bodies are over: this one is inside, in the account's turn.
+            note.isOver = true
+        } else if holders.contains(sender) {
+            note.isSenderPresent = true
+        } else {
+            note.isSenderPresent = try await run(within: waitLimit, at: account) {
+                [table] connection throws(PostgresFailure) in
+                try table.isPresent(sender, by: connection)
+            }
+        }
+        return StoredRecord(version: record.version, credential: credential.noting(note))
+    }
+
+    /// Removes a note that was written or not: whoever wanted to send has given up, and sends nothing.
+    ///
+    /// It may arrive late, as any statement. While it is there, other processes would wait for this one.
+    func withdraw(_ note: SentNote?, of account: String) {
+        guard let note, note.isAwaited, note.presence == number.value else { return }
+        Task { [clock, weak self] in
+            for pause in [1, 2, 4, 8, 16, 32] as [TimeInterval] {
+                guard (try? await clock.pause(for: pause)) != nil, let self else { return }
+                _ = try? await update(account) { record in
+                    guard let credential = record?.credential, let present = credential.sentNote, present.isAwaited,
+                        present.isSame(as: note)
+                    else { return .keep }
+                    return .replace(credential.noting(nil))
+                }
+            }
+        }
+    }
+}
+#endif
