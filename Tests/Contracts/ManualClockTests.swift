@@ -20,8 +20,7 @@ struct ManualClockTests {
         clock.schedule(after: delay) { [log] in log.append(line) }
     }
 
-    @Test("fires timers in the order of their times, then of their making, and shows each its own time")
-    func order() {
+    @Test func `fires timers in the order of their times, then of their making, and shows each its own time`() {
         for (name, delay) in [("c", 3), ("a", 1), ("b1", 2), ("b2", 2), ("late", 4)] as [(String, Double)] {
             _ = clock.schedule(after: delay) { [log, start, clock] in
                 log.append("\(name) at \(clock.now.timeIntervalSince(start))")
@@ -36,8 +35,7 @@ struct ManualClockTests {
         #expect(clock.pendingTimers == 0)
     }
 
-    @Test("fires no timer early, nor while it is being made")
-    func notEarly() {
+    @Test func `fires no timer early, nor while it is being made`() {
         _ = logs("zero", after: 0)
         _ = logs("one", after: 1)
         #expect(log.entries == [])
@@ -47,8 +45,7 @@ struct ManualClockTests {
         #expect(log.entries == ["zero"])
     }
 
-    @Test("fires no cancelled timer, and lets go of what it holds")
-    func cancel() {
+    @Test func `fires no cancelled timer, and lets go of what it holds`() {
         final class Owner: Sendable {}
         var owner: Owner? = Owner()
         let witness = WeakReference(owner)
@@ -63,8 +60,7 @@ struct ManualClockTests {
         #expect(log.entries == [])
     }
 
-    @Test("lets a timer make another one on the way, and cancel one that is due at the same time")
-    func timersOfTimers() {
+    @Test func `lets a timer make another one on the way, and cancel one that is due at the same time`() {
         final class Holder: Sendable { let timer = Locked<AccessTokenTimer?>(nil) }
         let holder = Holder()
         _ = clock.schedule(after: 1) { [log, clock] in
@@ -79,8 +75,7 @@ struct ManualClockTests {
         #expect(log.entries == ["first", "second"])
     }
 
-    @Test("fires nothing when the wall clock is set, back an hour or forward")
-    func setWallClock() {
+    @Test func `fires nothing when the wall clock is set, back an hour or forward`() {
         _ = logs("fired", after: 10)
         for hour in [-3600.0, 3600, -3600] {
             clock.setWallClock(to: start + hour)
@@ -93,14 +88,13 @@ struct ManualClockTests {
         #expect(clock.now == start - 3590)
     }
 
-    @Test("never goes backwards by itself", arguments: [-1, -Double.infinity, .nan])
-    func neverBackwards(seconds: TimeInterval) {
+    @Test(arguments: [-1, -Double.infinity, .nan])
+    func `never goes backwards by itself`(seconds: TimeInterval) {
         clock.advance(by: seconds)
         #expect(clock.now == start)
     }
 
-    @Test("never goes backwards when a timer moves it further than it was to go")
-    func nestedAdvance() {
+    @Test func `never goes backwards when a timer moves it further than it was to go`() {
         _ = clock.schedule(after: 1) { [clock] in clock.advance(by: 10) }
         clock.advance(by: 2)
         #expect(clock.now == start + 11)

@@ -11,23 +11,23 @@ struct AccessTokenErrorTests {
         (.requestAbandoned, "requestAbandoned"),
     ]
 
-    @Test("has a code for logs", arguments: codes)
-    func logCode(error: AccessTokenError, code: String) {
+    @Test(arguments: codes)
+    func `has a code for logs`(error: AccessTokenError, code: String) {
         #expect(error.logCode == code)
     }
 
-    @Test("says what happened and what to do next", arguments: codes.map(\.0))
-    func texts(error: AccessTokenError) {
+    @Test(arguments: codes.map(\.0))
+    func `says what happened and what to do next`(error: AccessTokenError) {
         #expect(error.description.split(separator: ". ").count > 1)
     }
 
-    @Test("says the same where only an error is known", arguments: codes.map(\.0))
-    func textsOfAnyError(error: AccessTokenError) {
+    @Test(arguments: codes.map(\.0))
+    func `says the same where only an error is known`(error: AccessTokenError) {
         #expect("\(error as any Error)" == error.description)
     }
 
-    @Test("tells the people who use the app what they can do, and nothing of code", arguments: codes.map(\.0))
-    func textsForUsers(error: AccessTokenError) {
+    @Test(arguments: codes.map(\.0))
+    func `tells the people who use the app what they can do, and nothing of code`(error: AccessTokenError) {
         let shown = (error as any Error).localizedDescription
         #expect(shown.wholeMatch(of: /[A-Z][^.]+\. [A-Z][^.]+\./) != nil, "\(shown)")
         #expect(!shown.contains(/[()\[\]_]|oken|[a-z][A-Z]/), "\(shown)")

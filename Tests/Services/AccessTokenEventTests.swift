@@ -44,8 +44,8 @@ struct AccessTokenEventTests {
         (.eventsLost, "eventsLost: 12 events lost: the event handler is too slow"),
     ]
 
-    @Test("is of a kind that has its name in code, and is one line of a log", arguments: lines)
-    func line(kind: AccessTokenEvent.Kind, line: String) {
+    @Test(arguments: lines)
+    func `is of a kind that has its name in code, and is one line of a log`(kind: AccessTokenEvent.Kind, line: String) {
         let event = AccessTokenEvent(
             kind,
             load: 3,
@@ -59,8 +59,7 @@ struct AccessTokenEventTests {
         #expect("\(kind): \(event)" == line)
     }
 
-    @Test("of a failed load names the error's type, and nothing that the error says")
-    func namesErrorType() throws {
+    @Test func `of a failed load names the error's type, and nothing that the error says`() throws {
         struct TalkativeFailure: Error, CustomStringConvertible {
             var description: String { "refresh token s3cr3t was rejected" }
         }
@@ -68,16 +67,14 @@ struct AccessTokenEventTests {
         #expect("\(event)" == "load 1 failed 1 waiting after 0.000 s with TalkativeFailure")
     }
 
-    @Test("of a failed load names the error's code for logs")
-    func namesLogCode() throws {
+    @Test func `of a failed load names the error's code for logs`() throws {
         struct ServerFailure: LoggableError {
             var logCode: String { "http_503" }
         }
         #expect(try eventOfFailure(ServerFailure()).errorCode == "http_503")
     }
 
-    @Test("of a failed load names the domain and number of an error of Foundation")
-    func namesDomain() throws {
+    @Test func `of a failed load names the domain and number of an error of Foundation`() throws {
         struct FoundationFailure: CustomNSError {
             static var errorDomain: String { "Domain" }
             var errorCode: Int { 7 }
@@ -95,16 +92,14 @@ struct AccessTokenEventTests {
         return try #require(events.last)
     }
 
-    @Test("that is written behind a closed pipe does not end the process")
-    func isWrittenBehindAClosedPipe() async {
+    @Test func `that is written behind a closed pipe does not end the process`() async {
         await #expect(processExitsWith: .success) {
             Self.logBehindAClosedPipe()
             exit(EXIT_SUCCESS)
         }
     }
 
-    @Test("that is written behind a closed pipe leaves the signals of the process as they were")
-    func leavesSignals() async {
+    @Test func `that is written behind a closed pipe leaves the signals of the process as they were`() async {
         await #expect(processExitsWith: .success) {
             Self.logBehindAClosedPipe()
             var mask = sigset_t()
@@ -159,23 +154,20 @@ struct AccessTokenEventTests {
         }
     }
 
-    @Test("that comes while a thousand wait is lost")
-    func isLost() {
+    @Test func `that comes while a thousand wait is lost`() {
         let delivery = Delivery()
         delivery.overflow()
         let loads = delivery.handler.delivered.filter { $0.kind == .loadStarted }
         #expect(loads == (1...EventDelivery.capacity).map { .init(.loadStarted, load: $0) })
     }
 
-    @Test("that is lost is counted, and the next delivery says how many were")
-    func isCounted() {
+    @Test func `that is lost is counted, and the next delivery says how many were`() {
         let delivery = Delivery()
         delivery.overflow()
         #expect(delivery.handler.delivered.last == .init(.eventsLost, count: 3))
     }
 
-    @Test("that comes after some were lost is delivered")
-    func isDeliveredAfterALoss() {
+    @Test func `that comes after some were lost is delivered`() {
         let delivery = Delivery()
         delivery.overflow()
         delivery.events.deliver([.init(.signedOut, waiters: 0)])
@@ -183,23 +175,20 @@ struct AccessTokenEventTests {
         #expect(delivery.handler.delivered.last == .init(.signedOut, waiters: 0))
     }
 
-    @Test("that does not come makes no block of the queue")
-    func isNone() {
+    @Test func `that does not come makes no block of the queue`() {
         let delivery = Delivery()
         delivery.events.deliver([])
         #expect(delivery.queue.count == 0)
     }
 
-    @Test("is delivered with those that wait, by one block of the queue")
-    func isDeliveredByOne() {
+    @Test func `is delivered with those that wait, by one block of the queue`() {
         let delivery = Delivery()
         delivery.events.deliver([.init(.invalidated)])
         delivery.events.deliver([.init(.refusedSignedOut)])
         #expect(delivery.queue.count == 1)
     }
 
-    @Test("is delivered by a block of its own when those before it were delivered")
-    func isDeliveredAgain() {
+    @Test func `is delivered by a block of its own when those before it were delivered`() {
         let delivery = Delivery()
         delivery.events.deliver([.init(.invalidated)])
         delivery.queue.run()
@@ -209,8 +198,7 @@ struct AccessTokenEventTests {
         #expect(delivery.handler.delivered == [.init(.invalidated), .init(.refusedSignedOut)])
     }
 
-    @Test("that a handler makes waits until others had their turn")
-    func waitsForItsTurn() {
+    @Test func `that a handler makes waits until others had their turn`() {
         let delivery = Delivery()
         delivery.handler.whenDelivered { [events = delivery.events] event in
             if event.kind == .refusedSignedOut { events.deliver([.init(.refusedCancelled)]) }

@@ -7,37 +7,31 @@ import Testing
 struct AccessTokenPolicyTests {
     static let century = 3_155_760_000.0
 
-    @Test("has these times by default")
-    func byDefault() {
+    @Test func `has these times by default`() {
         let policy = AccessTokenPolicy(leeway: 30, refreshAhead: 0, loadDeadline: 60, minimumLoadInterval: 10)
         #expect(AccessTokenPolicy() == policy)
     }
 
-    @Test(
-        "that makes sense is used as it is",
-        arguments: [AccessTokenPolicy(), AccessTokenPolicy(leeway: 0, refreshAhead: 5, loadDeadline: nil)]
-    )
-    func sensible(policy: AccessTokenPolicy) {
+    @Test(arguments: [AccessTokenPolicy(), AccessTokenPolicy(leeway: 0, refreshAhead: 5, loadDeadline: nil)])
+    func `that makes sense is used as it is`(policy: AccessTokenPolicy) {
         #expect(policy.corrected == policy)
         #expect(policy.corrections.isEmpty)
     }
 
     @Test(
-        "counts senseless times as what its documentation says",
         arguments: [
             (-1, 0, nil), (-.infinity, 0, nil), (.nan, 0, nil), (.infinity, century, nil), (1e300, century, century),
             (0, 0, nil),
         ] as [(Double, Double, Double?)]
     )
-    func senselessTimes(given: Double, used: Double, deadline: Double?) {
+    func `counts senseless times as what its documentation says`(given: Double, used: Double, deadline: Double?) {
         func policy(_ time: Double, _ deadline: Double?) -> AccessTokenPolicy {
             AccessTokenPolicy(leeway: time, refreshAhead: time, loadDeadline: deadline, minimumLoadInterval: time)
         }
         #expect(policy(given, given).corrected == policy(used, deadline))
     }
 
-    @Test("tells each correction in a sentence of its own")
-    func corrections() {
+    @Test func `tells each correction in a sentence of its own`() {
         let policy = AccessTokenPolicy(leeway: -1, refreshAhead: .nan, loadDeadline: .infinity, minimumLoadInterval: -2)
         #expect(
             policy.corrections == [

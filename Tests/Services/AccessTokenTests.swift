@@ -30,50 +30,45 @@ struct AccessTokenTests {
         }
     }
 
-    @Test("never prints its value, on its own or inside something else", arguments: Container.allCases)
-    func printsNoSecret(container: Container) {
+    @Test(arguments: Container.allCases)
+    func `never prints its value, on its own or inside something else`(container: Container) {
         #expect(!everythingShown(by: container.holding(token)).contains(Self.secret))
     }
 
-    @Test("describes its expiration if it has one")
-    func describesExpiration() {
+    @Test func `describes its expiration if it has one`() {
         #expect(token.description.hasPrefix("AccessToken(value: <hidden>, expiration: 2027-01-15"))
     }
 
-    @Test("describes no expiration if it has none")
-    func describesNoExpiration() {
+    @Test func `describes no expiration if it has none`() {
         #expect("\(AccessToken(value: Self.secret))" == "AccessToken(value: <hidden>)")
     }
 
-    @Test("reflects its expiration, and nothing else")
-    func reflectsExpiration() throws {
+    @Test func `reflects its expiration, and nothing else`() throws {
         let children = Mirror(reflecting: token).children
         #expect(children.map(\.label) == ["expiration"])
         #expect(try #require(children.first).value as? Date == token.expiration)
     }
 
-    @Test("describes itself with an expiration that is no date", arguments: [Double.nan, .infinity, -.infinity, 1e300])
-    func describesSenselessExpiration(seconds: Double) {
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300])
+    func `describes itself with an expiration that is no date`(seconds: Double) {
         let token = AccessToken(value: Self.secret, expiration: Date(timeIntervalSinceReferenceDate: seconds))
         #expect(token.description == "AccessToken(value: <hidden>, expiration: \(seconds))")
         #expect(everythingShown(by: token).contains("\(seconds)"))
     }
 
-    @Test("comes back from its coded form", arguments: [Date(timeIntervalSince1970: 1_800_000_000), nil])
-    func codesBothWays(expiration: Date?) throws {
+    @Test(arguments: [Date(timeIntervalSince1970: 1_800_000_000), nil])
+    func `comes back from its coded form`(expiration: Date?) throws {
         let token = AccessToken(value: Self.secret, expiration: expiration)
         let data = try JSONEncoder().encode(token)
         #expect(try JSONDecoder().decode(AccessToken.self, from: data) == token)
     }
 
-    @Test("is read from JSON that has no expiration")
-    func readsWithoutExpiration() throws {
+    @Test func `is read from JSON that has no expiration`() throws {
         let data = Data(#"{"value":"stored"}"#.utf8)
         #expect(try JSONDecoder().decode(AccessToken.self, from: data) == AccessToken(value: "stored"))
     }
 
-    @Test("prints no value when it cannot be read")
-    func failsToReadWithoutSecret() {
+    @Test func `prints no value when it cannot be read`() {
         let data = Data(#"{"value":"s3cr3t-value","expiration":"soon"}"#.utf8)
         #expect {
             try JSONDecoder().decode(AccessToken.self, from: data)

@@ -26,7 +26,6 @@ struct CachedTokenTests {
     }
 
     @Test(
-        "loses the leeway, then the time in which its successor is loaded (C5), of each no more than half (C4)",
         arguments: [
             Case(life: 3600, leeway: 30, ahead: 0, times: [3570, 3570]),
             Case(life: 3600, leeway: 30, ahead: 300, times: [3270, 3570]),
@@ -40,7 +39,9 @@ struct CachedTokenTests {
             Case(life: nil, leeway: .infinity, ahead: .infinity, times: [.infinity, .infinity]),
         ]
     )
-    func times(of token: Case) throws {
+    func `loses the leeway, then the time in which its successor is loaded (C5), of each no more than half (C4)`(
+        of token: Case
+    ) throws {
         let policy = AccessTokenPolicy(leeway: token.leeway, refreshAhead: token.ahead)
         let cached = try cachedToken(lasting: token.life, policy: policy)
         let times = [cached.freshUntil, cached.usableUntil].map {
@@ -49,15 +50,15 @@ struct CachedTokenTests {
         #expect(times == token.times)
     }
 
-    @Test("when it has expired is good for nothing", arguments: [0, -1, -3600, -Double.infinity, .nan])
-    func expiredOnArrival(seconds: TimeInterval) throws {
+    @Test(arguments: [0, -1, -3600, -Double.infinity, .nan])
+    func `when it has expired is good for nothing`(seconds: TimeInterval) throws {
         let cached = try cachedToken(lasting: seconds, policy: AccessTokenPolicy())
         #expect(!cached.isUsable(at: now))
         #expect(!cached.isFresh(at: now))
     }
 
-    @Test("expired is handed out within ten seconds of its arrival, also where the clock was read before it")
-    func expiredFromLoad() throws {
+    @Test
+    func `expired is handed out within ten seconds of its arrival, also where the clock was read before it`() throws {
         var machine = AccessTokenStateMachine(policy: AccessTokenPolicy(), reportsEvents: false, at: now)
         let load = try machine.loadForCaller(at: now)
         let token = AccessToken(value: "token", expiration: now - 3_600)
@@ -66,8 +67,7 @@ struct CachedTokenTests {
         #expect([-11, -10, 9, 10].map { cached.isUsable(at: now + $0) } == [false, true, true, false])
     }
 
-    @Test("late, and expires before the next load ahead fails, does not replace the valid token (C8)")
-    func shortLivedLateToken() throws {
+    @Test func `late, and expires before the next load ahead fails, does not replace the valid token (C8)`() throws {
         let policy = AccessTokenPolicy(leeway: 0, refreshAhead: 1_800)
         let valid = AccessToken(value: "valid", expiration: now + 3_600)
         var machine = AccessTokenStateMachine(token: valid, policy: policy, reportsEvents: false, at: now)
@@ -81,8 +81,7 @@ struct CachedTokenTests {
         #expect(machine.publishedToken?.token == valid)
     }
 
-    @Test("by a loader that starts each next load does not make the list of enclosing loads grow")
-    func enclosingLoads() throws {
+    @Test func `by a loader that starts each next load does not make the list of enclosing loads grow`() throws {
         func machine() -> AccessTokenStateMachine {
             AccessTokenStateMachine(policy: AccessTokenPolicy(), reportsEvents: false, at: now)
         }

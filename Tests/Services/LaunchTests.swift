@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("An app that starts", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("An app that starts", .eightAtATime, .endsHangs)
 struct LaunchTests {
     let loader = ControlledLoader()
     let clock = ManualClock()

@@ -15,7 +15,7 @@ import Synchronization
 /// What must hold on every thread, however many read and wait at once.
 ///
 /// Which call meets which is left to chance; the thread sanitizer looks on as well.
-@Suite("On sixteen threads", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("On sixteen threads", .eightAtATime, .serialized, .endsHangs)
 struct ManyThreadsTests {
     static let threads = 16
 

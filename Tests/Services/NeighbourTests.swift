@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A service among neighbours that misbehave", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A service among neighbours that misbehave", .eightAtATime, .endsHangs)
 struct NeighbourTests {
     let clock = ManualClock()
     let loader = ControlledLoader()

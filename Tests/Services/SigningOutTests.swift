@@ -3,7 +3,7 @@ import AccessTokenSynchronization
 import TestSupport
 import Testing
 
-@Suite("Signing out", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Signing out", .eightAtATime, .endsHangs)
 struct SigningOutTests {
     let clock = ManualClock()
 

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The waiters of a service", .eightAtATime)
 struct WaiterListTests {
-    @Test("take up memory for those who are there, however many have come and gone", arguments: [0, 1, 100])
-    func memory(staying: Int) {
+    @Test(arguments: [0, 1, 100])
+    func `take up memory for those who are there, however many have come and gone`(staying: Int) {
         var list = WaiterList<Int>()
         for number in 0..<staying { list.append(number, as: number) }
         var most = 0
@@ -23,8 +23,7 @@ struct WaiterListTests {
         #expect(list.count == 0)
     }
 
-    @Test("answer to their numbers as a dictionary would, in any order of coming and going")
-    func model() {
+    @Test func `answer to their numbers as a dictionary would, in any order of coming and going`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {
             var list = WaiterList<Int>()

@@ -4,7 +4,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@Suite("A request with a token", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A request with a token", .eightAtATime, .endsHangs)
 struct WithTokenTests {
     struct Offline: Error {}
 

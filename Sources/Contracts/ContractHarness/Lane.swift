@@ -5,11 +5,11 @@ import Dispatch
 ///
 /// A lane runs one thing at a time. When it is free again, the call has returned, or its task has suspended.
 package final class Lane: Sendable {
-    private let lane: HeldQueue
+    private let lane: LaneQueue
     private var queue: DispatchQueue { lane.queue }
 
     package init(_ name: String) {
-        lane = HeldQueue(DispatchQueue(label: "AccessTokenContract.\(name)"))
+        lane = LaneQueue(DispatchQueue(label: "AccessTokenContract.\(name)"))
     }
 
     deinit {
@@ -59,7 +59,7 @@ package final class Lane: Sendable {
 /// The queue of a lane.
 ///
 /// Tasks keep the queue, and not the lane: a lane that nobody keeps any more lets them go on.
-private final class HeldQueue: Sendable {
+private final class LaneQueue: Sendable {
     private struct State {
         var isHeld = false
         /// The parts that may still run, and who is told when they have.
@@ -111,9 +111,9 @@ private final class HeldQueue: Sendable {
 /// Runs each part of a task on a lane's queue, or, without a lane, on the thread that enqueues it.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class QueueExecutor: TaskExecutor {
-    private let lane: HeldQueue?
+    private let lane: LaneQueue?
 
-    init(_ lane: HeldQueue?) { self.lane = lane }
+    init(_ lane: LaneQueue?) { self.lane = lane }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What right services do, and scripts once accused them for.
-@Suite("No script accuses a service", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("No script accuses a service", .eightAtATime, .endsHangs)
 struct FairnessTests {
     private func expectKept(_ script: Script, on subject: ContractSubject) async {
         for _ in 1...5 {

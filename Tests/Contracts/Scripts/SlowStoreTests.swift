@@ -41,7 +41,7 @@ private actor SessionManager {
     }
 }
 
-@Suite("While an answer is handed over", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("While an answer is handed over", .eightAtATime, .endsHangs)
 struct SlowStoreTests {
     static let clause: ClauseID = "S8"
 

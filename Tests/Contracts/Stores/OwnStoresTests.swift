@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("The contract for stores", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("The contract for stores", .eightAtATime, .endsHangs)
 struct OwnStoresTests {
     private static let memory = StoreSubject("the store in memory", features: .waitLimit, promises: ["X2"]) { fixture in
         MemoryCredentialStore(waitLimit: fixture.waitLimit)

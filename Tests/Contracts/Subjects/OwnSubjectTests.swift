@@ -40,7 +40,7 @@ struct OwnScriptTests {
             subject,
             clauses: ServiceContract.clauses,
             scripts: scripts,
-            seed: seed ?? ServiceContract.defaultSeed,
+            seed: seed ?? 44,
             onProgress: nil
         )
         #expect(report.isKept && report.advice.isEmpty, "\(report)")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import race_gallery
 
-@Suite("The page on the articles", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("The page on the articles", .eightAtATime, .endsHangs)
 struct ArticleTests {
     /// A row of the page on the articles: a listing or a claim, where it is, whether it holds, and the repair.
     private struct Row {
@@ -30,8 +30,7 @@ struct ArticleTests {
         return rows
     }
 
-    @Test("each row says of its listing or claim what the gallery finds, and names the repair")
-    func verdicts() throws {
+    @Test func `each row says of its listing or claim what the gallery finds, and names the repair`() throws {
         for row in try rows() {
             guard let name = commands(in: row.cells[1]).first else {
                 let paths = row.cells[1].matches(of: /`([^` ]+)`/).map { String($0.1) }
@@ -65,8 +64,8 @@ struct ArticleTests {
         }
     }
 
-    @Test("each listing of the gallery has one row, under its article", arguments: Entry.all)
-    func listings(entry: Entry) throws {
+    @Test(arguments: Entry.all)
+    func `each listing of the gallery has one row, under its article`(entry: Entry) throws {
         for listing in entry.version.listings {
             let found = try rows().filter { $0.article == listing.article && $0.cells[0] == listing.name }
             #expect(found.count == 1, "\(listing.name), of “\(listing.article.rawValue)”")
@@ -74,8 +73,9 @@ struct ArticleTests {
         }
     }
 
-    @Test("the page names the versions that hold with no choice of when their task begins, and no others")
-    func hiddenStarts() async throws {
+    @Test
+    func `the page names the versions that hold with no choice of when their task begins, and no others`() async throws
+    {
         let paragraphs = try page("Documentation.docc/Articles").split(separator: "\n\n")
         let paragraph = try #require(paragraphs.first { $0.hasPrefix("**What *holds* leaves out.**") })
         var names: [String] = []
@@ -86,8 +86,8 @@ struct ArticleTests {
         #expect(commands(in: String(paragraph)) == names, "end the paragraph with: \(list)")
     }
 
-    @Test("each exhibit is led to", arguments: Gallery.exhibits.map(\.name))
-    func exhibits(name: String) throws {
+    @Test(arguments: Gallery.exhibits.map(\.name))
+    func `each exhibit is led to`(name: String) throws {
         #expect(try page("Documentation.docc/Articles").contains("`\(name) "))
     }
 }

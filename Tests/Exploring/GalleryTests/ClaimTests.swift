@@ -9,7 +9,7 @@ import Testing
 /// Claims of the articles that have no version in the gallery, on real threads.
 ///
 /// Where the order is up to an executor, the test brings an executor that takes the order that the claim rules out.
-@Suite("What the articles claim", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("What the articles claim", .eightAtATime, .endsHangs)
 struct ClaimTests {
     /// Two callers share load 1, and one of them goes on late: when load 2 has begun, for a caller that asked again.
     private struct LateCaller {
@@ -73,8 +73,9 @@ struct ClaimTests {
         }
     }
 
-    @Test("version 2 of the authentication service starts a load beside another one, though none fails")
-    func twoLoadsAtOnce() async throws {
+    @Test func `version 2 of the authentication service starts a load beside another one, though none fails`()
+        async throws
+    {
         let late = try await LateCaller(AuthServiceVersion2.init)
         let third = Task { try await late.service.bearerToken() }
         await late.hasBegun[2].wait()
@@ -83,8 +84,7 @@ struct ClaimTests {
         _ = await (late.second.result, third.result)
     }
 
-    @Test("its repair lets the next caller join the load that is running")
-    func oneLoadAtATime() async throws {
+    @Test func `its repair lets the next caller join the load that is running`() async throws {
         let late = try await LateCaller(AuthServiceRepaired.init)
         let third = HeldCaller(of: late.service)
         await third.asks()
@@ -111,8 +111,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("of two calls by async let, the second may enter the actor first")
-    func asyncLet() async {
+    @Test func `of two calls by async let, the second may enter the actor first`() async {
         let (executor, journal) = (NewestFirst(), Journal())
         Thread.detachNewThread { executor.run() }
         await withTaskExecutorPreference(executor) {
@@ -124,8 +123,7 @@ struct ClaimTests {
         #expect(await journal.lines == ["second", "first"])
     }
 
-    @Test("a task of an actor begins when the actor is free, and nobody has to await its value")
-    func taskOfAnActor() async {
+    @Test func `a task of an actor begins when the actor is free, and nobody has to await its value`() async {
         for _ in 1...100 {
             let journal = Journal()
             await journal.addAfterATask()
@@ -134,8 +132,9 @@ struct ClaimTests {
         }
     }
 
-    @Test("an actor takes its messages one at a time, and not in the order in which they came: by their priority")
-    func messageOfHigherPriority() async {
+    @Test
+    func `an actor takes its messages one at a time, and not in the order in which they came: by their priority`() async
+    {
         for _ in 1...100 {
             let journal = Journal()
             await journal.addLowThenHigh()
@@ -144,8 +143,8 @@ struct ClaimTests {
         }
     }
 
-    @Test("a continuation is the rest of one task, and no queue: it is resumed once, and runs nothing else")
-    func continuationIsNoQueue() async {
+    @Test
+    func `a continuation is the rest of one task, and no queue: it is resumed once, and runs nothing else`() async {
         let journal = Journal()
         let (resumed, isResumed) = AsyncStream.makeStream(of: CheckedContinuation<Void, Never>.self)
         let task = Task {
@@ -161,8 +160,7 @@ struct ClaimTests {
         #expect(await journal.lines == ["before", "after"])
     }
 
-    @Test("a task outside of an actor may begin before the line that follows it")
-    func taskOutside() async {
+    @Test func `a task outside of an actor may begin before the line that follows it`() async {
         let nextLine = Event()
         // A thread of its own, which may wait: no task runs on it.
         Thread.detachNewThread {
@@ -183,8 +181,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("an actor runs one step at a time, whichever threads its executor takes")
-    func oneStepAtATime() async throws {
+    @Test func `an actor runs one step at a time, whichever threads its executor takes`() async throws {
         let counter = Counter()
         try await crowd(of: 100) {
             for _ in 1...100 { await counter.increment() }
@@ -216,8 +213,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("an await frees the actor and takes no other thread: this actor has a single one")
-    func oneThread() async {
+    @Test func `an await frees the actor and takes no other thread: this actor has a single one`() async {
         let executor = OneThread()
         let lane = Lane(on: executor)
         let steps = Task {
@@ -240,9 +236,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("the main actor loses a payment as well")
-    @MainActor
-    func mainActorLosesAPayment() async {
+    @Test @MainActor func `the main actor loses a payment as well`() async {
         let wallet = MainActorWallet()
         let gate = Gate(after: 2)
         async let first: Void = wallet.add(50) { await gate.pass() }
@@ -252,8 +246,7 @@ struct ClaimTests {
     }
 
     #if os(Linux) || os(macOS)
-    @Test("two queues that call each other with sync never end: Dispatch sees it, and ends the program")
-    func queuesThatCallBack() async {
+    @Test func `two queues that call each other with sync never end: Dispatch sees it, and ends the program`() async {
         await #expect(processExitsWith: .failure) {
             let (session, store) = (DispatchQueue(label: "session"), DispatchQueue(label: "store"))
             session.sync { store.sync { session.sync {} } }

@@ -6,12 +6,11 @@ import Testing
 @testable import race_gallery
 
 /// Tests as the articles write them: many callers at once, and no explorer.
-@Suite("A crowd of callers", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A crowd of callers", .eightAtATime, .endsHangs)
 struct CrowdTests {
     private let url = URL(filePath: "/a.png")
 
-    @Test("shares one download of the image cache, which does not end before all have come")
-    func oneDownload() async throws {
+    @Test func `shares one download of the image cache, which does not end before all have come`() async throws {
         let gate = Gate(after: 50)
         let downloads = LoadCounter { _ in await gate.wait() }
         let cache = InFlight { _ in Data() }
@@ -23,8 +22,9 @@ struct CrowdTests {
         #expect(downloads.counts.started == 1)
     }
 
-    @Test("causes a download for each caller where nothing is shared, if none ends before all have begun")
-    func downloads() async throws {
+    @Test
+    func `causes a download for each caller where nothing is shared, if none ends before all have begun`() async throws
+    {
         let gate = Gate(after: 50)
         let downloads = LoadCounter { _ in await gate.pass() }
         let cache = CheckThenDownload { _ in Data([UInt8(try await downloads.load())]) }
@@ -32,8 +32,7 @@ struct CrowdTests {
         #expect(downloads.counts.most == 50)
     }
 
-    @Test("of three readers causes three requests, or one where reads are coalesced")
-    func threeReads() async throws {
+    @Test func `of three readers causes three requests, or one where reads are coalesced`() async throws {
         let gate = Gate(after: 3)
         let requests = LoadCounter { _ in await gate.pass() }
         let apart = CheckThenDownload { _ in Data([UInt8(try await requests.load())]) }
@@ -51,8 +50,10 @@ struct CrowdTests {
     }
 
     /// The explorer finds this overdraft with two callers, at its first schedule.
-    @Test("finds the overdraft of the account by luck: never with a fake that answers at once, always behind a gate")
-    func overdraftByLuck() async throws {
+    @Test
+    func `finds the overdraft of the account by luck: never with a fake that answers at once, always behind a gate`()
+        async throws
+    {
         let lucky = CheckThenAct()
         try await crowd(of: 100) { try? await lucky.withdraw(10) {} }
         #expect(await lucky.balance == 0, "without a suspension nobody comes in between, and the bug is not seen")
@@ -69,8 +70,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("waits behind a handler that blocks the queue of version 3, though a valid token is there")
-    func slowHandler() async {
+    @Test func `waits behind a handler that blocks the queue of version 3, though a valid token is there`() async {
         let queue = DispatchQueue(label: "injected")
         let service = AccessTokenServiceVersion3(loader: AtOnce(), queue: queue)
         let (isRunning, mayGoOn, second) = (Event(), DispatchSemaphore(value: 0), Event())
@@ -86,8 +86,7 @@ struct CrowdTests {
         #expect(second.hasHappened)
     }
 
-    @Test("is not needed to test version 3: a test passes its queue, and drains it")
-    func drainedQueue() async throws {
+    @Test func `is not needed to test version 3: a test passes its queue, and drains it`() async throws {
         let queue = DispatchQueue(label: "injected")
         let service = AccessTokenServiceVersion3(loader: AtOnce(), queue: queue)
         let (answers, answer) = AsyncStream.makeStream(of: Int?.self)

@@ -13,8 +13,7 @@ struct GalleryCommandTests {
         return exhibits.flatMap { exhibit in exhibit.versions.map { "\(exhibit.name) \($0.name)" } }
     }
 
-    @Test("shows all exhibits, one of them, or one version")
-    func shown() throws {
+    @Test func `shows all exhibits, one of them, or one version`() throws {
         let all = Entry.all.map(\.testDescription)
         #expect(try shown([]) == all)
         #expect(try shown(["wallet"]) == all.filter { $0.hasPrefix("wallet ") })
@@ -22,7 +21,6 @@ struct GalleryCommandTests {
     }
 
     @Test(
-        "refuses what makes no sense",
         arguments: [
             (["--fast"], .unknown("--fast")),
             (["wall"], .unknownExhibit("wall")),
@@ -38,12 +36,11 @@ struct GalleryCommandTests {
             (["--diagram", "wallet", "merge", "0-1"], .noSchedule("0-1")),
         ] as [([String], UsageError)]
     )
-    func refused(_ arguments: [String], _ expected: UsageError) {
+    func `refuses what makes no sense`(_ arguments: [String], _ expected: UsageError) {
         #expect(throws: expected) { try Command(arguments) }
     }
 
-    @Test("draws a schedule, or the first one that breaks a version")
-    func diagram() throws {
+    @Test func `draws a schedule, or the first one that breaks a version`() throws {
         guard case .draw(let none, let version) = try Command(["--diagram", "wallet", "merge"]),
             case .draw(let schedule, _) = try Command(["--diagram", "wallet", "merge", "01"])
         else {
@@ -53,16 +50,15 @@ struct GalleryCommandTests {
         #expect(none == nil && version.name == "merge" && schedule == "01")
     }
 
-    @Test("fails to draw a schedule that does not fit", arguments: [(nil, true), ("0", true), ("9", false)])
-    func draws(schedule: String?, fits: Bool) async throws {
+    @Test(arguments: [(nil, true), ("0", true), ("9", false)])
+    func `fails to draw a schedule that does not fit`(schedule: String?, fits: Bool) async throws {
         for version in [version(holds: true, breaks: nil), version(holds: false, breaks: "it")] {
             let status = try await RaceGallery.run(.draw(schedule.flatMap { Schedule(parsing: $0) }, of: version))
             #expect(status == (fits ? .good : .failed))
         }
     }
 
-    @Test("lists every exhibit and version, and the help names every word and option")
-    func help() throws {
+    @Test func `lists every exhibit and version, and the help names every word and option`() throws {
         for word in ["NAME", "VERSION", "SCHEDULE", "--diagram", "--list", "--help"] {
             #expect(Command.usage.contains("  \(word) "))
         }
@@ -85,13 +81,16 @@ struct GalleryCommandTests {
     }
 
     @Test(
-        "succeeds if each version breaks what it is known for, or holds",
         arguments: [
             (true, nil, true), (false, nil, false), (false, "it", true), (true, "it", false),
             (false, "something else", false),
         ]
     )
-    func status(holds: Bool, breaks: String?, isExpected: Bool) async throws {
+    func `succeeds if each version breaks what it is known for, or holds`(
+        holds: Bool,
+        breaks: String?,
+        isExpected: Bool
+    ) async throws {
         let version = version(holds: holds, breaks: breaks)
         #expect(try await RaceGallery.show([exhibit(version)]) == (isExpected ? .good : .failed))
         let summary = Summary(findings: [(exhibit(version), [await version.explore()])])
@@ -103,8 +102,8 @@ struct GalleryCommandTests {
         )
     }
 
-    @Test("fails if a version holds, and not all of its schedules were tried", arguments: [(36, true), (37, false)])
-    func crowd(operations: Int, isExpected: Bool) async {
+    @Test(arguments: [(36, true), (37, false)])
+    func `fails if a version holds, and not all of its schedules were tried`(operations: Int, isExpected: Bool) async {
         let crowd = Scenario("as much as a digit can tell apart, or more") { run in
             for number in 1...operations { run.operation("\(number)") {} }
         }
@@ -112,12 +111,16 @@ struct GalleryCommandTests {
     }
 
     @Test(
-        "fails after a replay if a fix breaks or the schedule does not fit",
         arguments: [
             (true, nil, "0", true), (false, "it", "0", true), (false, nil, "0", false), (false, "it", "9", false),
         ] as [(Bool, String?, Schedule, Bool)]
     )
-    func replay(holds: Bool, breaks: String?, schedule: Schedule, isExpected: Bool) async throws {
+    func `fails after a replay if a fix breaks or the schedule does not fit`(
+        holds: Bool,
+        breaks: String?,
+        schedule: Schedule,
+        isExpected: Bool
+    ) async throws {
         let version = version(holds: holds, breaks: breaks)
         let status = try await RaceGallery.run(.replay(schedule, of: version, in: exhibit(version)))
         #expect(status == (isExpected ? .good : .failed))

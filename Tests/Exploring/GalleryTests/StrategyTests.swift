@@ -6,7 +6,7 @@ import Testing
 @testable import race_gallery
 
 /// Compares the tables of the page on strategies with a run of each version, in first-in-first-out order.
-@Suite("The page on strategies", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("The page on strategies", .eightAtATime, .endsHangs)
 struct StrategyTests {
     private static let path = "Exploring/InterleavingExplorer/InterleavingExplorer.docc/ChoosingAStrategy"
 
@@ -31,8 +31,7 @@ struct StrategyTests {
         ("image-cache in-flight", { InFlight(download: $0) }),
     ]
 
-    @Test("has the cost of each account")
-    func accounts() async throws {
+    @Test func `has the cost of each account`() async throws {
         var rows: [String] = []
         for account in Self.accounts {
             let run = try await withdrawals(account.open)
@@ -42,8 +41,7 @@ struct StrategyTests {
         try expectTable("| version | approvals | thrown away | callers served | seconds |", rows)
     }
 
-    @Test("has the cost of each cache")
-    func caches() async throws {
+    @Test func `has the cost of each cache`() async throws {
         var rows: [String] = []
         for cache in Self.caches {
             let one = try await views(ofPictures: 1, cache.make)
@@ -56,8 +54,7 @@ struct StrategyTests {
         )
     }
 
-    @Test("has the complexity and the throughput of each strategy, beside what the article says")
-    func throughput() async throws {
+    @Test func `has the complexity and the throughput of each strategy, beside what the article says`() async throws {
         var rows: [String] = []
         for account in Self.accounts {
             guard let strategy = account.strategy else { continue }
@@ -95,8 +92,7 @@ struct StrategyTests {
             .count { !$0.allSatisfy(\.isWhitespace) && !$0.contains("///") } + 1
     }
 
-    @Test("names versions that are sound, or says in a table of costs what is wrong")
-    func names() throws {
+    @Test func `names versions that are sound, or says in a table of costs what is wrong`() throws {
         let recommendations = try page(Self.path).split(separator: "### What it costs")[0]
         for name in commands(in: String(recommendations)) {
             let entry = try #require(Entry.all.first { $0.testDescription == name }, "\(name)")

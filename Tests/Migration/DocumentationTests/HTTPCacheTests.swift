@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The cache of URLSession shares no request that is under way", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("The cache of URLSession shares no request that is under way", .eightAtATime, .endsHangs)
 struct HTTPCacheTests {
     private static let reply = """
         HTTP/1.1 200 \r
@@ -19,8 +19,7 @@ struct HTTPCacheTests {
         data
         """
 
-    @Test("two requests at the same moment are both sent, though the reply may be stored")
-    func twoAtOnce() async throws {
+    @Test func `two requests at the same moment are both sent, though the reply may be stored`() async throws {
         let (first, second, mayReply) = (Event(), Event(), DispatchSemaphore(value: 0))
         let server = try LoopbackHTTPServer(port: 0) { connection, _ in
             guard case .complete = connection.nextRequest() else { return }

@@ -67,7 +67,7 @@ final class FourColumnStore: CredentialStore {
         """
 }
 
-@Suite("The four columns of the page “On a server”", .eightAtATime, .needsPostgres, .timeLimit(.minutes(10)))
+@Suite("The four columns of the page “On a server”", .eightAtATime, .needsPostgres, .endsHangs)
 struct FourColumnsTests {
     private let first = Credential(refreshToken: "RT1")
     private let second = Credential(

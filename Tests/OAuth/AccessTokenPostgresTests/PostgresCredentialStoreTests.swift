@@ -11,7 +11,7 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-@Suite("The store in PostgreSQL", .eightAtATime, .needsPostgres, .timeLimit(.minutes(10)))
+@Suite("The store in PostgreSQL", .eightAtATime, .needsPostgres, .endsHangs)
 struct PostgresCredentialStoreTests {
     private let first = Credential(refreshToken: "RT1 s3cret")
     private let second = Credential(refreshToken: "RT2 s3cret")
@@ -315,7 +315,7 @@ struct PostgresCredentialStoreTests {
     "A PostgreSQL server that restarts",
     .needsPostgres,
     .enabled(if: TestDatabase.restart != nil, "Everybody else would be disconnected: .ci/deep postgres"),
-    .timeLimit(.minutes(10))
+    .endsHangs
 )
 struct PostgresRestartTests {
     @Test func `while a body runs keeps nothing of it from being written`() async throws {

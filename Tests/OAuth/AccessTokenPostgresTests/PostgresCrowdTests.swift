@@ -6,7 +6,7 @@ import LoopbackAuthorizationServer
 import TestSupport
 import Testing
 
-@Suite("The store in PostgreSQL, with many users", .serialized, .needsPostgres, .timeLimit(.minutes(10)))
+@Suite("The store in PostgreSQL, with many users", .serialized, .needsPostgres, .endsHangs)
 struct PostgresCrowdTests {
     @Test func `renews the tokens of a thousand users by nine connections, each once`() async throws {
         let (database, count) = (try await TestDatabase(), 1000)

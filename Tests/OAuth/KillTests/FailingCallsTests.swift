@@ -10,7 +10,7 @@ private let library = ProcessInfo.processInfo.environment["FAILING_CALLS"]
 @Suite(
     "A disk on which one call of the system fails",
     .serialized,
-    .timeLimit(.minutes(20)),
+    .endsHangs,
     .enabled(if: library != nil, "It needs a library that is preloaded: .ci/deep faults")
 )
 struct FailingCallsTests {

@@ -14,7 +14,7 @@ private let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTG
     "Processes that share a database, and are killed",
     .eightAtATime,
     .serialized,
-    .timeLimit(.minutes(10)),
+    .endsHangs,
     .enabled(if: connection != nil, "There is no PostgreSQL: .ci/deep postgres starts one")
 )
 struct PostgresKillTests {

@@ -3,8 +3,7 @@ import Testing
 
 @Suite("A command reads its arguments and prints tables")
 struct ConsoleTests {
-    @Test("An option's value is the next argument, or stands after an equals sign")
-    func values() throws {
+    @Test func `An option's value is the next argument, or stands after an equals sign`() throws {
         var arguments = Arguments(["--a", "1", "word", "--b=2", "--c=--3", "a=b"])
         #expect(try arguments.next() == "--a")
         #expect(try arguments.value() == "1")
@@ -17,32 +16,28 @@ struct ConsoleTests {
         #expect(try arguments.next() == nil)
     }
 
-    @Test("A missing value is an error", arguments: [["--a"], ["--a", ""], ["--a", "--b"], ["--a="]])
-    func missing(_ list: [String]) throws {
+    @Test(arguments: [["--a"], ["--a", ""], ["--a", "--b"], ["--a="]])
+    func `A missing value is an error`(_ list: [String]) throws {
         var arguments = Arguments(list)
         #expect(try arguments.next() == "--a")
         #expect(throws: UsageError.missingValue("--a")) { try arguments.value() }
     }
 
-    @Test(
-        "A value that no option takes is an error, also at the end",
-        arguments: [["--a=1"], ["--a=1", "--b"], ["--a="]]
-    )
-    func attached(_ list: [String]) throws {
+    @Test(arguments: [["--a=1"], ["--a=1", "--b"], ["--a="]])
+    func `A value that no option takes is an error, also at the end`(_ list: [String]) throws {
         var arguments = Arguments(list)
         #expect(try arguments.next() == "--a")
         #expect(throws: UsageError.takesNoValue("--a")) { try arguments.next() }
     }
 
-    @Test("A number outside of the limits is an error", arguments: ["0", "8", "x", "99999999999999999999"])
-    func limits(_ text: String) throws {
+    @Test(arguments: ["0", "8", "x", "99999999999999999999"])
+    func `A number outside of the limits is an error`(_ text: String) throws {
         var arguments = Arguments(["--a", text])
         #expect(try arguments.next() == "--a")
         #expect(throws: UsageError.notInRange("--a", 1...7)) { try arguments.number(in: 1...7) }
     }
 
-    @Test("An error ends the command with the exit status that fits")
-    func status() async {
+    @Test func `An error ends the command with the exit status that fits`() async {
         let console = Console(program: "test")
         struct Failure: Error {}
         #expect(await console.run { .good } == .good)
@@ -50,8 +45,7 @@ struct ConsoleTests {
         #expect(await console.run { throw Failure() } == .failed)
     }
 
-    @Test("A table has names to the left, numbers to the right, and lines of one length")
-    func table() {
+    @Test func `A table has names to the left, numbers to the right, and lines of one length`() {
         let rows = [["a", "1", "12 ms"], ["much longer", "1000000", "1 ms"], ["", "×", "—"]]
         #expect(
             TextTable(header: ["set-up", "loads", "time"], rows: rows).text == """

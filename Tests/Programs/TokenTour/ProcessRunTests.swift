@@ -9,7 +9,7 @@ import Testing
     "Processes meet a rotating server",
     .eightAtATime,
     .serialized,
-    .timeLimit(.minutes(10)),
+    .endsHangs,
     .enabled(
         if: ProcessInfo.processInfo.environment["KILLS"] != nil,
         "Foundation on Linux may crash a process with many open sockets when it starts another: .ci/deep kill"
@@ -23,16 +23,16 @@ struct ProcessRunTests {
         return try await setUp.run(options) { _ in }
     }
 
-    @Test("Ours keep the session with one load per round, for callers that cannot be shared out evenly")
-    func ours() async throws {
+    @Test func `Ours keep the session with one load per round, for callers that cannot be shared out evenly`()
+        async throws
+    {
         let result = try await result(of: .folder)
         #expect(result.callers == RoundOutcome(served: 20))
         #expect(result.loads == 2)
         #expect(result.isGood)
     }
 
-    @Test("The naive ones lose it")
-    func naive() async throws {
+    @Test func `The naive ones lose it`() async throws {
         // While a load takes its time, the other processes come, also on a busy machine.
         let result = try await result(of: .naiveFile, latency: 0.5)
         #expect(result.loads > 2)
@@ -40,8 +40,7 @@ struct ProcessRunTests {
         #expect(!result.isGood)
     }
 
-    @Test("A process that ends leaves its callers unserved, and the run goes on")
-    func dead() async throws {
+    @Test func `A process that ends leaves its callers unserved, and the run goes on`() async throws {
         var options = try Options(["--rounds", "2", "--processes", "2", "--callers", "6"])
         options.program = URL(filePath: "/bin/true")
         let result = try await ProcessSetUp.folder.run(options) { _ in }

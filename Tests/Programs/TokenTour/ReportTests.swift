@@ -20,8 +20,9 @@ struct ReportTests {
         )
     }
 
-    @Test("First what the server saw of a naive set-up and of ours, then a round in the mean, then a sentence for each")
-    func whole() {
+    @Test
+    func `First what the server saw of a naive set-up and of ours, then a round in the mean, then a sentence for each`()
+    {
         let results = [
             result(.naiveCallback, lost: 4, served: 3), result(.naiveActor, lost: 5), result(.queue), result(.both),
         ]
@@ -52,8 +53,8 @@ struct ReportTests {
         )
     }
 
-    @Test("With a limit, the table counts what was refused, and the sentence of a naive set-up says why")
-    func limited() {
+    @Test
+    func `With a limit, the table counts what was refused, and the sentence of a naive set-up says why`() {
         var (naive, queue) = (result(.naiveActor, served: 5), result(.queue))
         (naive.limited, queue.limited) = (495, 0)
         let text = Report(results: [naive, queue]).text
@@ -63,11 +64,8 @@ struct ReportTests {
         #expect(text.contains("left 495 of 500 callers unserved: 495 × signed out."))
     }
 
-    @Test(
-        "A set-up of ours that loses a session or leaves a caller unserved fails",
-        arguments: SetUp.allCases.filter(\.isOurs)
-    )
-    func ours(_ setUp: SetUp) {
+    @Test(arguments: SetUp.allCases.filter(\.isOurs))
+    func `A set-up of ours that loses a session or leaves a caller unserved fails`(_ setUp: SetUp) {
         let lost = Report(results: [result(.queue), result(setUp, lost: 1)])
         #expect(!lost.isGood)
         #expect(lost.text.contains("\(setUp.rawValue) FAILED: it lost 1 sessions"))

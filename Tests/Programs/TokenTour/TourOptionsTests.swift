@@ -6,8 +6,7 @@ import Testing
 
 @Suite("The tour's arguments are understood or refused by name", .eightAtATime)
 struct TourOptionsTests {
-    @Test("Without arguments: five rounds, a hundred callers, every set-up")
-    func defaults() throws {
+    @Test func `Without arguments: five rounds, a hundred callers, every set-up`() throws {
         let options = try Options([])
         #expect(options.rounds == 5)
         #expect(options.callers == 100)
@@ -16,8 +15,7 @@ struct TourOptionsTests {
         #expect(!options.isHelp)
     }
 
-    @Test("Each option is understood, and set-ups that are named run once each, in the tour's order")
-    func values() throws {
+    @Test func `Each option is understood, and set-ups that are named run once each, in the tour's order`() throws {
         let options = try Options(["--rounds", "2", "--callers=8", "--processes", "8", "--limit", "1", "-h"])
         #expect(options.rounds == 2)
         #expect(options.callers == 8)
@@ -30,7 +28,6 @@ struct TourOptionsTests {
     }
 
     @Test(
-        "What makes no sense is refused",
         arguments: [
             (["--fast"], .unknown("--fast")),
             (["--help=yes"], .takesNoValue("--help")),
@@ -43,12 +40,11 @@ struct TourOptionsTests {
             (["--processes", "8", "--callers", "7"], .notInRange("--callers", 8...400)),
         ] as [([String], UsageError)]
     )
-    func refused(_ arguments: [String], _ expected: UsageError) {
+    func `What makes no sense is refused`(_ arguments: [String], _ expected: UsageError) {
         #expect(throws: expected) { try Options(arguments) }
     }
 
-    @Test("The help names every option and every set-up, and fits a terminal")
-    func help() {
+    @Test func `The help names every option and every set-up, and fits a terminal`() {
         let words =
             ["--rounds", "--callers", "--limit", "--set-up", "--processes", "--help"]
             + SetUp.allCases.map(\.rawValue) + ProcessSetUp.allCases.map(\.rawValue)

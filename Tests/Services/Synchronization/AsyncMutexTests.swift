@@ -6,7 +6,7 @@ import Testing
 private struct TimedOut: Error {}
 private struct NotNeeded: Error {}
 
-@Suite("Tasks that exclude each other", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Tasks that exclude each other", .eightAtATime, .endsHangs)
 struct AsyncMutexTests {
     private let clock = ManualClock()
     private let mutex: AsyncMutex
@@ -74,7 +74,7 @@ struct AsyncMutexTests {
     }
 }
 
-@Suite("Tasks that exclude those of the same key", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Tasks that exclude those of the same key", .eightAtATime, .endsHangs)
 struct KeyedMutexTests {
     private let mutex = KeyedMutex<String>()
 

@@ -4,30 +4,27 @@ import Testing
 
 @Suite("A callback for one shot", .eightAtATime)
 struct OneShotTests {
-    @Test("gets the first value only", arguments: 1...2)
-    func once(shots: Int) {
+    @Test(arguments: 1...2)
+    func `gets the first value only`(shots: Int) {
         let values = Locked<[String]>([])
         let shot = OneShot(abandoned: "abandoned") { value in values.withLock { $0.append(value) } }
         for number in 0..<shots { shot("\(number)") }
         #expect(values.withLock { $0 } == ["0"])
     }
 
-    @Test("says whether a value was the first")
-    func saysWhetherItHits() {
+    @Test func `says whether a value was the first`() {
         let shot = OneShot(abandoned: 0) { _ in }
         #expect(shot(1))
         #expect(!shot(2))
     }
 
-    @Test("gets the stand-in if it is released without a value")
-    func abandoned() {
+    @Test func `gets the stand-in if it is released without a value`() {
         let values = Locked<[String]>([])
         _ = OneShot(abandoned: "abandoned") { value in values.withLock { $0.append(value) } }
         #expect(values.withLock { $0 } == ["abandoned"])
     }
 
-    @Test("lets go of its callback at the first value, not at its own end")
-    func releasesCallback() {
+    @Test func `lets go of its callback at the first value, not at its own end`() {
         final class Owner: Sendable {}
         var owner: Owner? = Owner()
         let witness = WeakReference(owner)
@@ -39,8 +36,8 @@ struct OneShotTests {
         #expect(!shot(2))
     }
 
-    @Test("is hit by one of many who shoot at once", arguments: 1...50)
-    func contended(round: Int) async {
+    @Test(arguments: 1...50)
+    func `is hit by one of many who shoot at once`(round: Int) async {
         let values = Locked(0)
         let shot = OneShot<Int>(abandoned: 0) { _ in values.withLock { $0 += 1 } }
         let hits = await withTaskGroup(of: Bool.self) { group in

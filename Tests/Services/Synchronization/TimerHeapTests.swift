@@ -6,8 +6,8 @@ import Testing
 
 @Suite("The timers of a thread", .eightAtATime)
 struct TimerHeapTests {
-    @Test("come in the order of a sorted array, whatever was added, removed or due meanwhile", arguments: 0..<100)
-    func model(seed: UInt64) {
+    @Test(arguments: 0..<100)
+    func `come in the order of a sorted array, whatever was added, removed or due meanwhile`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var heap = TimerHeap<Int>()
         var model: [(deadline: UInt64, id: TimerHeap<Int>.ID, value: Int)] = []
@@ -39,8 +39,8 @@ struct TimerHeapTests {
         #expect(heap.removeFirst(dueAt: .distantFuture) == nil)
     }
 
-    @Test("take up memory for those who are there, however many have come and gone", arguments: [0, 1, 100])
-    func memory(staying: Int) {
+    @Test(arguments: [0, 1, 100])
+    func `take up memory for those who are there, however many have come and gone`(staying: Int) {
         var heap = TimerHeap<Int>()
         for number in 0..<staying { _ = heap.add(number, at: DispatchTime(uptimeNanoseconds: 1)) }
         var most = 0

@@ -134,14 +134,15 @@ enum GuardingQueue {
     ) {
         let screens = screens.map { names in
             run.operation(names.joined(separator: " and ")) {
-                try await withCheckedThrowingContinuation { continuation in
+                // A version that loses its handlers is meant to: a checked continuation would report that as misuse.
+                try await unsafe withUnsafeThrowingContinuation { continuation in
                     let retrieve = open()
                     for name in names {
                         note("asks: \(name)")
                         retrieve { result in
                             effect("answers \(name)")
                             if name == "first" { retrieveAgain? { _ in effect("answers again") } }
-                            if name == names.last { continuation.resume(with: result) }
+                            if name == names.last { unsafe continuation.resume(with: result) }
                         }
                     }
                 }

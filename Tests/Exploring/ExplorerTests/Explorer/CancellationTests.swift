@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a task may do after it has looked whether it is cancelled, and before it hears of that.
-@Suite("A look at cancellation", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A look at cancellation", .eightAtATime, .endsHangs)
 struct CancellationTests {
     private actor Store {
         private(set) var log: [String] = []
@@ -29,8 +29,8 @@ struct CancellationTests {
         }
     }
 
-    @Test("is a step: a late save comes behind a sign-out", arguments: Look.allCases)
-    func lateSave(look: Look) async {
+    @Test(arguments: Look.allCases)
+    func `is a step: a late save comes behind a sign-out`(look: Look) async {
         let orders = await allOutcomes(by: Explorer()) { run in
             let store = Store()
             let own = Protected<Task<Void, Never>?>(nil)

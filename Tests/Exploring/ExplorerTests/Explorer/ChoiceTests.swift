@@ -2,10 +2,9 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("What a schedule decides beside the order of steps", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("What a schedule decides beside the order of steps", .eightAtATime, .endsHangs)
 struct ChoiceTests {
-    @Test("is a value, each of which is tried with each order, in the setup and in a step")
-    func values() async throws {
+    @Test func `is a value, each of which is tried with each order, in the setup and in a step`() async throws {
         let last = Protected("")
         let scenario = Scenario("answers") { run in
             let cell = Cell()
@@ -30,8 +29,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("may be up to two delays: all of these, and no other")
-    func delays() async throws {
+    @Test func `may be up to two delays: all of these, and no other`() async throws {
         let scenario = Scenario("orders") { run in
             for name in ["a", "b", "c", "d"] { run.operation(name) { run.effect(name) } }
             run.outcome { run.effects.joined() }
@@ -49,8 +47,8 @@ struct ChoiceTests {
         #expect(counts == [1, 7, 18])
     }
 
-    @Test("is when time passes, unless the scenario says that it passes only when nothing else can happen")
-    func time() async {
+    @Test
+    func `is when time passes, unless the scenario says that it passes only when nothing else can happen`() async {
         func orders(isIdle: Bool) async -> Set<String> {
             await allOutcomes { run in
                 if isIdle { run.letTimePassOnlyWhenIdle() }
@@ -70,8 +68,8 @@ struct ChoiceTests {
     }
 
     /// A value is read, then put into the cache; a writer of a higher priority overtakes that in the line before the cache.
-    @Test("are priorities: a cache that stays stale for ever", arguments: [false, true])
-    func priorities(vary: Bool) async {
+    @Test(arguments: [false, true])
+    func `are priorities: a cache that stays stale for ever`(vary: Bool) async {
         let report = await explore("a cache that reads through") { run in
             if vary { run.varyPriorities() }
             let cache = ReadThroughCache()

@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("Virtual time", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("Virtual time", .eightAtATime, .serialized, .endsHangs)
 struct ClockTests {
     /// What may come of a scenario, and nothing else.
     struct Passage: Sendable, CustomTestStringConvertible {
@@ -67,8 +67,8 @@ struct ClockTests {
         },
     ]
 
-    @Test("passes as the schedule says, and nobody waits", arguments: passages)
-    func passes(_ passage: Passage) async {
+    @Test(arguments: passages)
+    func `passes as the schedule says, and nobody waits`(_ passage: Passage) async {
         let explorer = Explorer(.exhaustive).with(\.preempts, passage.preempts)
         let outcomes = await allOutcomes(by: explorer) { run in
             let journal = Journal()
@@ -78,8 +78,8 @@ struct ClockTests {
         #expect(outcomes == passage.outcomes)
     }
 
-    @Test("fires equal timers in the order in which they were set, and the trace has the time before each step")
-    func ties() async {
+    @Test
+    func `fires equal timers in the order in which they were set, and the trace has the time before each step`() async {
         let scenario = Scenario("ties") { run in
             for name in ["a", "b", "c"] { run.clock.schedule(after: .seconds(1)) { run.effect(name) } }
             run.operation("first") { try await run.clock.sleep(for: .seconds(2)) }

@@ -68,13 +68,12 @@ enum Crash: String, CaseIterable, Codable, Sendable {
     }
 }
 
-@Suite("A crash of the process", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A crash of the process", .eightAtATime, .endsHangs)
 struct CrashTests {
-    @Test(
-        "leaves the scenario and the schedule, and a replay crashes as well and shows the steps",
-        arguments: Crash.allCases
-    )
-    func leavesItsSchedule(_ crash: Crash) async throws {
+    @Test(arguments: Crash.allCases)
+    func `leaves the scenario and the schedule, and a replay crashes as well and shows the steps`(_ crash: Crash)
+        async throws
+    {
         let search = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [crash = crash as Crash] in
             _ = await Explorer().explore(crash.scenario)
@@ -102,8 +101,7 @@ struct CrashTests {
         }
     }
 
-    @Test("outside of an exploration is none of the explorer's business")
-    func outside() async throws {
+    @Test func `outside of an exploration is none of the explorer's business`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = await Explorer().explore(Scenario("harmless") { $0.operation("first") {} })
             // A release build prints this text, and not that of a precondition.

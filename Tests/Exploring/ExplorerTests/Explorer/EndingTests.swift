@@ -3,7 +3,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The end of a schedule", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("The end of a schedule", .eightAtATime, .serialized, .endsHangs)
 struct EndingTests {
     /// Calls the run when its last reference goes.
     private final class Farewell: Sendable {
@@ -23,8 +23,8 @@ struct EndingTests {
         }
     }
 
-    @Test("ends objects that call the run then, where a timer had held them that is cancelled, or never ends")
-    func timers() async {
+    @Test
+    func `ends objects that call the run then, where a timer had held them that is cancelled, or never ends`() async {
         let report = await explore("objects that call the run at their end") { run in
             run.operation("cancels") {
                 func start() -> VirtualTimer {
@@ -48,8 +48,10 @@ struct EndingTests {
         #expect(endless.holds, "\(endless)")
     }
 
-    @Test("that is the last of all is watched as well, also where tasks may wait, and the search was not complete then")
-    func lastSchedule() async {
+    @Test
+    func `that is the last of all is watched as well, also where tasks may wait, and the search was not complete then`()
+        async
+    {
         let runs = Protected(0)
         let scenario = Scenario("late in the last schedule") { run in
             run.permitUnfinishedTasks()
@@ -69,8 +71,8 @@ struct EndingTests {
         #expect(!report.isComplete)
     }
 
-    @Test("by a failure leaves the rest to itself: what it does later is no escape", .timeLimit(.minutes(10)))
-    func abandoned() async {
+    @Test(.endsHangs)
+    func `by a failure leaves the rest to itself: what it does later is no escape`() async {
         let former = Protected<(run: ScheduledRun, server: OutsideServer)?>(nil)
         let hasEnded = DispatchSemaphore(value: 0)
         let report = await explore("what is left") { run in
@@ -95,8 +97,7 @@ struct EndingTests {
         former.withLock { $0 = nil }
     }
 
-    @Test("lets go of all that the setup has made")
-    func memory() async {
+    @Test func `lets go of all that the setup has made`() async {
         final class Made: Sendable {}
         let all = Protected<[WeakReference<Made>]>([])
         let report = await explore("an object") { run in
@@ -116,8 +117,7 @@ struct EndingTests {
         #expect(all.withLock { $0.allSatisfy { $0.object == nil } })
     }
 
-    @Test("is a livelock one step later than permitted, and not before")
-    func steps() async {
+    @Test func `is a livelock one step later than permitted, and not before`() async {
         let scenario = Scenario("some steps") { run in
             run.operation("first") { for _ in 1...5 { await run.pause("next") } }
         }
@@ -128,8 +128,8 @@ struct EndingTests {
         #expect(await explorer.explore(scenario).failure?.kind == .livelock)
     }
 
-    @Test("is an escape if all have gone on without the one who was away", arguments: [false, true])
-    func lateResumption(isPlain: Bool) async {
+    @Test(arguments: [false, true])
+    func `is an escape if all have gone on without the one who was away`(isPlain: Bool) async {
         for round in 1...5 {
             let report = await explore("a load that nobody waits for", by: Explorer().with(\.patience, .seconds(300))) {
                 run in
@@ -151,8 +151,7 @@ struct EndingTests {
         }
     }
 
-    @Test("is no escape of tasks that have ended, or that wait for a timer of the run")
-    func endedTasks() async {
+    @Test func `is no escape of tasks that have ended, or that wait for a timer of the run`() async {
         let report = await explore("ended tasks", by: Explorer().with(\.maximumSchedules, 200)) { run in
             run.operation("caller") {
                 Task(executorPreference: run.executor) { try await run.clock.sleep(for: .seconds(10)) }
@@ -169,8 +168,7 @@ struct EndingTests {
     }
 
     #if os(macOS) || os(Linux)
-    @Test("is watched also after the report, which is wrong then: standard error tells it")
-    func lateComplaint() async throws {
+    @Test func `is watched also after the report, which is wrong then: standard error tells it`() async throws {
         let result = try await #require(
             processExitsWith: .success,
             observing: [\.standardErrorContent]

@@ -133,10 +133,10 @@ struct Fault: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("The explorer finds", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("The explorer finds", .eightAtATime, .serialized, .endsHangs)
 struct FailureTests {
-    @Test("what fails, in the search and in a replay", arguments: Fault.all)
-    func fault(_ fault: Fault) async throws {
+    @Test(arguments: Fault.all)
+    func `what fails, in the search and in a replay`(_ fault: Fault) async throws {
         let explorer = Explorer().with(\.patience, fault.patience)
         let scenario = Scenario(fault.name, setUp: fault.setUp)
         let report = await explorer.explore(scenario)
@@ -146,8 +146,7 @@ struct FailureTests {
         #expect(await explorer.replay(failure.schedule, of: scenario).failure?.kind == fault.kind)
     }
 
-    @Test("nothing in an operation that listens, which hears all and is cancelled behind the checks")
-    func listener() async {
+    @Test func `nothing in an operation that listens, which hears all and is cancelled behind the checks`() async {
         let ends = Protected(0)
         let report = await explore("a feed") { run in
             let (elements, source) = AsyncStream.makeStream(of: Int.self)
@@ -164,8 +163,7 @@ struct FailureTests {
         #expect(ends.withLock { $0 } >= report.schedules, "\(report)")
     }
 
-    @Test("nothing in what the scenario has announced")
-    func expected() async {
+    @Test func `nothing in what the scenario has announced`() async {
         let report = await explore("a refusal and a cancellation") { run in
             let first = run.operation("first", mayThrow: true) { throw Refusal() }
             let second = run.operation("second") { try await run.clock.sleep(for: .seconds(1)) }

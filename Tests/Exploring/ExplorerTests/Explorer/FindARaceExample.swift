@@ -103,7 +103,7 @@ protocol DownloadCaching: Actor {
 extension Faulty.DownloadCache: DownloadCaching {}
 extension Repaired.DownloadCache: DownloadCaching {}
 
-@Suite("The page “Find a race in your actor”", .timeLimit(.minutes(10)))
+@Suite("The page “Find a race in your actor”", .timeLimit(.minutes(60)))
 struct FindARaceExample {
     private let page = Result { try textOfPage("FindARace") }
 
@@ -113,8 +113,7 @@ struct FindARaceExample {
     }
     // end snippet
 
-    @Test("shows the failure that the explorer finds")
-    func finds() async throws {
+    @Test func `shows the failure that the explorer finds`() async throws {
         let failure = try #require(
             await #expect(throws: ScenarioFailure.self) {
                 try await theCacheIsEmptied(Page<Faulty.DownloadCache>().emptiedCache)
@@ -124,8 +123,7 @@ struct FindARaceExample {
         #expect(try page.get().contains("```mermaid\n\(failure.diagram)\n```"), "\(failure.diagram)")
     }
 
-    @Test("shows the report of the repaired cache")
-    func holds() async throws {
+    @Test func `shows the report of the repaired cache`() async throws {
         let scenario = Page<Repaired.DownloadCache>().emptiedCache
         try await theCacheIsEmptied(scenario)
         let report = await Explorer().explore(scenario)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The first stretch of a task that an actor starts for itself runs where nothing can be put in between.
-@Suite("Where a task begins out of sight, a search", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Where a task begins out of sight, a search", .eightAtATime, .endsHangs)
 struct HiddenStartTests {
     enum Start: CaseIterable, Sendable {
         case plain, immediate
@@ -28,8 +28,8 @@ struct HiddenStartTests {
         return { await starter.log.joined(separator: " ") }
     }
 
-    @Test("is not complete, unless each task's start is a choice", arguments: Start.allCases, [false, true])
-    func isIncomplete(_ start: Start, isAwaited: Bool) async {
+    @Test(arguments: Start.allCases, [false, true])
+    func `is not complete, unless each task's start is a choice`(_ start: Start, isAwaited: Bool) async {
         for pauses in [false, true] {
             let (_, report) = await outcomes(by: Explorer()) {
                 Self.begin(start, thenAwaiting: isAwaited, pausing: pauses, in: $0)
@@ -41,7 +41,6 @@ struct HiddenStartTests {
     }
 
     @Test(
-        "tries the orders in which others are in line before the task, as real threads show them",
         arguments: [
             (false, ["other start task", "start other task", "start task other"]),
             (
@@ -50,14 +49,17 @@ struct HiddenStartTests {
             ),
         ] as [(Bool, Set<String>)]
     )
-    func triesOrders(isAwaited: Bool, expected: Set<String>) async {
+    func `tries the orders in which others are in line before the task, as real threads show them`(
+        isAwaited: Bool,
+        expected: Set<String>
+    ) async {
         let (orders, report) = await outcomes(by: Explorer()) { Self.begin(.plain, thenAwaiting: isAwaited, in: $0) }
         #expect(report.holds, "\(report)")
         #expect(orders == expected)
     }
 
-    @Test("tries no more schedules than it may, and names the hidden start, not the limit", arguments: [2, 60])
-    func isLimited(limit: Int) async throws {
+    @Test(arguments: [2, 60])
+    func `tries no more schedules than it may, and names the hidden start, not the limit`(limit: Int) async throws {
         let explorer = Explorer().with(\.maximumSchedules, limit)
         let (_, report) = await outcomes(by: explorer) { Self.begin(.plain, thenAwaiting: true, others: 3, in: $0) }
         #expect(report.schedules + report.redundantRuns == limit)
@@ -66,8 +68,7 @@ struct HiddenStartTests {
         #expect(failure?.message.contains("start it with “Task.detached”") == true, "\(String(describing: failure))")
     }
 
-    @Test("is complete though other threads start tasks out of sight meanwhile")
-    func noise() async {
+    @Test func `is complete though other threads start tasks out of sight meanwhile`() async {
         let runs = Protected(0)
         let noise = Starter(executor: nil) {}
         let report = await explore("three tasks") { run in

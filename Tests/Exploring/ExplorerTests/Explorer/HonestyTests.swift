@@ -5,10 +5,9 @@ import Testing
 @testable import InterleavingExplorer
 
 /// What a report must not say, and what it must not leave out.
-@Suite("The explorer says", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("The explorer says", .eightAtATime, .serialized, .endsHangs)
 struct HonestyTests {
-    @Test("that a search was cut, and does not pass it unless that is allowed")
-    func incomplete() async throws {
+    @Test func `that a search was cut, and does not pass it unless that is allowed`() async throws {
         let scenario = Scenario("effects") { run in
             for name in ["a", "b", "c"] { run.operation(name) { run.effect(name) } }
         }
@@ -34,8 +33,7 @@ struct HonestyTests {
         }
     }
 
-    @Test("which step does not end, and under which schedule")
-    func stuckStep() async {
+    @Test func `which step does not end, and under which schedule`() async {
         let door = DispatchSemaphore(value: 0)
         let explorer = Explorer().with(\.stepLimit, .seconds(3))
         let report = await explorer.explore(Self.lockAcrossSuspension(door))
@@ -52,8 +50,7 @@ struct HonestyTests {
 
     #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
     /// In a process of its own: the hook is the whole process's.
-    @Test("that another library has taken the hook, so that plain tasks get away")
-    func takenHook() async throws {
+    @Test func `that another library has taken the hook, so that plain tasks get away`() async throws {
         await #expect(processExitsWith: .success) {
             takeHook()
             let report = await explore("a plain task") { run in
@@ -66,8 +63,9 @@ struct HonestyTests {
     }
     #endif
 
-    @Test("what it cannot see where looks at cancellation do not come by, and passes if that is permitted")
-    func unseenLooks() async throws {
+    @Test
+    func `what it cannot see where looks at cancellation do not come by, and passes if that is permitted`() async throws
+    {
         for isPermitted in [false, true] {
             let scenario = Scenario("a save beside a sign-out") { run in
                 if isPermitted { run.permit(.looksAtCancellation) }
@@ -98,8 +96,7 @@ struct HonestyTests {
         }
     }
 
-    @Test("that nothing was left out, where the runtime is not the one that it knows")
-    func unknownLayout() async {
+    @Test func `that nothing was left out, where the runtime is not the one that it knows`() async {
         func report(isLayoutKnown: Bool) async -> ExplorationReport {
             let independent = Scenario("two counters") { run in
                 for name in ["first", "second"] {

@@ -4,7 +4,7 @@ import Testing
 @testable import InterleavingExplorer
 
 /// Fails loudly when a new toolchain changes what `JobLayout` reads out of a job.
-@Suite("The layout of a job", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("The layout of a job", .eightAtATime, .serialized, .endsHangs)
 struct JobLayoutTests {
     /// What can be read of the jobs that some code causes, of each before it runs.
     private func entries(_ body: @escaping @Sendable () async -> Void) -> [(kind: JobLayout.Kind, isChild: Bool)] {
@@ -18,16 +18,14 @@ struct JobLayoutTests {
         return entries
     }
 
-    @Test("tells the jobs of tasks, actors and yields apart")
-    func kinds() {
+    @Test func `tells the jobs of tasks, actors and yields apart`() {
         let counter = Counter()
         #expect(entries {}.map(\.kind) == [.task])
         #expect(entries { await counter.increment() }.map(\.kind) == [.task, .actor, .task])
         #expect(entries { await Task.yield() }.map(\.kind) == [.task, .hop, .task])
     }
 
-    @Test("tells child tasks from other tasks")
-    func children() {
+    @Test func `tells child tasks from other tasks`() {
         let entries = entries {
             async let child: Void = {}()
             await child

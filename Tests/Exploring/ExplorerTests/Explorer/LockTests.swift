@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A lock that is held where a step could be: no other thread would get past it.
-@Suite("A step that has a lock that others need", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A step that has a lock that others need", .eightAtATime, .endsHangs)
 struct LockTests {
     /// What many a callback service is: a lock, and continuations that are resumed while it is held.
     private final class Gate: Sendable {
@@ -60,14 +60,13 @@ struct LockTests {
         return { await cell.text }
     }
 
-    @Test("is held right behind it, if the code that has the lock is marked")
-    func marked() async {
+    @Test func `is held right behind it, if the code that has the lock is marked`() async {
         let orders = await allOutcomes { Self.gate($0, isMarked: true) }
         #expect(orders == ["olv", "ovl", "lov", "lvo", "vlo", "vol"])
     }
 
-    @Test("leads to a failure that is shown again by its schedule", arguments: ["olv", "ovl", "lov"])
-    func replay(order: String) async throws {
+    @Test(arguments: ["olv", "ovl", "lov"])
+    func `leads to a failure that is shown again by its schedule`(order: String) async throws {
         let scenario = Scenario("a gate") { run in
             let outcome = Self.gate(run)
             run.invariant("another order") { await outcome() != order }
@@ -77,14 +76,14 @@ struct LockTests {
         #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
     }
 
-    @Test("leaves nothing out where nothing follows that others can notice", arguments: [true, false])
-    func nothingFollows(reduces: Bool) async {
+    @Test(arguments: [true, false])
+    func `leaves nothing out where nothing follows that others can notice`(reduces: Bool) async {
         let explorer = Explorer().with(\.reduces, reduces)
         #expect(await allOutcomes(by: explorer) { Self.gate($0, opensOnly: true) } == ["lv", "vl"])
     }
 
-    @Test("is let go as well where others do not sleep, but spin, and the report says what that leaves out")
-    func spinning() async {
+    @Test
+    func `is let go as well where others do not sleep, but spin, and the report says what that leaves out`() async {
         final class SpinLock: Sendable {
             private let isTaken = Atomic(false)
 
@@ -95,7 +94,9 @@ struct LockTests {
                 isTaken.store(false, ordering: .releasing)
             }
         }
-        let report = await explore("a spin lock") { run in
+        // The spinner is given up after some processor time, for which it waits beside many busy processes.
+        let explorer = Explorer().with(\.stepLimit, .seconds(3_000))
+        let report = await explore("a spin lock", by: explorer) { run in
             let (lock, cell) = (SpinLock(), Cell())
             for name in ["first", "second"] {
                 run.operation(name) {
@@ -113,8 +114,7 @@ struct LockTests {
         semaphore.wait()
     }
 
-    @Test("is not taken for one because another step once slept while it was held")
-    func nap() async {
+    @Test func `is not taken for one because another step once slept while it was held`() async {
         let mustSleep = Protected(true)
         let (orders, report) = await outcomes { run in
             let cell = Cell()
@@ -149,8 +149,8 @@ struct LockTests {
         func unlock() { semaphore.signal() }
     }
 
-    @Test("is found to deadlock with another one, if locking and unlocking are marked each", arguments: [true, false])
-    func twoLocks(areMarkedEach: Bool) async {
+    @Test(arguments: [true, false])
+    func `is found to deadlock with another one, if locking and unlocking are marked each`(areMarkedEach: Bool) async {
         let explorer = Explorer(.exhaustive).with(\.stepLimit, .seconds(areMarkedEach ? 3 : 60))
         let report = await explore("two locks in two orders", by: explorer) { run in
             let (left, right) = (TimedLock(), TimedLock())
@@ -177,8 +177,7 @@ struct LockTests {
         #expect(report.isComplete == !areMarkedEach, "\(report)")
     }
 
-    @Test("leaves orders out, and says so, where all that is marked stands on one line")
-    func oneLine() async {
+    @Test func `leaves orders out, and says so, where all that is marked stands on one line`() async {
         let report = await explore("one line") { run in
             let lock = TimedLock()
             for name in ["first", "second"] {
@@ -191,11 +190,11 @@ struct LockTests {
         #expect(report.omissions == [.heldLocks], "\(report)")
     }
 
-    @Test(
-        "hides a race between two of its uses, unless they are marked; to leave nothing out does not help",
-        arguments: [(true, true), (false, true), (false, false)]
-    )
-    func checkThenAct(isMarked: Bool, reduces: Bool) async {
+    @Test(arguments: [(true, true), (false, true), (false, false)])
+    func `hides a race between two of its uses, unless they are marked; to leave nothing out does not help`(
+        isMarked: Bool,
+        reduces: Bool
+    ) async {
         let report = await explore("two loads", by: Explorer().with(\.reduces, reduces)) { run in
             let loads = Protected(0)
             let use: @Sendable (@Sendable () -> Int) -> Int = { body in isMarked ? run.effect("lock", body) : body() }

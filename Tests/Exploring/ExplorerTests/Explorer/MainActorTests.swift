@@ -23,10 +23,9 @@ private final class ViewModel: Sendable {
     func begin(_ text: String) -> Task<Void, Never> { Task { show(text) } }
 }
 
-@Suite("Code of the main actor", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Code of the main actor", .eightAtATime, .endsHangs)
 struct MainActorTests {
-    @Test("is explored: its calls come in each order, and so do tasks that begin there")
-    func orders() async {
+    @Test func `is explored: its calls come in each order, and so do tasks that begin there`() async {
         let orders = await allOutcomes { run in
             let model = ViewModel()
             run.operation("first") { await model.show("a") }
@@ -37,8 +36,8 @@ struct MainActorTests {
         #expect(orders == ["abc", "acb", "bac", "bca", "cab", "cba"])
     }
 
-    @Test("may be cancelled behind a look, also in a task that begins there", arguments: [false, true])
-    func looks(isChild: Bool) async {
+    @Test(arguments: [false, true])
+    func `may be cancelled behind a look, also in a task that begins there`(isChild: Bool) async {
         let orders = await allOutcomes { run in
             let cell = Cell()
             let save: @MainActor @Sendable () async -> Void = {
@@ -59,8 +58,7 @@ struct MainActorTests {
         #expect(orders == ["clear ", "save clear ", "clear save "])
     }
 
-    @Test("lets others in at an await, as every actor does")
-    func reentrancy() async {
+    @Test func `lets others in at an await, as every actor does`() async {
         let report = await explore("two loads") { run in
             let model = ViewModel()
             for name in ["first", "second"] {

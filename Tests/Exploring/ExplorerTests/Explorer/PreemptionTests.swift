@@ -4,10 +4,9 @@ import Testing
 
 /// Orders that real threads show, and that a search from suspension to suspension never would; the judge shows many
 /// more.
-@Suite("A step that is held in its middle", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("A step that is held in its middle", .eightAtATime, .serialized, .endsHangs)
 struct PreemptionTests {
-    @Test("keeps the order in which values come to somebody who waits for them")
-    func streams() async {
+    @Test func `keeps the order in which values come to somebody who waits for them`() async {
         let orders = await allOutcomes { run in
             let journal = Journal()
             let (stream, continuation) = AsyncStream.makeStream(of: String.self)
@@ -26,8 +25,7 @@ struct PreemptionTests {
         deinit { Task.detached { [cell] in _ = await cell.add("d") } }
     }
 
-    @Test("is tried against the end of an object where each release is marked")
-    func markedReleases() async {
+    @Test func `is tried against the end of an object where each release is marked`() async {
         let orders = await allOutcomes { run in
             let cell = Cell()
             let object = Dying(cell)
@@ -43,8 +41,7 @@ struct PreemptionTests {
         #expect(orders == ["abd", "adb", "bad", "bda", "dab", "dba"])
     }
 
-    @Test("is tried against what raises its priority where the search leaves nothing out")
-    func escalation() async {
+    @Test func `is tried against what raises its priority where the search leaves nothing out`() async {
         let orders = await allOutcomes(by: Explorer(.exhaustive).with(\.reduces, false)) { run in
             let cell = Cell()
             run.operation("raises") {
@@ -58,8 +55,8 @@ struct PreemptionTests {
         #expect(orders == ["ll", "lH", "HH"])
     }
 
-    @Test("keeps nothing alive that another step had", arguments: ["step", "block"])
-    func lastReference(kind: String) async {
+    @Test(arguments: ["step", "block"])
+    func `keeps nothing alive that another step had`(kind: String) async {
         let report = await explore("an answer that has the last reference") { run in
             let (isAnswered, last) = (Protected(false), WeakReference<Journal>(nil))
             run.operation("asks") {

@@ -2,10 +2,9 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("How far a search is", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("How far a search is", .eightAtATime, .endsHangs)
 struct ProgressTests {
-    @Test("is told after each run, with the part of the search and the last schedule that was new")
-    func isTold() async throws {
+    @Test func `is told after each run, with the part of the search and the last schedule that was new`() async throws {
         let (report, all) = await BigSearch.outcome.value
         #expect(all.map(\.runs) == Array(1...BigSearch.limit), "\(report)")
         let parts = all.map(\.part).split(between: !=)
@@ -22,8 +21,7 @@ struct ProgressTests {
         #expect(line.hasPrefix("four tasks of three effects: 3100 runs in ") && line.contains(rest), "\(line)")
     }
 
-    @Test("is told by nobody before it is due")
-    func isNotTold() async {
+    @Test func `is told by nobody before it is due`() async {
         var explorer = Explorer().with(\.maximumSchedules, 50)
         explorer.progressInterval = .seconds(1_000_000)
         let heard = Protected(0)
@@ -32,11 +30,8 @@ struct ProgressTests {
         #expect(heard.withLock { $0 } == 0)
     }
 
-    @Test(
-        "may be little: a search ends with its time, and says so",
-        arguments: [SearchMode.automatic, .random(seed: 1, schedules: 9)]
-    )
-    func limitInTime(mode: SearchMode) async {
+    @Test(arguments: [SearchMode.automatic, .random(seed: 1, schedules: 9)])
+    func `may be little: a search ends with its time, and says so`(mode: SearchMode) async {
         let report = await Explorer(mode).with(\.maximumDuration, .zero).explore(BigSearch.scenario)
         #expect(report.holds && !report.isComplete && report.schedules == 1, "\(report)")
         #expect(report.description.contains("The search ended after its maximumDuration of 0.0 seconds."), "\(report)")

@@ -2,10 +2,10 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The search by random priorities", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("The search by random priorities", .eightAtATime, .serialized, .endsHangs)
 struct RandomSearchTests {
-    @Test("lets a task run as long as it can, but where it is demoted, at any place of a schedule", arguments: 1...3)
-    func demotions(seed: UInt64) async {
+    @Test(arguments: 1...3)
+    func `lets a task run as long as it can, but where it is demoted, at any place of a schedule`(seed: UInt64) async {
         let firstStretches = Protected<[Int]>([])
         let report = await explore("two tasks", by: Explorer(.random(seed: seed, schedules: 150))) { run in
             for name in ["a", "b"] {
@@ -29,8 +29,8 @@ struct RandomSearchTests {
         #expect(lengths.contains { (12..<20).contains($0) }, "\(Set(lengths).sorted())")
     }
 
-    @Test("shortens a schedule to one that fails in the same way, and to its end", arguments: 1...8)
-    func shortening(seed: UInt64) async {
+    @Test(arguments: 1...8)
+    func `shortens a schedule to one that fails in the same way, and to its end`(seed: UInt64) async {
         let explorer = Explorer(.random(seed: seed, schedules: 100)).with(\.patience, .milliseconds(1))
         let waiting = await explore("two ways to fail", by: explorer) { run in
             run.operation("first") {
@@ -49,8 +49,7 @@ struct RandomSearchTests {
         #expect(early.failure?.kind == .brokenInvariant, "\(early)")
     }
 
-    @Test("finds a failure with no more delays than it needs, by other schedules for another seed")
-    func seeds() async {
+    @Test func `finds a failure with no more delays than it needs, by other schedules for another seed`() async {
         var counts: Set<Int> = []
         for seed: UInt64 in 1...5 {
             let report = await explore("ahead", by: Explorer(.random(seed: seed, schedules: 1000))) { run in
@@ -71,11 +70,9 @@ struct RandomSearchTests {
         #expect(counts.count > 1)
     }
 
-    @Test(
-        "draws no more schedules than are permitted, and none below zero",
-        arguments: [(100, 40, 40), (-1, 10, 0), (10, -1, 0), (.min, .min, 0)]
-    )
-    func limits(schedules: Int, limit: Int, drawn: Int) async {
+    @Test(arguments: [(100, 40, 40), (-1, 10, 0), (10, -1, 0), (.min, .min, 0)])
+    func `draws no more schedules than are permitted, and none below zero`(schedules: Int, limit: Int, drawn: Int) async
+    {
         let explorer = Explorer(.random(seed: 1, schedules: schedules)).with(\.maximumSchedules, limit)
         let report = await explore("one step", by: explorer) { run in
             run.operation("first") { run.effect("first") }

@@ -29,8 +29,7 @@ func checkTicketOffice() async throws {
 
 @Suite("The example in the README")
 struct ReadmeExample {
-    @Test("finds the bug, and prints what the README says")
-    func finds() async throws {
+    @Test func `finds the bug, and prints what the README says`() async throws {
         let failure = try #require(await #expect(throws: ScenarioFailure.self) { try await checkTicketOffice() })
         #expect(
             failure.description == """

@@ -4,15 +4,15 @@ import TestSupport
 import Testing
 
 /// A search proves nothing of a scenario that depends on more than its schedule, or in which nothing happens.
-@Suite("A search does not pass", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A search does not pass", .eightAtATime, .endsHangs)
 struct RepeatabilityTests {
     /// Says so in the end by one of these.
     enum Sign: CaseIterable, Sendable {
         case effect, note, result, outcome
     }
 
-    @Test("where chance decides inside of a step", arguments: Sign.allCases)
-    func chance(shownBy sign: Sign) async {
+    @Test(arguments: Sign.allCases)
+    func `where chance decides inside of a step`(shownBy sign: Sign) async {
         let runs = Protected(0)
         let report = await explore("a die") { run in
             let counter = Counter()
@@ -37,8 +37,7 @@ struct RepeatabilityTests {
         #expect(report.failure?.message.contains("when it was run again") == true, "\(report)")
     }
 
-    @Test("where nothing happens")
-    func nothing() async {
+    @Test func `where nothing happens`() async {
         let report = await explore("a setup that forgets its operations") { run in
             run.invariant("holds") { true }
         }
@@ -49,8 +48,8 @@ struct RepeatabilityTests {
         }
     }
 
-    @Test("where a task sleeps by a clock of the system: a cancelled sleep is named, and so is one that ends")
-    func realSleep() async {
+    @Test
+    func `where a task sleeps by a clock of the system: a cancelled sleep is named, and so is one that ends`() async {
         let cancelled = await explore("a cancelled sleep") { run in
             let task = Task(executorPreference: run.executor) { try? await Task.sleep(for: .seconds(600)) }
             run.operation("caller") {

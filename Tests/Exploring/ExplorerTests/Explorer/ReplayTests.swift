@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("A schedule", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("A schedule", .eightAtATime, .serialized, .endsHangs)
 struct ReplayTests {
     private var faulty: Scenario {
         Scenario("two withdrawals with a check in between") { run in
@@ -19,8 +19,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("that asks for a choice which is not there, or has digits left in the end, has diverged")
-    func diverged() async throws {
+    @Test func `that asks for a choice which is not there, or has digits left in the end, has diverged`() async throws {
         let failing = try #require(await Explorer().explore(faulty).failure).schedule
         let zeros = String(repeating: "0", count: 30)
         for (string, end) in [("9", "do not fit"), ("\(zeros)1", "its end"), ("\(failing)\(zeros)1", "no overdraft")] {
@@ -68,8 +67,8 @@ struct ReplayTests {
             ),
         ]
 
-    @Test("of a scenario that depends on something else is found to diverge", arguments: unsteadyScenarios.indices)
-    func unsteady(_ index: Int) async {
+    @Test(arguments: unsteadyScenarios.indices)
+    func `of a scenario that depends on something else is found to diverge`(_ index: Int) async {
         let (what, says, setUp) = Self.unsteadyScenarios[index]
         let runs = Protected(0)
         let report = await explore(what) { run in
@@ -80,8 +79,7 @@ struct ReplayTests {
         #expect(says.isEmpty || report.failure?.message.contains(says) == true, "\(report)")
     }
 
-    @Test("is written in base 36, without the zeros at its end")
-    func strings() {
+    @Test func `is written in base 36, without the zeros at its end`() {
         #expect(Schedule(parsing: "0101")?.description == "0101")
         #expect(Schedule(parsing: "0100")?.description == "01")
         #expect(Schedule(parsing: "")?.description == "0")

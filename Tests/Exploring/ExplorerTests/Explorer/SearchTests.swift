@@ -2,7 +2,7 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("The search", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("The search", .eightAtATime, .serialized, .endsHangs)
 struct SearchTests {
     /// Operations that do nothing but a number of effects each: their interleavings can be counted by hand.
     private func effects(
@@ -24,8 +24,7 @@ struct SearchTests {
         }
     }
 
-    @Test("begins with what is to be prepared, in one piece")
-    func preparation() async {
+    @Test func `begins with what is to be prepared, in one piece`() async {
         let report = await explore("prepared") { run in
             let counter = Counter()
             let before = run.operation("first") { await counter.value }
@@ -40,21 +39,16 @@ struct SearchTests {
         #expect(report.schedules == 1)
     }
 
-    @Test(
-        "runs each interleaving once: the multinomial coefficient",
-        arguments: [([1], 1), ([1, 1], 2), ([1, 1, 1], 6), ([2, 2], 6), ([3, 3], 20), ([2, 2, 2], 90)]
-    )
-    func counts(counts: [Int], expected: Int) async {
+    @Test(arguments: [([1], 1), ([1, 1], 2), ([1, 1, 1], 6), ([2, 2], 6), ([3, 3], 20), ([2, 2, 2], 90)])
+    func `runs each interleaving once: the multinomial coefficient`(counts: [Int], expected: Int) async {
         let report = await Explorer().explore(effects(counts))
         #expect(report.schedules == expected)
         #expect(report.isComplete)
     }
 
-    @Test(
-        "tries steps that do nothing in one order only, and hints at it, or in every order",
-        arguments: [true, false]
-    )
-    func nothingShared(reduces: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `tries steps that do nothing in one order only, and hints at it, or in every order`(reduces: Bool) async throws
+    {
         let report = await explore("silence", by: Explorer().with(\.reduces, reduces)) { run in
             for name in ["a", "b", "c"] { run.operation(name) {} }
         }
@@ -66,8 +60,7 @@ struct SearchTests {
         try report.verify(allowIncomplete: true)
     }
 
-    @Test("reports the failure with the fewest delays, and counts all if it does not stop at the first")
-    func failures() async {
+    @Test func `reports the failure with the fewest delays, and counts all if it does not stop at the first`() async {
         let scenario = effects([1, 1, 1]) { $0 != "120" && $0 != "201" }
         for stops in [true, false] {
             let report = await Explorer().with(\.stopsAtFirstFailure, stops).explore(scenario)
@@ -78,8 +71,10 @@ struct SearchTests {
         }
     }
 
-    @Test("goes on at random if there are many schedules, and finds the same each time, with the fewest delays")
-    func automatic() async throws {
+    @Test
+    func `goes on at random if there are many schedules, and finds the same each time, with the fewest delays`()
+        async throws
+    {
         let scenario = effects([2, 2, 2, 2]) { $0 != "33221100" }
         let reports = [await Explorer().explore(scenario), await Explorer().explore(scenario)]
         for report in reports {
@@ -92,8 +87,10 @@ struct SearchTests {
         #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
     }
 
-    @Test("is not called complete where the orders without interruptions are all, and the report says how it went on")
-    func automaticWithoutFailure() async throws {
+    @Test
+    func `is not called complete where the orders without interruptions are all, and the report says how it went on`()
+        async throws
+    {
         let report = await BigSearch.outcome.value.report
         #expect(report.holds && !report.isComplete, "\(report)")
         #expect(report.schedules + report.redundantRuns == BigSearch.limit - 24)
@@ -105,8 +102,7 @@ struct SearchTests {
         #expect(failure?.message.contains("set preempts = false") == true)
     }
 
-    @Test("finds in a big scenario what is one of few orders without interruptions")
-    func automaticWithoutInterruptions() async throws {
+    @Test func `finds in a big scenario what is one of few orders without interruptions`() async throws {
         // Too many orders for the random ones to find it, and three delays: these come soon without interruptions only.
         let scenario = effects([2, 2, 2, 2, 2, 2, 2], pausing: false) { $0 != "33221100445566" }
         let report = await Explorer().explore(scenario)
@@ -116,8 +112,10 @@ struct SearchTests {
         #expect(await Explorer().replay(failure.schedule, of: scenario).failure?.kind == .brokenInvariant)
     }
 
-    @Test("says of a search without interruptions that its schedules are not all, and they replay by themselves")
-    func withoutInterruptions() async throws {
+    @Test
+    func `says of a search without interruptions that its schedules are not all, and they replay by themselves`()
+        async throws
+    {
         let explorer = Explorer().with(\.preempts, false)
         let complete = await explorer.explore(effects([2, 2, 2, 2], pausing: false))
         #expect(complete.description.hasSuffix("24 schedules (automatic); that is all of them without interruptions"))

@@ -9,7 +9,7 @@ import Testing
     "Explorations",
     .eightAtATime,
     .serialized,
-    .timeLimit(.minutes(10)),
+    .endsHangs,
     .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)
 )
 struct SideBySideTests {
@@ -47,8 +47,7 @@ struct SideBySideTests {
         return ("\(report.schedules), \(report.longestSchedule): \(report)", Set(journal.all))
     }
 
-    @Test("that meet in the middle of a run find what each of them finds alone")
-    func sideBySide() async {
+    @Test func `that meet in the middle of a run find what each of them finds alone`() async {
         let (left, right) = (await explored("left"), await explored("right"))
         #expect(left.effects.contains("left audits, left approves, left files"), "\(left.effects.prefix(10))")
         let meeting = Meeting(of: 2)
@@ -59,11 +58,8 @@ struct SideBySideTests {
         #expect(besideOthers.1 == right)
     }
 
-    @Test(
-        "are told of their own escapes only, also where one resumes what another waits for",
-        arguments: [false, true]
-    )
-    func escapes(isPlain: Bool) async {
+    @Test(arguments: [false, true])
+    func `are told of their own escapes only, also where one resumes what another waits for`(isPlain: Bool) async {
         let explorer = Explorer().with(\.patience, Self.turn).with(\.stepLimit, Self.turn)
         let server = OutsideServer()
         let isSuspended = DispatchSemaphore(value: 0)
@@ -94,8 +90,7 @@ struct SideBySideTests {
         #expect(failure?.message.contains("caller/1") == true)
     }
 
-    @Test("run on as many threads as there are processors, and the others after them")
-    func threads() async {
+    @Test func `run on as many threads as there are processors, and the others after them`() async {
         let processors = ProcessInfo.processInfo.activeProcessorCount
         let meeting = Meeting(of: processors)
         let inside = Protected((now: 0, most: 0))

@@ -29,7 +29,7 @@ actor SearchField {
 }
 // end snippet
 
-@Suite("The page “Put time into a scenario”", .timeLimit(.minutes(10)))
+@Suite("The page “Put time into a scenario”", .timeLimit(.minutes(60)))
 struct TimingExample {
     private let page = Result { try textOfPage("Timing") }
 
@@ -47,8 +47,7 @@ struct TimingExample {
     }
     // end snippet
 
-    @Test("shows the schedule under which a right field searches twice")
-    func accusesWrongly() async throws {
+    @Test func `shows the schedule under which a right field searches twice`() async throws {
         let scenario = Scenario("two letters within a pause") { run in
             typesTwoLetters(run)
             // snippet: the wrong invariant
@@ -59,8 +58,7 @@ struct TimingExample {
         #expect(try page.get().contains("\(failure)"), "\(failure)")
     }
 
-    @Test("shows the report of the right invariant")
-    func holds() async throws {
+    @Test func `shows the report of the right invariant`() async throws {
         let scenario = Scenario("two letters within a pause") { run in
             typesTwoLetters(run)
             // snippet: the right invariant
@@ -75,8 +73,7 @@ struct TimingExample {
         // end snippet
         #expect(try page.get().contains("\(report)"), "\(report)")
     }
-    @Test("is right that a pause must not keep its text")
-    func keepsText() async throws {
+    @Test func `is right that a pause must not keep its text`() async throws {
         let report = await Explorer().explore(
             Scenario("two letters, and pauses that keep their text") { run in
                 let field = HastyField(clock: run.clock) { run.effect("searches for \($0)") }
@@ -92,8 +89,7 @@ struct TimingExample {
         #expect(report.failure?.kind == .brokenInvariant, "\(report)")
     }
 
-    @Test("follows a feed that has no end")
-    func listens() async throws {
+    @Test func `follows a feed that has no end`() async throws {
         let report = await Explorer().explore(
             Scenario("a feed") { run in
                 let (elements, source) = AsyncStream.makeStream(of: Int.self)

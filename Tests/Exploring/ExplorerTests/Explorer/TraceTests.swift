@@ -2,10 +2,9 @@ import InterleavingExplorer
 import TestSupport
 import Testing
 
-@Suite("A trace", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("A trace", .eightAtATime, .serialized, .endsHangs)
 struct TraceTests {
-    @Test("tells two actors of a type apart, and names them the same way every time")
-    func actors() async {
+    @Test func `tells two actors of a type apart, and names them the same way every time`() async {
         let scenario = Scenario("a cell, and another") { run in
             let (cell, other, counter) = (Cell(), Cell(), Counter())
             run.operation("first") {
@@ -30,8 +29,10 @@ struct TraceTests {
         }
     }
 
-    @Test("names those for whom an actor runs, says that nobody has woken who leaves an actor, and gives the times")
-    func servedAndTimes() async {
+    @Test
+    func `names those for whom an actor runs, says that nobody has woken who leaves an actor, and gives the times`()
+        async
+    {
         let scenario = Scenario("two callers of one actor") { run in
             let cell = Cell()
             for name in ["first", "second"] {
@@ -53,8 +54,7 @@ struct TraceTests {
         #expect(text.contains("clock    sleep ends at 0.3 seconds; wakes sleeper"), "\(text)")
     }
 
-    @Test("names a task that the scenario has started by the step that did it")
-    func causes() async {
+    @Test func `names a task that the scenario has started by the step that did it`() async {
         let scenario = Scenario("steps") { run in
             let cell = Cell()
             run.operation("first") { try await run.clock.sleep(for: .seconds(2)) }
@@ -68,8 +68,7 @@ struct TraceTests {
         #expect(names.contains("queue/1"), "a queue does one thing only: \(names)")
     }
 
-    @Test("numbers the tasks of an operation, and tells an actor from a former one in the same place")
-    func numbers() async {
+    @Test func `numbers the tasks of an operation, and tells an actor from a former one in the same place`() async {
         // As large as a cell: the heap gives it the place of the one that went.
         actor Twin {
             var text = ""
@@ -86,8 +85,9 @@ struct TraceTests {
         #expect(trace.description.contains("Cell runs") && trace.description.contains("Twin runs"))
     }
 
-    @Test("is drawn with a lane for each task, an arrow for each start and wake, and the failure below")
-    func diagram() async throws {
+    @Test func `is drawn with a lane for each task, an arrow for each start and wake, and the failure below`()
+        async throws
+    {
         let scenario = Scenario("two and a task") { run in
             run.operation("first; one") {
                 run.note("a <b> #1")
@@ -120,11 +120,10 @@ struct TraceTests {
         #expect(await Explorer().explore(Scenario("idle") { $0.operation("first") {} }).diagram == nil)
     }
 
-    @Test(
-        "of a failure says how to tell the methods of an actor apart, where the trace does not",
-        arguments: [false, true]
-    )
-    func advice(notes: Bool) async throws {
+    @Test(arguments: [false, true])
+    func `of a failure says how to tell the methods of an actor apart, where the trace does not`(notes: Bool)
+        async throws
+    {
         let report = await explore("many calls") { run in
             let counter = Counter()
             run.operation("first") {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// State that operations share in a way that the explorer cannot see, in its many shapes.
-@Suite("State that is not marked", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
+@Suite("State that is not marked", .eightAtATime, .serialized, .endsHangs)
 struct UnmarkedStateTests {
     /// A semaphore that is right but for the cancellation of a waiter: the permit that the waiter has got by then is
     /// lost.
@@ -160,8 +160,8 @@ struct UnmarkedStateTests {
         },
     ]
 
-    @Test("is suspected, at any number of schedules, and does not pass", arguments: unmarked)
-    func isSuspected(_ shape: Shape) async throws {
+    @Test(arguments: unmarked)
+    func `is suspected, at any number of schedules, and does not pass`(_ shape: Shape) async throws {
         let explorer = Explorer().with(\.patience, .milliseconds(1))
         let report = await explore(shape.testDescription, by: explorer, shape.setUp)
         guard report.holds else { return }
@@ -311,8 +311,8 @@ struct UnmarkedStateTests {
         },
     ]
 
-    @Test("is not suspected where all is seen that operations share", arguments: seen)
-    func isNotSuspected(_ shape: Shape) async throws {
+    @Test(arguments: seen)
+    func `is not suspected where all is seen that operations share`(_ shape: Shape) async throws {
         try await explore(shape.testDescription, shape.setUp).verify()
     }
 }

@@ -29,10 +29,9 @@ private func verified(_ scenario: Scenario, replaying schedule: String?) async -
 }
 
 /// Each in a process of its own: the environment is the whole process's.
-@Suite("A test of one line", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A test of one line", .eightAtATime, .endsHangs)
 struct VerifyTests {
-    @Test("passes if all schedules hold, and throws the failure with its schedule and its trace")
-    func explores() async {
+    @Test func `passes if all schedules hold, and throws the failure with its schedule and its trace`() async {
         await #expect(processExitsWith: .success) {
             #expect(await verified(orderedPair(mayFail: false), replaying: nil) == nil)
             let failure = await verified(orderedPair(), replaying: nil)
@@ -41,8 +40,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("runs the schedule of the environment alone, and never passes by that")
-    func replays() async {
+    @Test func `runs the schedule of the environment alone, and never passes by that`() async {
         await #expect(processExitsWith: .success) {
             let failure = await verified(orderedPair(), replaying: "1")
             #expect(failure?.kind == .brokenInvariant && failure?.trace.effects == ["second", "first"])

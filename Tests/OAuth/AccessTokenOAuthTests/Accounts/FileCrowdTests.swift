@@ -10,7 +10,7 @@ private let crowd = ProcessInfo.processInfo.environment["CROWD"].flatMap { Int($
 @Suite(
     "Many accounts on files",
     .enabled(if: crowd > 0, "CROWD says how many: .ci/deep faults"),
-    .timeLimit(.minutes(10))
+    .endsHangs
 )
 struct FileCrowdTests {
     /// More renew at once than may be in flight.

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The other members that a credential keeps", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("The other members that a credential keeps", .eightAtATime, .endsHangs)
 struct OtherMembersTests {
     private static let limit = 65_536
 

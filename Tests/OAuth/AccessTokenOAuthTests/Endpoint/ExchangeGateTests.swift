@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The gate of an endpoint", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("The gate of an endpoint", .eightAtATime, .endsHangs)
 struct ExchangeGateTests {
     private final class Count: Sendable {
         private let count = Locked(0)

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("One request and its reply", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("One request and its reply", .eightAtATime, .endsHangs)
 struct HTTPExchangeTests {
     /// The answer of an exchange, and when it comes.
     private final class Answer: Sendable {

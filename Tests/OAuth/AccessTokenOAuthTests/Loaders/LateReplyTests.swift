@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A reply that comes after the caller's deadline", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A reply that comes after the caller's deadline", .eightAtATime, .endsHangs)
 struct LateReplyTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
     private let old = AccessToken(value: "A0")

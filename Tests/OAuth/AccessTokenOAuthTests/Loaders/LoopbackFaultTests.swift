@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Faults of the loopback server", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Faults of the loopback server", .eightAtATime, .endsHangs)
 struct LoopbackFaultTests {
     private func withServer(_ body: (RotatingAuthorizationServer, OAuthLoader) async throws -> Void) async throws {
         let server = try RotatingAuthorizationServer()

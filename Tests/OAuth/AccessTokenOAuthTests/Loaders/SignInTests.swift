@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Signing in to loader and service by one call", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Signing in to loader and service by one call", .eightAtATime, .endsHangs)
 struct SignInTests {
     /// A service of either kind, with the calls that differ.
     private struct Subject: Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Signing out of an OAuth session", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Signing out of an OAuth session", .eightAtATime, .endsHangs)
 struct SignOutTests {
     private let start = Credential(accessToken: AccessToken(value: "A0"), refreshToken: "RT0")
 

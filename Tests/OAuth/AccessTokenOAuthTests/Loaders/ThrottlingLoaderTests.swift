@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A throttle after failures", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A throttle after failures", .eightAtATime, .endsHangs)
 struct ThrottlingLoaderTests {
     private let clock = ManualClock()
     private let token = AccessToken(value: "A")

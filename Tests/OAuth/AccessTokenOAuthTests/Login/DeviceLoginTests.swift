@@ -7,7 +7,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("A login by device code", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A login by device code", .eightAtATime, .endsHangs)
 struct DeviceLoginTests {
     private static let codes = #"""
         {"device_code":"the-device-code","user_code":"WDJB-MJHT","verification_uri":"https://as.example/device",

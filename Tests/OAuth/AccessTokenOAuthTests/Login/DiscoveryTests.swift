@@ -6,7 +6,7 @@ import Testing
 
 @testable import AccessTokenOAuth
 
-@Suite("Discovery of an authorization server", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Discovery of an authorization server", .eightAtATime, .endsHangs)
 struct DiscoveryTests {
     private static let rfc = "/.well-known/oauth-authorization-server"
     private static let openID = "/.well-known/openid-configuration"

@@ -5,7 +5,7 @@ import Testing
 @testable import LoopbackAuthorizationServer
 @testable import OAuthFoundation
 
-@Suite("The loopback server survives every request", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("The loopback server survives every request", .eightAtATime, .endsHangs)
 struct BadRequestTests {
     /// A bar stands for the end of a line.
     @Test(arguments: [

@@ -8,7 +8,7 @@ import Testing
     .eightAtATime,
     .enabled(if: !RealServer.all.isEmpty, Comment(rawValue: RealServer.command)),
     .serialized,
-    .timeLimit(.minutes(10))
+    .endsHangs
 )
 enum RealServerTests {}
 

@@ -10,7 +10,7 @@ private let port = ProcessInfo.processInfo.environment["UNTRUSTED_CERTIFICATE"]?
     "A server whose certificate no system trusts",
     .eightAtATime,
     .enabled(if: port != nil, Comment(rawValue: RealServer.command)),
-    .timeLimit(.minutes(10))
+    .endsHangs
 )
 struct UntrustedCertificateTests {
     @Test func `is sent nothing, costs no credential, and the error says what is wrong with it`() async throws {

@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A rejected token", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("A rejected token", .eightAtATime, .endsHangs)
 struct RejectionTests {
     /// A token endpoint that rotates, and resources that reject a token if `isRejected` says so of its number and their
     /// path.
@@ -125,7 +125,7 @@ struct RejectionTests {
         try await withRotation { _, path in
             path.contains("admin")
         } _: { server, session, service in
-            let bearer = AsyncBearerSession(tokens: service, origins: [try server.url])
+            let bearer = SessionKind.async.session(service, origins: [try server.url])
             for _ in 0..<20 {
                 #expect(try await bearer.data(for: request(server, "admin")).1.status == 401)
                 #expect(try await bearer.data(for: request(server, "public")).1.status == 200)
@@ -138,7 +138,7 @@ struct RejectionTests {
         try await withRotation { _, _ in
             true
         } _: { server, session, service in
-            let bearer = AsyncBearerSession(tokens: service, origins: [try server.url])
+            let bearer = SessionKind.async.session(service, origins: [try server.url])
             for _ in 0..<4 {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<20 { group.addTask { _ = try await bearer.data(for: request(server)) } }
@@ -157,8 +157,8 @@ struct RejectionTests {
         try await withRotation { token, _ in
             used.withLock { !$0.insert(token).inserted }
         } _: { server, session, service in
-            let bearer = AsyncBearerSession(
-                tokens: service,
+            let bearer = SessionKind.async.session(
+                service,
                 origins: [try server.url],
                 onRenewalPause: { Issue.record("\($0)") }
             )
@@ -241,7 +241,7 @@ struct RejectionTests {
         try await withRotation { token, _ in
             isDown.withLock { $0 } || token == 3
         } _: { server, session, service in
-            let bearer = AsyncBearerSession(tokens: service, origins: [try server.url])
+            let bearer = SessionKind.async.session(service, origins: [try server.url])
             for _ in 0..<4 { _ = try await bearer.data(for: request(server)) }
             isDown.withLock { $0 = false }
             #expect(try await bearer.data(for: request(server)).1.status == 200)

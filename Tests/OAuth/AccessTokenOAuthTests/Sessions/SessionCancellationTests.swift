@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Each session's own time-outs and cancellation", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Each session's own time-outs and cancellation", .eightAtATime, .endsHangs)
 struct SessionCancellationTests {
     private func code(of task: Task<Int, any Error>) async -> URLError.Code? {
         (await #expect(throws: URLError.self) { try await task.value })?.code

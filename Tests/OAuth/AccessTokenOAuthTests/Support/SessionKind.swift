@@ -1,4 +1,5 @@
 import AccessTokenAdapters
+import AccessTokenContract
 import AccessTokenOAuth
 import AccessTokenSynchronization
 import Foundation
@@ -17,15 +18,17 @@ enum SessionKind: String, CaseIterable, Sendable {
     case async, callback
 
     /// A session on a service, or on a view of it.
+    ///
+    /// The clock counts the minute of a pause. It stands still: on a busy machine a test may take longer than that.
     func session(
         _ service: AsyncAccessTokenService,
         origins: [URL],
         configuration: URLSessionConfiguration = .keepingNothing,
-        bodyLimit: Int = AsyncBearerSession.usualBodyLimit,
+        bodyLimit: Int = 64 << 20,
         allowsInsecureHTTP: Bool = false,
         isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
         onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,
-        clock: any AccessTokenClock = SystemClock()
+        clock: any AccessTokenClock = ManualClock()
     ) -> any TestedSession {
         switch self {
         case .async:

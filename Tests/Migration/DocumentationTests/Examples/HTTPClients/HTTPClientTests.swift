@@ -4,13 +4,14 @@ import AccessTokenContract
 import AccessTokenGCD
 import Foundation
 import LoopbackAuthorizationServer
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("A token in the requests of other HTTP clients", .timeLimit(.minutes(10)))
+@Suite("A token in the requests of other HTTP clients", .endsHangs)
 struct HTTPClientTests {
     private let tokens = AsyncAccessTokenService(
         loader: AsyncCode.RotatingLoader(endpoint: YourEndpoint(), refreshToken: "first")

@@ -9,7 +9,7 @@ import Testing
     "The command-line tool in a real browser",
     .serialized,
     .enabled(if: Browser.driver != nil, "needs WEBDRIVER: .ci/deep browser"),
-    .timeLimit(.minutes(5))
+    .endsHangs
 )
 struct BrowserTests {
     /// A desktop and a phone, in pixels.

@@ -4,10 +4,9 @@ import TestSupport
 import Testing
 
 /// What a service does on queues, the services' own tests explore.
-@Suite("A queue", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
-struct QueueTests {
-    @Test("of Dispatch lets in other steps between a block and the one that it adds, or none")
-    func chains() async {
+@Suite("A queue", .eightAtATime, .serialized, .endsHangs)
+struct ControlledQueueTests {
+    @Test func `of Dispatch lets in other steps between a block and the one that it adds, or none`() async {
         let orders = await allOutcomes { run in
             let queue = DispatchQueue(label: "subject")
             run.control(queue)
@@ -21,8 +20,8 @@ struct QueueTests {
         #expect(orders == ["12x", "1x2", "x12"])
     }
 
-    @Test("of Dispatch is drained as long as blocks add blocks, also for a preparation, and beside another one")
-    func silentChains() async {
+    @Test
+    func `of Dispatch is drained as long as blocks add blocks, also for a preparation, and beside another one`() async {
         let report = await explore("silent chains", by: Explorer().with(\.maximumSchedules, 40)) { run in
             let (first, second) = (DispatchQueue(label: "first"), DispatchQueue(label: "second"))
             run.control(first, "first")
@@ -41,8 +40,8 @@ struct QueueTests {
         #expect(report.holds, "\(report)")
     }
 
-    @Test("runs its blocks one at a time, in the order in which they came, and knows whether one of them runs")
-    func order() async {
+    @Test
+    func `runs its blocks one at a time, in the order in which they came, and knows whether one of them runs`() async {
         let report = await explore("blocks") { run in
             let (queue, journal) = (run.queue("queue"), Journal())
             queue.async {
@@ -57,8 +56,7 @@ struct QueueTests {
         #expect(report.schedules == 4, "each block is offered once, also the one that another one adds")
     }
 
-    @Test("can carry an actor that has an executor of its own, and starts a task for itself")
-    func actorOnQueue() async {
+    @Test func `can carry an actor that has an executor of its own, and starts a task for itself`() async {
         let orders = await allOutcomes { run in
             let queue = run.queue("queue")
             let pinned = Pinned(queue)

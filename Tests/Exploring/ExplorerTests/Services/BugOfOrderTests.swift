@@ -48,8 +48,8 @@ struct PlantedBug: Sendable, CustomStringConvertible {
     }
 }
 
-@Suite("Bugs that are a matter of order", .eightAtATime, .serialized, .timeLimit(.minutes(10)))
-struct PlantedBugTests {
+@Suite("Bugs that are a matter of order", .eightAtATime, .serialized, .endsHangs)
+struct BugOfOrderTests {
     private let explorer = Explorer().with(\.patience, .milliseconds(20))
 
     @Test(arguments: PlantedBug.all)
