@@ -14,22 +14,17 @@ public enum ServiceContract {
     /// The ids of the clauses in which good services differ: breaking one is advice, unless the subject promises it.
     public static let conventions: Set<ClauseID> = Set(clauses.filter(\.isConvention).map(\.id))
 
-    /// How many seconds a subject may take for one step, and more on a machine that is busy with other things.
-    public static let defaultTimeLimit: TimeInterval = 1
-
     /// How many random scripts are played, beside those that are the same for each seed.
     ///
     /// With fewer, as large a share of the others is played.
     public static let defaultScripts = 300
-    /// The seed from which scripts are drawn: a subject that does the same each time is tried in the same scripts.
-    public static let defaultSeed: UInt64 = 44
 
     /// Verifies clauses that the subject's features select, one after the other, and then plays scripts.
     ///
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject
     /// does not even load (L1), nothing else is run. The article Clauses says how a clause is judged, and the article
-    /// Scripts what a script is. Another `seed` plays other random scripts; `scripts: 0` plays none at all. What is played
-    /// depends on no clock.
+    /// Scripts what a script is. `scripts` is the number of random ones, beside those that are the same for each seed.
+    /// Another `seed` plays other random scripts, and `scripts: 0` plays none at all. What is played depends on no clock.
     ///
     /// A subject that takes more than `timeLimit` seconds for one step counts as silent; give it more on a busy
     /// machine. `onProgress` is told before and after each clause; by default that is what is left of a report if the
@@ -39,8 +34,8 @@ public enum ServiceContract {
         _ subject: ContractSubject,
         clauses: [ContractClause] = ServiceContract.clauses,
         scripts: Int = ServiceContract.defaultScripts,
-        seed: UInt64 = ServiceContract.defaultSeed,
-        timeLimit: TimeInterval = ServiceContract.defaultTimeLimit,
+        seed: UInt64 = 44,
+        timeLimit: TimeInterval = 1,
         onProgress: (@Sendable (ContractProgress) -> Void)? = ContractProgress.standardError
     ) async -> ContractReport {
         let notes = ScriptNotes()

@@ -14,9 +14,6 @@ public enum StoreContract {
     /// The ids of the clauses in which good stores differ: breaking one is advice, unless the subject promises it.
     public static let conventions: Set<ClauseID> = Set(clauses.filter(\.isConvention).map(\.id))
 
-    /// How many seconds a subject may take for one step, and more on a machine that is busy with other things.
-    public static let defaultTimeLimit: TimeInterval = 5
-
     /// Verifies clauses that the subject's features select, one after the other, each in a new place.
     ///
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject
@@ -26,7 +23,7 @@ public enum StoreContract {
     public static func verify(
         _ subject: StoreSubject,
         clauses: [StoreClause] = StoreContract.clauses,
-        timeLimit: TimeInterval = StoreContract.defaultTimeLimit,
+        timeLimit: TimeInterval = 5,
         onProgress: (@Sendable (ContractProgress) -> Void)? = ContractProgress.standardError
     ) async -> ContractReport {
         await StoreClause.verify(

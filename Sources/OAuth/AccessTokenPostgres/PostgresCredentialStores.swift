@@ -29,11 +29,6 @@ public import Foundation
 /// - `superseded`: another process has written while the body ran, since the connections of this one were cut. Nothing
 ///   was written.
 public final class PostgresCredentialStores: Sendable {
-    /// How many connections are open at once if nothing else is said, beside the one that shows that the process lives.
-    public static let usualConnections = 8
-
-    /// Seconds for which a process has to be seen gone before its refresh token is sent again, if nothing else is said.
-    public static let usualTakeOverDelay: TimeInterval = 15
     /// A process that is cut off, and looks for its connection each second, needs as long.
     private static let leastTakeOverDelay: TimeInterval = 3
 
@@ -66,10 +61,10 @@ public final class PostgresCredentialStores: Sendable {
     ///   - clock: the machine's time, and timers.
     public init(
         _ connection: String,
-        connections: Int = PostgresCredentialStores.usualConnections,
+        connections: Int = 8,
         seal: CredentialSeal? = nil,
         waitLimit: TimeInterval = 120,
-        takeOverDelay: TimeInterval = PostgresCredentialStores.usualTakeOverDelay,
+        takeOverDelay: TimeInterval = 15,
         clock: any AccessTokenClock = SystemClock()
     ) {
         server = PostgresServer(connection)

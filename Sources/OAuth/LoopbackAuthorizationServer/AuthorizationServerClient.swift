@@ -2,8 +2,8 @@ import Foundation
 
 /// A client that is registered with the server (RFC 6749, section 2).
 public struct AuthorizationServerClient: Hashable, Sendable, CustomStringConvertible {
-    /// Where a client may send the browser if nothing else is said: this machine, at any port (RFC 8252, section 7.3).
-    public static let loopbackRedirectURIs = [
+    /// This machine, at any port (RFC 8252, section 7.3).
+    private static let loopbackRedirectURIs = [
         "http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback",
     ]
 
@@ -16,12 +16,13 @@ public struct AuthorizationServerClient: Hashable, Sendable, CustomStringConvert
     ///
     /// - Parameters:
     ///   - id: the client's name, which it sends with each request.
-    ///   - redirectURIs: to the letter, but for the port of one that is on this machine.
+    ///   - redirectURIs: where the client may send the browser: to the letter, but for the port of one that is on this
+    ///     machine. `nil` is the path `/callback` of this machine, by either address or by name.
     public static func `public`(
         _ id: String,
-        redirectURIs: [String] = AuthorizationServerClient.loopbackRedirectURIs
+        redirectURIs: [String]? = nil
     ) -> AuthorizationServerClient {
-        AuthorizationServerClient(id: id, secret: nil, redirectURIs: redirectURIs)
+        AuthorizationServerClient(id: id, secret: nil, redirectURIs: redirectURIs ?? loopbackRedirectURIs)
     }
 
     /// A client with a secret, by Basic or in the body: it can log in and refresh, and has tokens of its own
@@ -29,9 +30,9 @@ public struct AuthorizationServerClient: Hashable, Sendable, CustomStringConvert
     public static func confidential(
         _ id: String,
         secret: String,
-        redirectURIs: [String] = AuthorizationServerClient.loopbackRedirectURIs
+        redirectURIs: [String]? = nil
     ) -> AuthorizationServerClient {
-        AuthorizationServerClient(id: id, secret: secret, redirectURIs: redirectURIs)
+        AuthorizationServerClient(id: id, secret: secret, redirectURIs: redirectURIs ?? loopbackRedirectURIs)
     }
 
     /// The identifier, and never the secret.

@@ -7,9 +7,9 @@ public struct TokenPair: Hashable, Sendable, CustomStringConvertible {
     /// For how many seconds the access token is good, as the server announces it.
     public let lifetime: Int
     /// The access token's name.
-    public let accessName: TokenName
+    package let accessName: TokenName
     /// The refresh token's name.
-    public let refreshName: TokenName
+    package let refreshName: TokenName
 
     /// Names the tokens and keeps their values.
     public var description: String {

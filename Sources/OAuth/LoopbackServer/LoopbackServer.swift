@@ -41,7 +41,7 @@ struct LoopbackServer {
         }
         let client = AuthorizationServerClient.public(
             clientID,
-            redirectURIs: redirectURIs.isEmpty ? AuthorizationServerClient.loopbackRedirectURIs : redirectURIs
+            redirectURIs: redirectURIs.isEmpty ? nil : redirectURIs
         )
         do {
             let server = try RotatingAuthorizationServer(

@@ -14,7 +14,7 @@ extension Clause where Subject == ContractSubject {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public func verify(
         _ subject: ContractSubject,
-        timeLimit: TimeInterval = ServiceContract.defaultTimeLimit
+        timeLimit: TimeInterval = 1
     ) async -> ContractOutcome {
         await judge(subject, RunConditions(timeLimit: timeLimit)).outcome
     }

@@ -20,7 +20,7 @@ extension Script {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public func play(
         on subject: ContractSubject,
-        timeLimit: TimeInterval = ServiceContract.defaultTimeLimit
+        timeLimit: TimeInterval = 1
     ) async -> ContractViolation? {
         var violation: ContractViolation?
         for effort in ScriptEffort.accusation(timeLimit) {

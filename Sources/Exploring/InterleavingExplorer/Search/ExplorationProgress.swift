@@ -2,7 +2,7 @@
 @available(Executors, *)
 public struct ExplorationProgress: Sendable, CustomStringConvertible {
     /// A part of a search.
-    public enum Part: String, Sendable, Hashable {
+    package enum Part: String, Sendable, Hashable {
         /// From few delays to many.
         case inOrder = "in order"
         /// By priorities that are drawn.
@@ -14,7 +14,7 @@ public struct ExplorationProgress: Sendable, CustomStringConvertible {
     /// The name of the scenario.
     public let scenario: String
     /// Which part of the search is under way.
-    public let part: Part
+    package let part: Part
     /// The number of runs so far in all parts, redundant ones included.
     public let runs: Int
     /// How long the search has taken so far, in real time.
@@ -23,7 +23,7 @@ public struct ExplorationProgress: Sendable, CustomStringConvertible {
     public let lastSchedule: Schedule
 
     /// The mean number of runs in a second.
-    public var runsPerSecond: Double { Double(runs) / max(duration / .seconds(1), 0.000_001) }
+    private var runsPerSecond: Double { Double(runs) / max(duration / .seconds(1), 0.000_001) }
 
     /// All of it, in one line.
     public var description: String {

@@ -40,7 +40,7 @@ public struct TraceStep: Sendable, Hashable {
     public internal(set) var events: [TraceEvent]
 
     /// Whether something else would have run if first-in-first-out order had been kept.
-    public var isDeparture: Bool { choice != 0 }
+    var isDeparture: Bool { choice != 0 }
 
     /// The line of the step, with its number and its participant in columns of these widths.
     func line(numberTo numberWidth: Int, nameTo nameWidth: Int) -> String {

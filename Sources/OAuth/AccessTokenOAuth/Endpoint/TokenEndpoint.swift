@@ -27,8 +27,8 @@ public import FoundationNetworking
 /// reply is read up to a megabyte, and nothing is sent twice. <doc:ThreatModel> has the limits of `URLSession` on
 /// Linux.
 public struct TokenEndpoint: Sendable {
-    /// How many seconds a caller waits for a reply if nothing else is said: 30.
-    public static let usualDeadline: TimeInterval = 30
+    /// How many seconds a caller waits for a reply if nothing else is said: the number in the signatures.
+    package static let usualDeadline: TimeInterval = 30
     private static let longestDeadline: TimeInterval = 3600
 
     /// Where tokens are exchanged; a query of its own is kept.
@@ -137,7 +137,7 @@ public struct TokenEndpoint: Sendable {
         _ url: URL,
         authentication: ClientAuthentication,
         revocationURL: URL? = nil,
-        deadline: TimeInterval = TokenEndpoint.usualDeadline,
+        deadline: TimeInterval = 30,
         clock: any AccessTokenClock = SystemClock()
     ) {
         self.url = url

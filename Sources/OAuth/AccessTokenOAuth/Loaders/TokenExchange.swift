@@ -171,7 +171,7 @@ public struct TokenExchange: Sendable {
     ///   - renew: exchanges the refresh token of a credential. It is called once at a time, and never cancelled.
     public init(
         key: String? = nil,
-        deadline: TimeInterval = TokenEndpoint.usualDeadline,
+        deadline: TimeInterval = 30,
         clock: any AccessTokenClock = SystemClock(),
         revoke: @escaping @Sendable (Credential) async throws -> Void = { _ in },
         _ renew: @escaping @Sendable (Credential) async throws -> TokenResponse

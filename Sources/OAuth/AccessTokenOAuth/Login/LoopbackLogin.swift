@@ -16,12 +16,6 @@ import OAuthFoundation
 ///
 /// **Concurrency** Can be used from any thread. It listens from its creation on, on threads of its own.
 public final class LoopbackLogin: Sendable {
-    /// How many seconds a user has if nothing else is said: 300.
-    public static let usualTimeLimit: TimeInterval = 300
-
-    /// Where a program listens if nothing else is said: on 127.0.0.1, at a free port.
-    public static let usualRedirectURI = "http://127.0.0.1/callback"
-
     /// The authorization request, for the user's browser; show it as well as open it.
     public let url: URL
 
@@ -44,7 +38,7 @@ public final class LoopbackLogin: Sendable {
     public init(
         at server: AuthorizationServer,
         clientID: String,
-        redirectURI: String = LoopbackLogin.usualRedirectURI,
+        redirectURI: String = "http://127.0.0.1/callback",
         scope: String? = nil,
         parameters: KeyValuePairs<String, String> = [:],
         clock: any AccessTokenClock = SystemClock()
@@ -82,17 +76,17 @@ public final class LoopbackLogin: Sendable {
     /// ends; what the server refused; ``LoginError/alreadyAnswered`` for a second call.
     ///
     /// - Parameters:
-    ///   - limit: seconds that the user has.
+    ///   - limit: seconds that the user has; 300 for what makes no sense.
     ///   - open: opens the URL; the system's browser if nothing else is said. A program that cannot open any still
     ///     waits: the user may have the URL from the screen.
     public func grant(
-        within limit: TimeInterval = LoopbackLogin.usualTimeLimit,
+        within limit: TimeInterval = 300,
         open: @Sendable (URL) -> Void = LoopbackLogin.openBrowser
     ) async throws -> TokenGrant {
         guard answer.ask() else { throw LoginError.alreadyAnswered }
         // A user who opened the URL by hand was faster, and nobody waits for the page of a cancelled login.
         if !answer.isThere, !Task.isCancelled { open(url) }
-        let outcome = await answer.outcome(within: limit > 0 ? limit : Self.usualTimeLimit, by: clock)
+        let outcome = await answer.outcome(within: limit > 0 ? limit : 300, by: clock)
         await withCheckedContinuation { continuation in
             listeners.close { continuation.resume() }
         }

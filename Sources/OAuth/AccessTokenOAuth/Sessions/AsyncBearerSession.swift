@@ -31,9 +31,6 @@ public import FoundationNetworking
 /// **On Linux** each request has a connection of its own. `httpMaximumConnectionsPerHost` of them are open at once; the
 /// other requests wait. Time-outs count in whole seconds.
 public final class AsyncBearerSession: Sendable {
-    /// How many bytes of a reply are read into memory if nothing else is said: 64 MiB.
-    public static let usualBodyLimit = 64 << 20
-
     private let tokens: any AsyncAccessTokenProviding
     private let transport: BearerTransport
     private let running = RunningRequests()
@@ -57,7 +54,7 @@ public final class AsyncBearerSession: Sendable {
         tokens: any AsyncAccessTokenProviding,
         origins: [URL],
         configuration: URLSessionConfiguration = .keepingNothing,
-        bodyLimit: Int = AsyncBearerSession.usualBodyLimit,
+        bodyLimit: Int = 64 << 20,
         allowsInsecureHTTP: Bool = false,
         isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
         onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,

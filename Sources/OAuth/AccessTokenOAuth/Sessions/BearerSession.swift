@@ -34,7 +34,7 @@ public final class BearerSession: Sendable {
         tokens: any AccessTokenProviding,
         origins: [URL],
         configuration: URLSessionConfiguration = .keepingNothing,
-        bodyLimit: Int = AsyncBearerSession.usualBodyLimit,
+        bodyLimit: Int = 64 << 20,
         handlerQueue: DispatchQueue = .global(),
         allowsInsecureHTTP: Bool = false,
         isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
