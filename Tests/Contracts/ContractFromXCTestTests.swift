@@ -2,10 +2,8 @@ import AccessTokenContract
 import XCTest
 
 final class ContractFromXCTestTests: XCTestCase {
-    func testOurSubjectsKeepTheContract() async {
-        for subject in OwnSubjects.services {
-            let report = await ServiceContract.verify(subject, scripts: 50)
-            XCTAssert(report.isKept, "\(report)")
-        }
+    func testOurServiceKeepsTheContract() async {
+        let report = await ServiceContract.verify(OwnSubjects.services[0], scripts: 50)
+        XCTAssert(report.isKept, "\(report)")
     }
 }

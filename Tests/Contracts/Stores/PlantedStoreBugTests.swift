@@ -2,7 +2,7 @@ import CredentialStoreContract
 import TestSupport
 import Testing
 
-@Suite("Planted bugs are caught by their clauses, and break no others", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("Planted bugs are caught by their clauses, and break no others", .eightAtATime, .endsHangs)
 struct PlantedStoreBugTests {
     /// The bugs, each with all clauses that it breaks.
     static let bugs: [BuggyStore.Bug: [ClauseID]] = [
@@ -35,8 +35,10 @@ struct PlantedStoreBugTests {
 
     @Test(arguments: BuggyStore.Bug.allCases)
     func `in a small store`(_ bug: BuggyStore.Bug) async {
-        let report = await StoreContract.verify(Self.subject(bug), timeLimit: 2, onProgress: nil)
-        #expect(report.brokenIDs == Self.bugs[bug], "\(bug): \(report)")
+        let broken = Self.bugs[bug, default: []]
+        let clauses = StoreContract.clauses.some(including: broken, toTry: bug.rawValue)
+        let report = await StoreContract.verify(Self.subject(bug), clauses: clauses, timeLimit: 2, onProgress: nil)
+        #expect(report.brokenIDs == broken && !broken.isEmpty, "\(bug): \(report)")
     }
 
     @Test func `every clause has a planted bug`() {

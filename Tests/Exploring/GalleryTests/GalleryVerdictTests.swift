@@ -5,10 +5,12 @@ import Testing
 
 @testable import race_gallery
 
-@Suite("In the gallery", .eightAtATime, .timeLimit(.minutes(10)))
+@Suite("In the gallery", .eightAtATime, .endsHangs)
 struct GalleryVerdictTests {
-    @Test("a version breaks the invariant it is known for, or holds under the first 60 schedules", arguments: Entry.all)
-    func verdict(entry: Entry) async throws {
+    @Test(arguments: Entry.all)
+    func `a version breaks the invariant it is known for, or holds under the first 32 schedules`(entry: Entry)
+        async throws
+    {
         let finding = try #require(await entry.finding())
         let wasCut = finding.report.schedules + finding.report.redundantRuns >= Entry.limitOfFixes
         #expect(
@@ -20,8 +22,8 @@ struct GalleryVerdictTests {
         #expect(finding.verdict.contains("data race") == (entry.version.unseenFault != nil))
     }
 
-    @Test("a fix also holds in the first 60 schedules without reductions", arguments: Entry.holding)
-    func unreduced(entry: Entry) async {
+    @Test(arguments: Entry.holding)
+    func `a fix also holds in the first 32 schedules without reductions`(entry: Entry) async {
         var explorer = Explorer()
         explorer.reduces = false
         explorer.maximumSchedules = Entry.limitOfFixes
@@ -29,8 +31,8 @@ struct GalleryVerdictTests {
         #expect(report.holds, "\(report)")
     }
 
-    @Test("the printed schedule breaks the version again", arguments: Entry.breaking)
-    func replay(entry: Entry) async throws {
+    @Test(arguments: Entry.breaking)
+    func `the printed schedule breaks the version again`(entry: Entry) async throws {
         let failure = try #require(await entry.finding()?.report.failure)
         let command = try Command([entry.exhibit.name, entry.version.name, "\(failure.schedule)"])
         guard case .replay(let schedule, let version, _) = command else {
@@ -42,18 +44,17 @@ struct GalleryVerdictTests {
         #expect(replay.failure?.schedule == failure.schedule && replay.trace == failure.trace)
     }
 
-    @Test("a version that is wrong names one that repairs it", arguments: Entry.all)
-    func repairs(entry: Entry) throws {
+    @Test(arguments: Entry.all)
+    func `a version that is wrong names one that repairs it`(entry: Entry) throws {
         guard let name = entry.version.repair else { return }
         let repair = try #require(Entry.all.first { $0.testDescription == name }, "\(name) is no version")
         #expect(repair.version.breaks == nil, "\(name) breaks itself")
     }
 
-    @Test(
-        "the report of an exhibit has every verdict and repair, and the steps of what breaks",
-        arguments: Gallery.exhibits.map(\.name)
-    )
-    func report(name: String) async throws {
+    @Test(arguments: Gallery.exhibits.map(\.name))
+    func `the report of an exhibit has every verdict and repair, and the steps of what breaks`(name: String)
+        async throws
+    {
         let entries = Entry.all.filter { $0.exhibit.name == name }
         var findings: [Finding] = []
         for entry in entries { findings.append(try #require(await entry.finding())) }
@@ -70,8 +71,8 @@ struct GalleryVerdictTests {
         #expect(report.contains("Code: \(Code.folder)\n"))
     }
 
-    @Test("the code of a version is in the file that the report names", arguments: Entry.all)
-    func code(entry: Entry) throws {
+    @Test(arguments: Entry.all)
+    func `the code of a version is in the file that the report names`(entry: Entry) throws {
         let code = entry.version.code
         let file = repository.appending(path: "\(Code.folder)/\(code.file)")
         let declaration = try Regex("(actor|class|func) \(code.name)\\b")
@@ -80,7 +81,6 @@ struct GalleryVerdictTests {
 
     /// The first schedule under which an article's own final listing breaks.
     @Test(
-        "the articles' own listings break under a schedule that is always the same",
         arguments: [
             ("authentication-service version-2", "0000001001"),
             ("authentication-service version-2-no-failure", "0000001001"), ("oauth-processor final", "0"),
@@ -89,15 +89,16 @@ struct GalleryVerdictTests {
             ("wallet write-back", "0"), ("image-cache check-then-download", "0"),
         ]
     )
-    func schedules(name: String, schedule: String) async throws {
+    func `the articles' own listings break under a schedule that is always the same`(name: String, schedule: String)
+        async throws
+    {
         let entry = try #require(Entry.all.first { $0.testDescription == name })
         #expect(!entry.version.listings.isEmpty)
         let failure = try #require(await entry.finding()?.report.failure)
         #expect("\(failure.schedule)" == schedule)
     }
 
-    @Test("every exhibit has a version that breaks and one that holds, under names of their own")
-    func names() {
+    @Test func `every exhibit has a version that breaks and one that holds, under names of their own`() {
         #expect(Set(Gallery.exhibits.map(\.name)).count == Gallery.exhibits.count)
         for exhibit in Gallery.exhibits {
             #expect(Set(exhibit.versions.map(\.name)).count == exhibit.versions.count)

@@ -38,7 +38,9 @@ extension [String] {
     func contains(excerpt: [String]) -> Bool {
         let excerpt = excerpt.withoutCommonIndentation
         return indices.dropLast(excerpt.count - 1).contains { start in
-            Array(self[start..<(start + excerpt.count)]).withoutCommonIndentation == excerpt
+            // Most lines are no beginning: the rest is only then put together.
+            excerpt.first.map(self[start].hasSuffix) != false
+                && Array(self[start..<(start + excerpt.count)]).withoutCommonIndentation == excerpt
         }
     }
 
