@@ -35,9 +35,11 @@ struct WorkerArguments {
         #if Postgres
         if let row = values["row"] {
             let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTGRES"] ?? ""
-            let delay = try values["delay"].map { _ in try number("delay") }
-            let usual = PostgresCredentialStores.usualTakeOverDelay
-            return PostgresCredentialStores(connection, connections: 2, takeOverDelay: delay ?? usual).store(for: row)
+            let stores =
+                values["delay"] == nil
+                ? PostgresCredentialStores(connection, connections: 2)
+                : PostgresCredentialStores(connection, connections: 2, takeOverDelay: try number("delay"))
+            return stores.store(for: row)
         }
         #endif
         return FileCredentialStore(folder: URL(filePath: try value("folder")))
