@@ -185,7 +185,7 @@ struct OwedTests {
         }
     }
 
-    @Test(arguments: ["", #"{"access_token":"A B","token_type":"Bearer"}"#])
+    @Test(arguments: [#"{"x":1}"#, #"{"access_token":"A B","token_type":"Bearer"}"#])
     func `a hold is written by itself, and until then no loader of the place sends the token`(reply: String)
         async throws
     {
