@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The connections of the store in PostgreSQL", .eightAtATime, .needsPostgres, .timeLimit(.minutes(10)))
+@Suite("The connections of the store in PostgreSQL", .eightAtATime, .needsPostgres, .endsHangs)
 struct PostgresPoolTests {
     private static let pooler = ProcessInfo.processInfo.environment["ACCESS_TOKEN_PGBOUNCER"]
 

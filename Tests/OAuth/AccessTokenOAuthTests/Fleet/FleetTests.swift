@@ -5,7 +5,7 @@ import Testing
 /// The protocol by which processes share a row, in every order of its steps, with faults.
 ///
 /// `EVERY_FLEET=long` tries more faults, and more of them.
-@Suite("A fleet that shares a row, in every order", .serialized, .timeLimit(.minutes(30)))
+@Suite("A fleet that shares a row, in every order", .serialized, .endsHangs)
 struct FleetTests {
     private static let isLong = ProcessInfo.processInfo.environment["EVERY_FLEET"] == "long"
     private static let everyFault: Set<FleetModel.Fault> = [

@@ -11,7 +11,7 @@ private let isLong = ProcessInfo.processInfo.environment["POSTGRES_STORM"] != ni
     "Three processes whose connections are cut all the time",
     .serialized,
     .needsPostgres,
-    .timeLimit(.minutes(10)),
+    .endsHangs,
     .enabled(if: isLong, "It takes a minute: .ci/deep postgres")
 )
 struct PostgresStormTests {

@@ -1,10 +1,11 @@
 import AccessTokenOAuth
 import Foundation
+import TestSupport
 import Testing
 
 @testable import token_reply
 
-@Suite("The command that tries a reply", .timeLimit(.minutes(5)))
+@Suite("The command that tries a reply", .endsHangs)
 struct ReplyTrialTests {
     private func report(_ text: String, _ server: KnownServer? = nil, isForDevice: Bool = false) async throws -> String
     {
