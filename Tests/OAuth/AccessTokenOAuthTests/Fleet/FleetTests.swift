@@ -68,7 +68,7 @@ struct FleetTests {
         Broken([.givesBack, .asksNobody], by: [.cut], "which is not inside"),
         Broken([.trustsClock], by: [.cut, .clockJump], most: 2, "who lives"),
         Broken([.asksNobody], by: [.cut], "who lives"),
-        Broken([.waitsForNothing], by: [.cut], "who lives"),
+        Broken([.waitsForNothing], by: [.silence], "who lives"),
         Broken([.forgetsHolder], by: [.silence], most: 2, "who lives"),
         Broken([.leavesOnce], by: [.lateEntry], "which is not inside"),
         Broken([.keepsNote], by: [.lostReply], most: 2, "somebody never ends"),
