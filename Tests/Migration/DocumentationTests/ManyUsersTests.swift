@@ -11,15 +11,15 @@ struct ManyUsersTests {
             tokenURL: try #require(URL(string: "https://as.example/token")),
             secret: "secret"
         ) { user in
-            let token = AccessToken(value: "token of \(user)", expiration: .distantFuture)
+            let token = AccessToken(value: "token-of-\(user)", expiration: .distantFuture)
             return MemoryCredentialStore(Credential(accessToken: token, refreshToken: "refresh"))
         }
         users = Users(accounts: accounts, server: FriendsServer())
     }
 
     @Test func `each user has a service of their own`() async throws {
-        #expect(try await users.friends(of: "alice") == ["a friend, for token of alice"])
-        #expect(try await users.friends(of: "bob") == ["a friend, for token of bob"])
+        #expect(try await users.friends(of: "alice") == ["a friend, for token-of-alice"])
+        #expect(try await users.friends(of: "bob") == ["a friend, for token-of-bob"])
         #expect(users.active.sorted() == ["alice", "bob"])
     }
 

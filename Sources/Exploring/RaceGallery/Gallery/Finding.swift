@@ -23,11 +23,14 @@ struct Finding: Sendable {
     var verdict: String {
         let schedules = "\(report.schedules) schedule\(report.schedules == 1 ? "" : "s")"
         guard let failure = report.failure else {
-            guard wasSearched else { return "holds under \(schedules), but there are more" }
-            if !report.omissions.isEmpty {
-                return "holds under \(schedules), with no choice of when its “Task { }” begins"
-            }
-            let verdict = report.schedules == 1 ? "holds under the only schedule" : "holds under all \(schedules)"
+            let verdict =
+                if !wasSearched {
+                    "holds under \(schedules), but there are more"
+                } else if !report.omissions.isEmpty {
+                    "holds under \(schedules), with no choice of when its “Task { }” begins"
+                } else {
+                    report.schedules == 1 ? "holds under the only schedule" : "holds under all \(schedules)"
+                }
             return version.unseenFault.map { "\(verdict), and yet has \($0)" } ?? verdict
         }
         let searched = wasSearched ? schedules : "the first \(schedules)"

@@ -1,3 +1,4 @@
+import AccessTokenContract
 import Foundation
 import TestSupport
 import Testing
@@ -121,7 +122,9 @@ struct SignOutTests {
             let store = TroubledStore(start)
             store.becomeBusy()
             let unheard = UnheardErrors()
-            let loader = OAuthLoader(endpoint: try server.endpoint(), store: store, onUnheardError: unheard.hear)
+            // The next attempt of the process to pay its debt is a timer of this clock.
+            let endpoint = try server.endpoint(clock: ManualClock())
+            let loader = OAuthLoader(endpoint: endpoint, store: store, onUnheardError: unheard.hear)
             await loader.signOut()
             #expect(server.requests.map(\.body) == ["token=RT0&token_type_hint=refresh_token&client_id=app"])
             #expect(unheard.all.map { $0 as? CredentialStoreError } == [.busy])
