@@ -110,8 +110,21 @@ final class PostgresPresence: Sendable {
             try await look(by: connection)
         } catch {
             guard error.isOpening, await makeRoom() else { throw error }
-            try await look(by: connection)
+            try await lookSoon()
         }
+    }
+
+    /// Looks again and again: the server frees the place of a connection a moment after that has ended.
+    private func lookSoon() async throws(PostgresFailure) {
+        for _ in 1..<Self.attempts {
+            do throws(PostgresFailure) {
+                return try await look(by: connection)
+            } catch {
+                guard error.isOpening else { throw error }
+            }
+            try? await clock.pause(for: 0.05)
+        }
+        try await look(by: connection)
     }
 
     // MARK: On the connection's queue
