@@ -194,7 +194,7 @@ struct ScriptSearch: Sendable {
                 index < steps.count && (index != entry.event || run.accepts(steps[index])) ? steps[index] : nil
             }
         case .drawn(let index):
-            let seed = seed &+ UInt64(index) &* 1_000_003
+            let seed = seed &+ UInt64(index) * 1_000_003
             let draw = Locked(ScriptDraw(seed: seed, for: subject.features, seen: seen))
             let start = draw.withLock { $0.start }
             return await start.played(on: subject, .hasty, tolerating: tolerated, notes: notes) { run, index in
