@@ -10,7 +10,9 @@ extension ScheduledRun {
     /// The value belongs to the schedule, and a replay chooses the same one. To be called in the setup or in a step; where
     /// nothing is explored, as in an invariant, it is the first value.
     ///
-    /// - Parameter values: at least one, and at most 36.
+    /// - Parameters:
+    ///   - name: what the trace and the schedule call the choice.
+    ///   - values: at least one, and at most 36.
     public func choose<Value>(_ name: String, from values: [Value]) -> Value {
         precondition(1...Schedule.radix ~= values.count, "\(name): between 1 and \(Schedule.radix) values are expected")
         guard isControlling else {
