@@ -31,7 +31,7 @@ enum ImportTables {
     ///
     /// - Returns: Whether that was done for all calls; it is not where the tables of the system are not known.
     static func redirect(_ replacements: [Replacement]) -> Bool {
-        #if os(Linux) && (arch(x86_64) || arch(arm64))
+        #if (canImport(Glibc) || canImport(Musl)) && (arch(x86_64) || arch(arm64))
         state.withLock { state in
             var scan = ImportScan(for: replacements, unlessLoaded: state.modules)
             scan.run()
@@ -49,7 +49,7 @@ enum ImportTables {
     }
 }
 
-#if os(Linux) && (arch(x86_64) || arch(arm64))
+#if (canImport(Glibc) || canImport(Musl)) && (arch(x86_64) || arch(arm64))
 /// A search for the slots of some functions, in all modules.
 @available(Executors, *)
 private struct ImportScan {
