@@ -1,7 +1,7 @@
 #if Postgres
-import AccessTokenSynchronization
 import AccessTokenCore
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 
 /// Rows that this process has left, and that may name it all the same.

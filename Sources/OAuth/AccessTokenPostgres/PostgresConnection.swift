@@ -1,8 +1,8 @@
 #if Postgres
-import AccessTokenSynchronization
 package import AccessTokenAsync
 import AccessTokenCore
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import CLibpq
 import Dispatch
 package import Foundation

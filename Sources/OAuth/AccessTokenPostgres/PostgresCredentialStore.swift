@@ -1,6 +1,6 @@
 #if Postgres
-import AccessTokenSynchronization
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 
 /// The store of one account.

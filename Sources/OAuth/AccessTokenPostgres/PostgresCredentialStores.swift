@@ -1,7 +1,7 @@
 #if Postgres
 import AccessTokenCore
-public import AccessTokenSynchronization
 public import AccessTokenOAuth
+public import AccessTokenSynchronization
 public import Foundation
 
 /// Keeps the credentials of many accounts in the rows of a PostgreSQL table, for all machines of a fleet.

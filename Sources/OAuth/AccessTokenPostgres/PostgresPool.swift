@@ -1,8 +1,8 @@
 #if Postgres
 import AccessTokenAsync
 import AccessTokenCore
-import AccessTokenSynchronization
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 

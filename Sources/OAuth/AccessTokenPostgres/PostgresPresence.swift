@@ -1,7 +1,7 @@
 #if Postgres
 import AccessTokenAsync
-import AccessTokenSynchronization
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 
@@ -19,6 +19,8 @@ final class PostgresPresence: Sendable {
         /// The number of the server's process that has the lock.
         var backend: Data?
         var pulse: Task<Void, Never>?
+        /// Whether a connection of the pool is being closed, so that this one can be opened.
+        var isMakingRoom = false
     }
 
     typealias MakeRoom = @Sendable () async -> Bool
@@ -109,7 +111,14 @@ final class PostgresPresence: Sendable {
         do throws(PostgresFailure) {
             try await look(by: connection)
         } catch {
-            guard error.isOpening, await makeRoom() else { throw error }
+            guard error.isOpening else { throw error }
+            // One connection less is enough for all who begin at once; the others wait for its place as well.
+            let isFirst = state.withLock { state in
+                defer { state.isMakingRoom = true }
+                return !state.isMakingRoom
+            }
+            defer { if isFirst { state.withLock { $0.isMakingRoom = false } } }
+            if isFirst { guard await makeRoom() else { throw error } }
             try await lookSoon()
         }
     }

@@ -1,8 +1,8 @@
 #if Postgres
 import AccessTokenContract
 import AccessTokenCore
-import AccessTokenSynchronization
 import AccessTokenPostgres
+import AccessTokenSynchronization
 import ContractHarness
 import CredentialStoreContract
 import Dispatch

@@ -1,7 +1,7 @@
 #if Postgres
 import AccessTokenAsync
-import AccessTokenSynchronization
 import AccessTokenPostgres
+import AccessTokenSynchronization
 import Dispatch
 import Foundation
 import TestSupport

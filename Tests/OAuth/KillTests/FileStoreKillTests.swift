@@ -1,6 +1,6 @@
 #if os(macOS) || os(Linux)
-import AccessTokenSynchronization
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 import LoopbackAuthorizationServer
 import TestSupport

@@ -1,6 +1,6 @@
 #if Postgres
-import AccessTokenSynchronization
 import AccessTokenCore
+import AccessTokenSynchronization
 import Foundation
 
 /// Between a process and PostgreSQL, in sockets of a folder: it cuts, swallows, holds back and refuses.

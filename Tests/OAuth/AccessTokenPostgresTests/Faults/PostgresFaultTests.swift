@@ -1,7 +1,7 @@
 #if Postgres
-import AccessTokenSynchronization
 import AccessTokenCore
 import AccessTokenPostgres
+import AccessTokenSynchronization
 import Foundation
 import TestSupport
 import Testing

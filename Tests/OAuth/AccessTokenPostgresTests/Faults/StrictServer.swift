@@ -1,7 +1,7 @@
 #if Postgres
-import AccessTokenSynchronization
 import AccessTokenCore
 import AccessTokenOAuth
+import AccessTokenSynchronization
 import Foundation
 import TestSupport
 
