@@ -37,6 +37,8 @@ private final class NumberedTokens: TokenLoader {
         self.loader = loader
     }
 
+    /// Not inlined, for the same reason as ``number(of:)``.
+    @inline(never)
     func token(_ number: Int) -> AccessToken { tokens.withLock { $0[number] } }
 
     func load() async throws -> Int {
