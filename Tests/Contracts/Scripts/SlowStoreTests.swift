@@ -23,7 +23,7 @@ private actor SessionManager {
         do { result = .success(try await loader.load(replacing: nil)) } catch { result = .failure(error) }
         if clearsFlagFirst { isLoading = false }
         if case .success(let new) = result {
-            // The keychain.
+            // The keychain is slow in real time: no clock of the contract reaches a store.
             try? await Task.sleep(for: .milliseconds(5))
             token = new
         }

@@ -1,4 +1,4 @@
-/// Calls into the concurrency runtime that leave no job behind: looks at cancellation, cancellations, new tasks and sleep.
+/// Calls into the concurrency runtime that leave no job behind: looks at cancellation, cancellations, tasks and sleep.
 ///
 /// Where a step of a run makes such a call, the run hears of it. All other callers get what the runtime says.
 @available(Executors, *)
