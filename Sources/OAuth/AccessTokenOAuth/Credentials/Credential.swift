@@ -40,7 +40,7 @@ public struct Credential: Hashable, Sendable, Codable {
     var note: SentNote?
 
     /// The access tokens of loaders with a key; `nil` until the first of them has loaded.
-    var keyedTokens: [String: KeyedAccessToken]?
+    var keyedTokens: KeyedTokens?
 
     /// Why the refresh token is not sent for other keys than that of the note; `nil` if nothing of that kind is known.
     var keyedHolds: [DatedHold]?
@@ -81,8 +81,8 @@ public struct Credential: Hashable, Sendable, Codable {
         // A later version may write other notes, which must not cost the session.
         note = try? members.decodeIfPresent(SentNote.self, forKey: .note)
         // They can be loaded again.
-        keyedTokens = (try? members.decodeIfPresent([String: KeyedAccessToken].self, forKey: .keyedTokens))?
-            .filter { TokenCharacters.canBeSent($0.value.accessToken) }
+        keyedTokens = (try? members.decodeIfPresent(KeyedTokens.self, forKey: .keyedTokens))?
+            .filter { TokenCharacters.canBeSent($0.accessToken) }
         keyedHolds = try? members.decodeIfPresent([DatedHold].self, forKey: .keyedHolds)
     }
 
@@ -99,7 +99,7 @@ public struct Credential: Hashable, Sendable, Codable {
         let (former, present) = (IDToken.subject(old?.otherMembers ?? [:]), IDToken.subject(response.otherMembers))
         // The app may call its users otherwise than the server does, and its word counts while the server's stays the
         // same.
-        let isAnother = former != nil && present != nil && former != present
+        let isAnother = former != nil && present != nil && !present.isExactly(former)
         self.init(
             accessToken: response.accessToken,
             refreshToken: response.refreshToken ?? old?.refreshToken,

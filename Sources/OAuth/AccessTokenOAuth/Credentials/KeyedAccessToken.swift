@@ -25,7 +25,7 @@ extension Credential {
             return
         }
         // Another user's access tokens are not kept.
-        let kept = old?.subject == nil || old?.subject == issued.subject ? old : nil
+        let kept = old?.subject == nil || issued.subject.isExactly(old?.subject) ? old : nil
         self.init(
             accessToken: kept?.accessToken,
             refreshToken: issued.refreshToken,
@@ -35,7 +35,7 @@ extension Credential {
             subject: issued.subject
         )
         // What has expired is of no use, and a record must not grow with each key that was ever used.
-        var tokens = (kept?.keyedTokens ?? [:]).filter { ($0.value.accessToken.expiration ?? .distantFuture) > now }
+        var tokens = (kept?.keyedTokens ?? [:]).filter { ($0.accessToken.expiration ?? .distantFuture) > now }
         tokens[key] = KeyedAccessToken(accessToken: response.accessToken, scope: response.scope, obtained: now)
         keyedTokens = tokens
         keyedHolds = kept?.holdsLasting(besides: key, at: now)
@@ -61,11 +61,11 @@ extension Credential {
 
     /// When an access token came last, for whichever key.
     package var renewed: Date? {
-        ([obtained] + (keyedTokens ?? [:]).values.map(\.obtained)).compactMap(\.self).max()
+        ([obtained] + (keyedTokens?.values.map(\.obtained) ?? [])).compactMap(\.self).max()
     }
 
     /// The same with other access tokens of keys.
-    func keying(_ tokens: [String: KeyedAccessToken]?) -> Credential {
+    func keying(_ tokens: KeyedTokens?) -> Credential {
         var credential = self
         credential.keyedTokens = tokens
         return credential
@@ -90,11 +90,11 @@ extension Credential {
     /// The values of all access tokens, each once: the credential's own first.
     var accessTokens: [String] {
         let own = accessToken.map(\.value)
-        return [own].compactMap(\.self) + Set(keyedValues.values).filter { $0 != own }.sorted()
+        return [own].compactMap(\.self) + Set(keyedValues.values.map(\.string)).filter { $0 != own }.sorted()
     }
 
     /// The values of the access tokens of all keys.
-    var keyedValues: [String: String] { (keyedTokens ?? [:]).mapValues(\.accessToken.value) }
+    var keyedValues: [ExactString: ExactString] { (keyedTokens?.byKey ?? [:]).mapValues(\.accessToken.secret) }
 }
 
 extension KeyedAccessToken {

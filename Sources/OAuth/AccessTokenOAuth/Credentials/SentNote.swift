@@ -111,7 +111,7 @@ extension Credential {
             obtained: obtained?.addingTimeInterval(seconds),
             otherMembers: otherMembers,
             subject: subject
-        ).noting(note?.moved(by: seconds)).keying(keyedTokens?.mapValues { $0.moved(by: seconds) })
+        ).noting(note?.moved(by: seconds)).keying(keyedTokens?.moved(by: seconds))
             .holding(keyedHolds?.map { $0.moved(by: seconds) })
     }
 }

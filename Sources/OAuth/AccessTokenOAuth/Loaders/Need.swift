@@ -12,12 +12,12 @@ indirect enum Need: Equatable, Sendable {
 /// Not the whole credential: what a store makes of a date need not be equal to the last digit, and a loader with
 /// another key writes its token into the same session.
 struct SessionMark: Hashable, Sendable {
-    private let subject: String?
+    private let subject: ExactString?
     private let refreshToken: String?
     private let accessToken: String?
 
     init(_ credential: Credential?) {
-        subject = credential?.subject
+        subject = credential?.subject.map { ExactString($0) }
         refreshToken = credential?.refreshToken
         accessToken = credential?.accessToken?.value
     }
@@ -27,7 +27,7 @@ struct SessionMark: Hashable, Sendable {
         Credential(
             accessToken: accessToken.map { AccessToken(value: $0) },
             refreshToken: refreshToken,
-            subject: subject
+            subject: subject?.string
         )
     }
 

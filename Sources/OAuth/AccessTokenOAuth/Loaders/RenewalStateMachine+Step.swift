@@ -97,7 +97,7 @@ extension RenewalStateMachine {
         let known = credential.note?.hold == nil ? memory.holds(on: refreshToken) : []
         return (known + credential.holds).first { dated in
             let (hold, age) = (dated.hold, now.timeIntervalSince(dated.since))
-            return (hold.isUntilDecided || hold.key == settings.key)
+            return (hold.isUntilDecided || hold.key.isExactly(settings.key))
                 && !hold.isOver(after: age, takesType: settings.takesType)
         }
     }

@@ -136,7 +136,8 @@ extension [DatedHold] {
     func lasting(besides key: String?, at now: Date) -> [DatedHold] {
         filter { dated in
             let (hold, age) = (dated.hold, now.timeIntervalSince(dated.since))
-            return !hold.isUntilDecided && hold.key != key && !hold.isOver(after: age, takesType: { _ in false })
+            return !hold.isUntilDecided && !hold.key.isExactly(key)
+                && !hold.isOver(after: age, takesType: { _ in false })
         }
     }
 }

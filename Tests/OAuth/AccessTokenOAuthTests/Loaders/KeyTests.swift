@@ -105,6 +105,33 @@ struct KeyTests {
         }
     }
 
+    @Test func `keys are told apart by their bytes, also at rest`() throws {
+        let keys = ["ren\u{E9}", "rene\u{301}", "plain", "utf8:plain", "resource=https%3A%2F%2Fa"]
+        #expect(keys[0] == keys[1])
+        let credential = keys.enumerated().reduce(Self.login) { credential, key in
+            let response = TokenResponse(accessToken: AccessToken(value: "A\(key.offset)"), refreshToken: "R")
+            return Credential(response, renewing: credential, for: key.element, at: .now)
+        }
+        let coded = try JSONDecoder().decode(Credential.self, from: JSONEncoder().encode(credential))
+        for credential in [credential, coded] {
+            #expect(keys.map { credential.accessToken(for: $0)?.value } == (0..<keys.count).map { "A\($0)" })
+        }
+        let unusable = Hold(reason: .interaction(code: "login_required"))
+        let held = keys[..<2].map { key in
+            var hold = unusable
+            hold.key = key
+            return DatedHold(hold: hold, since: .now)
+        }
+        #expect(held.lasting(besides: keys[0], at: .now).count == 1)
+    }
+
+    @Test func `a key of an earlier version, written as it is, is read`() throws {
+        let old = #"{"refreshToken":"R","keyedTokens":{"ren\u00e9":{"accessToken":{"value":"A"}}}}"#
+        let credential = try JSONDecoder().decode(Credential.self, from: Data(old.utf8))
+        #expect(credential.accessToken(for: "ren\u{E9}")?.value == "A")
+        #expect(credential.accessToken(for: "rene\u{301}") == nil)
+    }
+
     @Test func `tokens of keys move with a store's clock, and what has expired goes`() throws {
         let now = Date(timeIntervalSince1970: 1_000)
         func response(_ value: String) -> TokenResponse {

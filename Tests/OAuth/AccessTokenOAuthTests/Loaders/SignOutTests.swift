@@ -38,7 +38,7 @@ struct SignOutTests {
         try await withServer { connection, request in
             connection.reply(request.body.contains("token=A0") ? 503 : 200, "")
         } _: { server in
-            let keyed = ["a": token("A2"), "b": token("A1"), "c": token("A2"), "d": token("A0")]
+            let keyed: KeyedTokens = ["a": token("A2"), "b": token("A1"), "c": token("A2"), "d": token("A0")]
             let access = Credential(accessToken: start.accessToken, refreshToken: nil).keying(keyed)
             let unheard = UnheardErrors()
             for credential in [access, Credential(refreshToken: nil).keying(keyed), start.keying(keyed)] {
