@@ -89,8 +89,9 @@ extension CredentialStoreError: CustomStringConvertible, LocalizedError {
         switch reason {
         case .busy:
             """
-            The credential was not touched: somebody else used it for longer than the store waits. Try again later; \
-            if this repeats, look for an update inside an update of the same store.
+            The credential was not touched, and nothing was sent: this call has waited for as long as the store waits, \
+            and somebody else used the credential. Try again later; if this repeats, look for an update inside an \
+            update of the same store.
             """
         case .superseded:
             """

@@ -214,7 +214,8 @@ extension RenewalStateMachine {
 
     private mutating func lookAgain() -> OutsideAction {
         looks += 1
-        guard looks < Self.mostLooks else { return end(.failure(CredentialStoreError.busy)) }
+        // Only a load that has sent nothing may say so.
+        guard looks < Self.mostLooks else { return end(.failure(hasSent ? CredentialStoreError.superseded : .busy)) }
         state = .looking
         return .enter
     }

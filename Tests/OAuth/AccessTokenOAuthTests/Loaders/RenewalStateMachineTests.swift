@@ -282,6 +282,20 @@ struct RenewalStateMachineTests {
         }
         #expect(token.value == "P")
     }
+
+    @Test func `a load that has sent, and finds another record each time, does not say that nothing was sent`() {
+        var test = self
+        var machine = Self.machine(takeOverDelay: 0)
+        for number in 1...RenewalStateMachine.mostLooks {
+            #expect(test.look(&machine, Self.record(nil, "RT\(number)")) == "send RT\(number)")
+            _ = machine.answered(.failed(.refused("invalid_grant")), &test.memory, at: Self.now)
+            let action = machine.left(.success(Self.record(nil, "RT\(number + 1)")), &test.memory, at: Self.now)
+            if case .enter = action { continue }
+            guard case .end(.failure(CredentialStoreError.superseded)) = action else { return fail("\(action)") }
+            return #expect(number == RenewalStateMachine.mostLooks)
+        }
+        fail("looks for ever")
+    }
 }
 
 private func fail(_ text: String) {
