@@ -1,12 +1,14 @@
 /// Every order of the steps of a model, and the shortest way to what breaks.
 struct FleetExploration {
     private(set) var states = 0
+    /// Every way of so many steps was taken.
+    private(set) var depth = 0
+    /// Whether there is no way that was not taken.
+    private(set) var isComplete = false
     /// What is broken, with the steps that lead there.
     private(set) var complaint: String?
 
     private struct Visit {
-        /// `nil` once every step from here was taken.
-        var model: FleetModel?
         let isOver: Bool
         let parent: Int
         let step: String
@@ -14,34 +16,41 @@ struct FleetExploration {
 
     private var visits: [Visit] = []
 
-    /// - Parameter limit: how many states are looked at, at most.
+    /// - Parameter limit: how many states are looked at, at most: those that the fewest steps lead to.
     init(_ model: FleetModel, limit: Int = .max) {
         var indices: [[UInt8]: Int] = [model.key: 0]
         /// From each state, where it leads without a further fault.
         var ways: [[Int]] = []
-        visits = [Visit(model: model, isOver: false, parent: -1, step: "")]
-        var next = 0
-        while next < visits.count, states < limit, let model = visits[next].model {
-            visits[next].model = nil
-            states += 1
-            if let broken = model.broken {
-                complaint = "\(broken): \(path(to: next))"
-                return
-            }
-            var leads: [Int] = []
-            for (step, following) in model.steps() {
-                let key = following.key
-                let index = indices[key] ?? visits.count
-                if index == visits.count {
-                    indices[key] = index
-                    visits.append(Visit(model: following, isOver: following.isOver, parent: next, step: step))
+        visits = [Visit(isOver: model.isOver, parent: -1, step: "")]
+        // The states of the present depth, in the order of their indices.
+        var models = [model]
+        while !models.isEmpty {
+            var next: [FleetModel] = []
+            for model in models {
+                guard states < limit else { return }
+                let present = states
+                states += 1
+                if let broken = model.broken {
+                    complaint = "\(broken): \(path(to: present))"
+                    return
                 }
-                if following.faultsLeft == model.faultsLeft { leads.append(index) }
+                var leads: [Int] = []
+                for (step, following) in model.steps() {
+                    let key = following.key
+                    let index = indices[key] ?? visits.count
+                    if index == visits.count {
+                        indices[key] = index
+                        visits.append(Visit(isOver: following.isOver, parent: present, step: step))
+                        next.append(following)
+                    }
+                    if following.faultsLeft == model.faultsLeft { leads.append(index) }
+                }
+                ways.append(leads)
             }
-            ways.append(leads)
-            next += 1
+            models = next
+            depth += 1
         }
-        guard next == visits.count else { return }
+        isComplete = true
         if let stuck = firstStuck(ways) {
             complaint = "somebody never ends, or a row is held for ever: \(path(to: stuck))"
         }
