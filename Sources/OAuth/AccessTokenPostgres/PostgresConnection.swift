@@ -14,6 +14,10 @@ package actor PostgresConnection {
     /// The pointer that libpq gives; the connection is closed with the last reference.
     @safe private final class Handle {
         let pointer: OpaquePointer
+        /// Tells the statements of this connection from those of others.
+        let name = UUID().uuidString
+        /// The names of the statements that the server has.
+        var prepared: [String: String] = [:]
 
         init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
@@ -92,33 +96,26 @@ package actor PostgresConnection {
     @discardableResult
     package func run(_ statement: String, _ values: [Data?] = []) throws(PostgresFailure) -> PostgresReply {
         guard let handle else { throw PostgresFailure(words: "there is no connection", isConnectionLost: true) }
+        let name = values.isEmpty ? nil : try prepare(statement, on: handle)
         // All values in one buffer, which has a place also if all of them are empty.
-        let bytes = values.flatMap { $0 ?? Data() }.map { CChar(bitPattern: $0) } + [0]
-        let isSent = unsafe bytes.withUnsafeBufferPointer { buffer in
-            var start = buffer.baseAddress
+        let bytes = values.reduce(into: Data()) { $0.append($1 ?? Data()) } + [0]
+        let isSent = unsafe bytes.withUnsafeBytes { buffer in
+            var start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
             var places = unsafe [UnsafePointer<CChar>?]()
             for value in values {
                 unsafe places.append(value == nil ? nil : start)
                 unsafe start = start.map { unsafe $0 + (value?.count ?? 0) }
             }
-            return unsafe PQsendQueryParams(
-                handle.pointer,
-                statement,
-                Int32(values.count),
-                nil,
-                places,
-                values.map { Int32($0?.count ?? 0) },
-                values.map { _ in 1 },
-                1
-            )
+            let (count, lengths) = (Int32(values.count), values.map { Int32($0?.count ?? 0) })
+            let formats = values.map { _ in Int32(1) }
+            guard let name else {
+                return unsafe PQsendQueryParams(handle.pointer, statement, count, nil, places, lengths, formats, 1)
+            }
+            return unsafe PQsendQueryPrepared(handle.pointer, name, count, places, lengths, formats, 1)
         }
         guard isSent == 1 else { throw unsafe lose(handle, nil) }
-        let reply = try unsafe answer(on: handle)
+        let reply = try unsafe success(on: handle)
         defer { unsafe PQclear(reply) }
-        let status = unsafe PQresultStatus(reply)
-        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
-            throw unsafe lose(handle, reply)
-        }
         let rows = unsafe (0..<PQntuples(reply)).map { row in
             unsafe (0..<PQnfields(reply)).map { column -> Data? in
                 guard unsafe PQgetisnull(reply, row, column) == 0 else { return nil }
@@ -126,6 +123,31 @@ package actor PostgresConnection {
             }
         }
         return PostgresReply(rows: rows, command: unsafe String(cString: PQcmdStatus(reply)))
+    }
+
+    /// The name under which the server has a statement with its plan, which is made at the first use.
+    ///
+    /// The names are none that another connection has: behind a pooler, both may meet the same process of the server.
+    private func prepare(_ statement: String, on handle: Handle) throws(PostgresFailure) -> String {
+        if let name = handle.prepared[statement] { return name }
+        let name = "\(handle.name) \(handle.prepared.count)"
+        guard unsafe PQsendPrepare(handle.pointer, name, statement, 0, nil) == 1 else {
+            throw unsafe lose(handle, nil)
+        }
+        unsafe PQclear(try success(on: handle))
+        handle.prepared[statement] = name
+        return name
+    }
+
+    /// The answer to what was sent, which the caller has to clear.
+    private func success(on handle: Handle) throws(PostgresFailure) -> OpaquePointer? {
+        let reply = try unsafe answer(on: handle)
+        let status = unsafe PQresultStatus(reply)
+        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
+            defer { unsafe PQclear(reply) }
+            throw unsafe lose(handle, reply)
+        }
+        return unsafe reply
     }
 
     /// The last result of the statement that was sent: it fails at the commit, after its own result, as well.
@@ -181,6 +203,7 @@ package actor PostgresConnection {
         func field(_ letter: Unicode.Scalar) -> String? {
             unsafe PQresultErrorField(reply, Int32(letter.value)).map { unsafe String(cString: $0) }
         }
+        if field("C") == PostgresFailure.noSuchStatement { return .pooler }
         let isOfFunction = field("W") != nil
         let words =
             if isOfFunction { "a function or a trigger of the database failed" } else {
@@ -191,63 +214,6 @@ package actor PostgresConnection {
             code: field("C"),
             isConnectionLost: unsafe PQstatus(handle.pointer) != CONNECTION_OK
         )
-    }
-}
-
-/// What a statement brought.
-package struct PostgresReply: Sendable {
-    /// The rows, each with its columns; `nil` is NULL.
-    package let rows: [[Data?]]
-    /// What was done, in the server's words: `UPDATE 1`, `COMMIT`.
-    package let command: String
-}
-
-/// Why a statement failed.
-package struct PostgresFailure: Error, Sendable {
-    /// The engine's words, without secrets.
-    package private(set) var words: String
-    /// The SQLSTATE, if the server gave one.
-    package let code: String?
-    /// Whether the connection is gone: the statement was carried out, or was not, or will be later.
-    package let isConnectionLost: Bool
-    /// Whether the server has said nothing for too long, as one that has vanished.
-    let isSilence: Bool
-    /// Whether no connection could be opened.
-    private(set) var isOpening = false
-
-    /// Whether it fails until a person mends it: who may connect, what there is, and what the role may do.
-    ///
-    /// libpq gives no code for a connection that fails, but the server's words, which this tells in English alone.
-    var needsRepair: Bool {
-        if let code { return ["0A", "28", "3D", "3F", "42"].contains { code.hasPrefix($0) } }
-        let words = [
-            "authentication failed", "does not exist", "pg_hba.conf", "permission denied", "no password supplied",
-        ]
-        return words.contains { self.words.contains($0) }
-    }
-
-    /// Whether another connection held a lock for longer than `lock_timeout`.
-    var isLockTimeout: Bool { code == "55P03" }
-
-    /// The same of a connection that is being opened.
-    var whileOpening: PostgresFailure {
-        var failure = self
-        failure.isOpening = true
-        return failure
-    }
-
-    init(words: String, code: String? = nil, isConnectionLost: Bool = false, isSilence: Bool = false) {
-        self.words = code.map { "\(words) (SQLSTATE \($0))" } ?? words
-        self.code = code
-        self.isConnectionLost = isConnectionLost
-        self.isSilence = isSilence
-    }
-
-    /// The same failure, with more words before its own.
-    func saying(_ words: String) -> PostgresFailure {
-        var failure = self
-        failure.words = "\(words): \(self.words)"
-        return failure
     }
 }
 #endif

@@ -96,9 +96,6 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// The server has fallen silent on a connection: the others are opened anew before they are used.
-    func distrust() { queue.withLock { state, _ in state.silences += 1 } }
-
     /// Closes a connection where the server allows no further one; `false` if there is none.
     func makeRoom() async -> Bool {
         guard queue.withLock({ state, _ in state.opened > 0 }),

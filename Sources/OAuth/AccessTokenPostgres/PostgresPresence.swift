@@ -81,22 +81,13 @@ final class PostgresPresence: Sendable {
         guard isShared(backend) else { return }
         // The connection may have ended, and its process of the server be another client's.
         try await look(makeRoom)
-        if isShared(backend) { throw Self.pooler }
+        if isShared(backend) { throw .pooler }
     }
 
     private func isShared(_ backend: Data?) -> Bool { state.withLock { $0.isLocked && $0.backend == backend } }
 
     /// Closes the connection if no body is inside.
     func rest() async { await close(connection) }
-
-    private static let pooler = PostgresFailure(
-        words: """
-            a pooler between this process and the server gives connections out by transaction or statement, and so a lock \
-            by which processes see each other is lost. Set pool_mode=session in PgBouncer for this user or database, or \
-            connect to the server directly
-            """,
-        code: "0A000"
-    )
 
     private func startPulse(_ makeRoom: @escaping MakeRoom) -> Task<Void, Never> {
         Task { [clock, weak self] in
@@ -146,7 +137,7 @@ final class PostgresPresence: Sendable {
                 // The lock is where this connection is no more. A server frees it with the process of its own.
                 state.withLock { $0.isLocked = false }
                 connection.close()
-                throw Self.pooler
+                throw .pooler
             }
         } catch {
             guard error.isConnectionLost, !error.isOpening else { throw error }

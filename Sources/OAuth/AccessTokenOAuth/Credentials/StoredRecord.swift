@@ -103,13 +103,12 @@ package struct StoredRecordCoder: Sendable {
     package func record(from data: Data) throws(CredentialStoreError) -> StoredRecord {
         guard !data.isEmpty else { throw .unreadable(at: place, "it is empty") }
         // Foundation's decoding errors are not shown: they can repeat what stands there.
-        let format = try? Self.decoder.decode(Format.self, from: data).format
+        let form = try? Self.decoder.decode(Form.self, from: data)
+        let format = form?.format ?? (try? Self.decoder.decode(Format.self, from: data).format)
         if let format, format != 1 {
             throw .unreadable(at: place, "it has format \(format), which a later version of this package wrote")
         }
-        guard let form = try? Self.decoder.decode(Form.self, from: data) else {
-            throw .unreadable(at: place, "it is damaged, or was not written by this package")
-        }
+        guard let form else { throw .unreadable(at: place, "it is damaged, or was not written by this package") }
         guard Self.versions.contains(form.version) else {
             throw .unreadable(at: place, "its version, \(form.version), is impossible")
         }
