@@ -75,6 +75,13 @@ struct CredentialTable: Sendable {
         SELECT \(columns), name FROM access_token_credentials
         WHERE record IS NOT NULL AND ($1::text IS NULL OR name > $1) ORDER BY name LIMIT $2::text::bigint
         """
+    /// The channel of a database on which the names of accounts go whose session has ended.
+    private static let notifying = "SELECT pg_notify('access_token_credentials', $1)"
+    private static let listening = "LISTEN access_token_credentials"
+    private static let ended = """
+        SELECT name FROM access_token_credentials
+        WHERE record IS NULL AND written > clock_timestamp() - make_interval(secs => $1::text::double precision)
+        """
     private static let writing = """
         UPDATE access_token_credentials
         SET version = $3::text::bigint, record = $4, written = clock_timestamp(),
@@ -159,9 +166,32 @@ struct CredentialTable: Sendable {
         by connection: isolated PostgresConnection
     ) throws(PostgresFailure) -> Bool {
         let values = values(entry) + [Data("\(version)".utf8), record, Data("\(old)".utf8)]
-        if try connection.run(Self.writing, values).command == "UPDATE 1" { return true }
-        guard let present = try read(entry.account, by: connection) else { return false }
-        return present.version == version && present.record == record
+        if try connection.run(Self.writing, values).command != "UPDATE 1" {
+            guard let present = try read(entry.account, by: connection), present.version == version,
+                present.record == record
+            else { return false }
+        }
+        if record == nil { try connection.run(Self.notifying, [values[0]]) }
+        return true
+    }
+
+    /// From here on, the connection is told whose session ends.
+    func listen(by connection: isolated PostgresConnection) throws(PostgresFailure) {
+        try connection.run(Self.listening)
+    }
+
+    /// The accounts whose record was removed within so many seconds; it reads the whole table.
+    func ended(
+        within seconds: TimeInterval,
+        by connection: isolated PostgresConnection
+    ) throws(PostgresFailure) -> [String] {
+        do {
+            let rows = try connection.run(Self.ended, [Data("\(seconds)".utf8)]).rows
+            return rows.compactMap { $0.first ?? nil }.map { String(decoding: $0, as: UTF8.self) }
+        } catch {
+            guard error.code == Self.undefinedTable else { throw error }
+            return []
+        }
     }
 
     private func values(_ entry: Departures.Entry) -> [Data?] { [Data(entry.account.utf8), entry.number] }

@@ -150,6 +150,17 @@ package actor PostgresConnection {
         return unsafe reply
     }
 
+    /// What other connections have notified, as far as it came with the answer to the last statement.
+    func takeNotifications() -> [String] {
+        guard let handle else { return [] }
+        var payloads: [String] = []
+        while let notification = unsafe PQnotifies(handle.pointer) {
+            unsafe payloads.append(String(cString: notification.pointee.extra))
+            unsafe PQfreemem(notification)
+        }
+        return payloads
+    }
+
     /// The last result of the statement that was sent: it fails at the commit, after its own result, as well.
     private func answer(on handle: Handle) throws(PostgresFailure) -> OpaquePointer? {
         let watch = Stopwatch()

@@ -42,8 +42,8 @@ public final class PostgresCredentialStores: Sendable {
     let waitLimit: TimeInterval
     let clock: any AccessTokenClock
     let number = ProcessNumber()
-    private let presence: PostgresPresence
-    private let pool: PostgresPool
+    let presence: PostgresPresence
+    let pool: PostgresPool
     private let turns: KeyedMutex<ExactString>
     private let departures: Departures
     private let entries = Locked(0)
@@ -72,7 +72,7 @@ public final class PostgresCredentialStores: Sendable {
         self.waitLimit = waitLimit
         self.takeOverDelay = takeOverDelay.isNaN ? .infinity : max(Self.leastTakeOverDelay, takeOverDelay)
         self.clock = clock
-        let presence = PostgresPresence(number, on: server, clock: clock)
+        let presence = PostgresPresence(number, in: table, on: server, clock: clock)
         self.presence = presence
         let pool = PostgresPool(server, size: connections, clock: clock) { await presence.rest() }
         self.pool = pool
@@ -216,11 +216,14 @@ public final class PostgresCredentialStores: Sendable {
             isWritten = try await pool.run { [table] connection throws(PostgresFailure) in
                 try table.write(data, version: new.version, by: entry, replacing: old.version, by: connection)
             }
-        } catch let failure as PostgresFailure where failure.isConnectionLost {
-            let words = "no connection lasted, and the record was written or not: \(failure.words)"
-            throw CredentialStoreError.unavailable(at: place(of: account), words, needsRepair: failure.needsRepair)
         } catch let failure as PostgresFailure {
-            throw storeError(for: failure, at: account)
+            // Never busy, which would say that nothing was sent.
+            let words = failure.isConnectionLost ? "no connection lasted, and the record was written or not: " : ""
+            throw CredentialStoreError.unavailable(
+                at: place(of: account),
+                words + failure.words,
+                needsRepair: failure.needsRepair
+            )
         }
         guard isWritten else { throw CredentialStoreError.superseded }
     }

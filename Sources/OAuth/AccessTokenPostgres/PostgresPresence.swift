@@ -19,6 +19,13 @@ final class PostgresPresence: Sendable {
         /// The number of the server's process that has the lock.
         var backend: Data?
         var pulse: Task<Void, Never>?
+        /// Who wants to know whose session ends.
+        var listeners: [Int: @Sendable (String) -> Void] = [:]
+        var listenersSoFar = 0
+        /// Whether the connection is told whose session ends.
+        var isListening = false
+        /// When it was asked last who that was.
+        var lastHeard: Stopwatch?
         /// Whether a connection of the pool is being closed, so that this one can be opened.
         var isMakingRoom = false
     }
@@ -29,16 +36,19 @@ final class PostgresPresence: Sendable {
     static let pulse: TimeInterval = 1
     /// Seconds that a look takes at most: after that, the server has vanished.
     static let deadline: TimeInterval = 2
+    /// Seconds that a removal may take until others see it.
+    private static let margin: TimeInterval = 10
     /// A look of another process takes the lock for a moment, and may be in the way.
     private static let attempts = 20
 
     let number: ProcessNumber
+    private let table: CredentialTable
     private let connection: PostgresConnection
     private let clock: any AccessTokenClock
     private let state = Locked(State())
 
-    init(_ number: ProcessNumber, on server: PostgresServer, clock: any AccessTokenClock) {
-        self.number = number
+    init(_ number: ProcessNumber, in table: CredentialTable, on server: PostgresServer, clock: any AccessTokenClock) {
+        (self.number, self.table) = (number, table)
         let queue = DispatchQueue(label: "PostgresCredentialStores presence")
         let executor = DispatchQueueExecutor(queue: queue)
         connection = PostgresConnection(to: server, on: executor, deadline: Self.deadline)
@@ -51,10 +61,7 @@ final class PostgresPresence: Sendable {
     ///
     /// - Parameter makeRoom: called where the server allows no further connection; `true` if there is room for one now.
     func begin(_ makeRoom: @escaping MakeRoom) async throws(PostgresFailure) {
-        state.withLock { state in
-            state.bodies += 1
-            if state.bodies == 1 { state.pulse = startPulse(makeRoom) }
-        }
+        stay(makeRoom)
         guard state.withLock({ !$0.isLocked || ($0.lastSeen?.seconds ?? .infinity) > Self.pulse }) else { return }
         do {
             try await look(makeRoom)
@@ -62,6 +69,31 @@ final class PostgresPresence: Sendable {
             end()
             throw error
         }
+    }
+
+    private func stay(_ makeRoom: @escaping MakeRoom) {
+        state.withLock { state in
+            state.bodies += 1
+            if state.bodies == 1 { state.pulse = startPulse(makeRoom) }
+        }
+    }
+
+    /// Tells whose session has ended, at each look, until ``stopListening(_:)`` is called with the number returned.
+    func listen(_ makeRoom: @escaping MakeRoom, _ listener: @escaping @Sendable (String) -> Void) -> Int {
+        // The connection stays as it does for a body.
+        stay(makeRoom)
+        return state.withLock { state in
+            state.listenersSoFar += 1
+            // What ends before the first look was missed, too.
+            state.lastHeard = state.lastHeard ?? Stopwatch()
+            state.listeners[state.listenersSoFar] = listener
+            return state.listenersSoFar
+        }
+    }
+
+    func stopListening(_ number: Int) {
+        guard state.withLock({ $0.listeners.removeValue(forKey: number) }) != nil else { return }
+        end()
     }
 
     /// A body is outside again.
@@ -144,11 +176,31 @@ final class PostgresPresence: Sendable {
             try lock(by: connection)
         }
         state.withLock { $0.lastSeen = Stopwatch() }
+        try hear(by: connection)
+    }
+
+    /// Tells listeners whose session has ended: what was notified, and after a new connection what was missed.
+    private func hear(by connection: isolated PostgresConnection) throws(PostgresFailure) {
+        let (isWanted, isListening, lastHeard) = state.withLock { state in
+            (!state.listeners.isEmpty, state.isListening, state.lastHeard)
+        }
+        guard isWanted else { return }
+        var names: [String] = []
+        if !isListening {
+            try table.listen(by: connection)
+            if let lastHeard { names = try table.ended(within: lastHeard.seconds + Self.margin, by: connection) }
+        }
+        names += connection.takeNotifications()
+        let listeners = state.withLock { state in
+            (state.isListening, state.lastHeard) = (true, Stopwatch())
+            return state.listeners.values.map(\.self)
+        }
+        for name in names { for listener in listeners { listener(name) } }
     }
 
     private func lock(by connection: isolated PostgresConnection) throws(PostgresFailure) {
         if !connection.isOpen {
-            state.withLock { $0.isLocked = false }
+            state.withLock { ($0.isLocked, $0.isListening) = (false, false) }
             try connection.open()
         }
         for _ in 0..<Self.attempts {

@@ -52,7 +52,10 @@ public final class AccessTokenAccounts<Account: Hashable & Sendable, Service: Se
         table = Locked(AccountTable { service in { [weak service] in service } })
     }
 
-    /// The accounts that have a service, in no order.
+    /// The accounts that have a service in this process, in no order.
+    ///
+    /// These are not the accounts that have a session, which only a store knows: `PostgresCredentialStores` lists those
+    /// with `accounts(after:most:)`, and tells with `endedSessions()` which of them end.
     public var accounts: [Account] { table.withLock { $0.services }.map(\.account) }
 
     /// The account's service, which is made if there is none.

@@ -1,0 +1,109 @@
+#if Postgres
+import AccessTokenPostgres
+import AccessTokenSynchronization
+import Foundation
+import TestSupport
+import Testing
+
+/// What a server does with the sessions that other processes end; the page shows it.
+enum EndedSessionsExample {
+    static func watch(
+        _ stores: PostgresCredentialStores,
+        _ accounts: AccessTokenAccounts<String, AsyncAccessTokenService>
+    ) async {
+        for await user in stores.endedSessions() {
+            let service = accounts.service(for: user)
+            if let token = service.currentToken { await service.invalidate(token) }
+        }
+    }
+}
+
+@Suite("Sessions that another process ends", .eightAtATime, .needsPostgres, .endsHangs)
+struct EndedSessionsTests {
+    private let database: TestDatabase
+    private let server = StrictServer { _ in }
+
+    init() async throws { database = try await TestDatabase() }
+
+    /// The accounts of a process that hears what the others end.
+    private func accounts(_ stores: PostgresCredentialStores) -> AccessTokenAccounts<String, AsyncAccessTokenService> {
+        let exchange = server.exchange(deadline: 60)
+        return AccessTokenAccounts {
+            AsyncAccessTokenService(loader: OAuthLoader(exchange, store: stores.store(for: $0)))
+        }
+    }
+
+    private func waitUntilGone(_ service: AsyncAccessTokenService) async throws {
+        let end = ContinuousClock.now + .seconds(30)
+        while service.currentToken != nil {
+            try #require(ContinuousClock.now < end, "its token is still handed out")
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    @Test func `are looked at again at once, also those that ended while the connection was away`() async throws {
+        let stores = database.stores()
+        let accounts = accounts(stores)
+        let watch = Task { await EndedSessionsExample.watch(stores, accounts) }
+        for (user, isCut) in [("told", false), ("missed", true)] {
+            try await stores.store(for: user).update { _ in .replace(server.signIn(user)) }
+            let service = accounts.service(for: user)
+            #expect(try await service.token().value == "A/\(user)/2")
+            let other = OAuthLoader(server.exchange(deadline: 60), store: database.stores().store(for: user))
+            if isCut {
+                // Nothing is told on a connection that is there no more.
+                try await database.run(
+                    "UPDATE access_token_credentials SET record = NULL, version = version + 1, written = now() WHERE name = $1",
+                    [user]
+                )
+                try await database.terminate()
+            } else {
+                await other.signOut()
+            }
+            try await waitUntilGone(service)
+            await #expect(throws: AccessTokenError.signedOut) { try await service.token() }
+        }
+        watch.cancel()
+        await watch.value
+    }
+
+    @Test func `and that has begun anew meanwhile go on`() async throws {
+        let stores = database.stores()
+        let accounts = accounts(stores)
+        let told = ["first": Event(), "user": Event()]
+        let watch = Task {
+            for await user in stores.endedSessions() {
+                let service = accounts.service(for: user)
+                if let token = service.currentToken { await service.invalidate(token) }
+                told[user]?.happen()
+            }
+        }
+        let others = database.stores()
+        func other(_ user: String) -> OAuthLoader {
+            OAuthLoader(server.exchange(deadline: 60), store: others.store(for: user))
+        }
+        try await other("first").signIn(server.signIn("first"))
+        await other("first").signOut()
+        // From here on, the process listens.
+        await told["first"]?.wait()
+        try await other("user").signIn(server.signIn("user"))
+        #expect(try await accounts.service(for: "user").token().value == "A/user/2")
+        await other("user").signOut()
+        try await other("user").signIn(server.signIn("again"))
+        await told["user"]?.wait()
+        #expect(try await accounts.service(for: "user").token().value == "A/again/2")
+        #expect(try await stores.accounts().map(\.name) == ["user"])
+        watch.cancel()
+        await watch.value
+    }
+
+    @Test func `cost no connection when nobody listens any more`() async throws {
+        let stores = database.stores()
+        try await stores.store(for: "user").update { _ in .replace(server.signIn("user")) }
+        let watch = Task { for await _ in stores.endedSessions() {} }
+        watch.cancel()
+        await watch.value
+        try await database.waitForConnections(0, where: "true")
+    }
+}
+#endif
