@@ -15,6 +15,7 @@ enum CredentialWorker {
         // Many share; a single one that a test waits for has a deadline to keep.
         if arguments.task == "share" { yieldToTests() }
         let journal = try Journal(arguments.value("journal"))
+        if arguments.task == "crowd" { return try await crowd(arguments, journal, until: input) }
         let store = JournalingStore(base: try arguments.store(), journal: journal)
         switch arguments.task {
         case "share": try await share(store, arguments, journal)
@@ -86,6 +87,41 @@ enum CredentialWorker {
             // The journal is a file as well.
             limitFiles(to: nil)
             journal.write(result)
+        }
+        journal.write("done")
+        _ = await input.first { _ in true }
+    }
+
+    /// Renews the tokens of many users again and again, whatever fails, until it is told that there is peace.
+    ///
+    /// Then it wants one token for each user, and stays.
+    private static func crowd(
+        _ arguments: WorkerArguments,
+        _ journal: Journal,
+        until input: AsyncStream<UInt8>
+    ) async throws {
+        let exchange = TokenExchange(try arguments.endpoint())
+        let loaders = try arguments.crowd().map { OAuthLoader(exchange, store: $0) }
+        await withTaskGroup(of: Void.self) { group in
+            for loader in loaders {
+                group.addTask {
+                    var old: AccessToken?
+                    while !Task.isCancelled {
+                        if let token = try? await loader.load(replacing: old) { old = token }
+                        try? await Task.sleep(for: .milliseconds(.random(in: 500...4000)))
+                    }
+                }
+            }
+            journal.write("begins")
+            _ = await input.first { _ in true }
+            group.cancelAll()
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for loader in loaders {
+                group.addTask {
+                    do { _ = try await loader.load(replacing: nil) } catch { journal.write("error \(error)") }
+                }
+            }
         }
         journal.write("done")
         _ = await input.first { _ in true }

@@ -33,17 +33,30 @@ struct WorkerArguments {
 
     func store() throws -> any CredentialStore {
         #if Postgres
-        if let row = values["row"] {
-            let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTGRES"] ?? ""
-            let stores =
-                values["delay"] == nil
-                ? PostgresCredentialStores(connection, connections: 2)
-                : PostgresCredentialStores(connection, connections: 2, takeOverDelay: try number("delay"))
-            return stores.store(for: row)
-        }
+        if let row = values["row"] { return try stores().store(for: row) }
         #endif
         return FileCredentialStore(folder: URL(filePath: try value("folder")))
     }
+
+    /// A store for each of many users, which share the few connections of this process.
+    func crowd() throws -> [any CredentialStore] {
+        #if Postgres
+        let (row, stores) = (try value("row"), try stores())
+        return (0..<Int(try number("users"))).map { stores.store(for: "\(row) \($0)") }
+        #else
+        throw Mistake(text: "a crowd needs PostgreSQL")
+        #endif
+    }
+
+    #if Postgres
+    /// The database that the environment names.
+    private func stores() throws -> PostgresCredentialStores {
+        let connection = ProcessInfo.processInfo.environment["ACCESS_TOKEN_POSTGRES"] ?? ""
+        return values["delay"] == nil
+            ? PostgresCredentialStores(connection, connections: 2)
+            : PostgresCredentialStores(connection, connections: 2, takeOverDelay: try number("delay"))
+    }
+    #endif
 
     func endpoint() throws -> TokenEndpoint {
         guard let url = URL(string: try value("endpoint")) else { throw Mistake(text: "the endpoint is no URL") }

@@ -1,0 +1,95 @@
+#if Postgres && (os(macOS) || os(Linux))
+import AccessTokenAsync
+import AccessTokenOAuth
+import AccessTokenPostgres
+import AccessTokenSynchronization
+import Dispatch
+import Foundation
+import LoopbackAuthorizationServer
+import TestSupport
+import Testing
+
+private let environment = ProcessInfo.processInfo.environment
+
+/// Three processes that want the tokens of the same users, at a strict server that is slow, while their way to the
+/// database fails.
+@Suite("Processes that lose their database all the time", .serialized, .endsHangs)
+struct PostgresStormTests {
+    private static let (users, processes) = (150, 3)
+
+    private let row = UUID().uuidString
+    private let connection = environment["ACCESS_TOKEN_POSTGRES"] ?? ""
+
+    @Test(.enabled(if: environment["POSTGRES_STORM"] != nil, "It takes a minute: .ci/deep postgres"))
+    func `cut each 0.7 seconds, lose no session, and leave no row with a holder`() async throws {
+        try await loseNothing {
+            let database = try await ownConnection()
+            let end = ContinuousClock.now + .seconds(25)
+            while ContinuousClock.now < end {
+                try await Task.sleep(for: .seconds(0.7))
+                try await database.run(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE application_name = 'access-token-service' AND pid <> pg_backend_pid()
+                    """
+                )
+            }
+        }
+    }
+
+    @Test(.enabled(if: environment["ACCESS_TOKEN_POSTGRES_FAIL_OVER"] != nil, "There is no replica: .ci/deep postgres"))
+    func `lose no session in a fail-over to a synchronous replica`() async throws {
+        try await loseNothing {
+            try await Task.sleep(for: .seconds(6))
+            let failOver = Process()
+            failOver.executableURL = URL(filePath: environment["ACCESS_TOKEN_POSTGRES_FAIL_OVER"] ?? "")
+            try failOver.run()
+            failOver.waitUntilExit()
+            try #require(failOver.terminationStatus == 0)
+            try await Task.sleep(for: .seconds(15))
+        }
+    }
+
+    /// What a fleet has to show after some trouble: each session lives, each process gets each token, and no row is held.
+    private func loseNothing(during trouble: () async throws -> Void) async throws {
+        let reused = Locked<[TokenName]>([])
+        let server = try RotatingAuthorizationServer { event in
+            if case .reuseDetected(let name) = event { reused.withLock { $0.append(name) } }
+        }
+        defer { server.stop() }
+        for _ in 0..<10_000 { server.fail(.slow(.random(in: 0.3...8))) }
+        let stores = PostgresCredentialStores(connection)
+        for user in 0..<Self.users {
+            let credential = Credential(refreshToken: server.signIn().refreshToken)
+            try await stores.store(for: "\(row) \(user)").update { _ in .replace(credential) }
+        }
+        let options = [
+            "endpoint": server.tokenEndpoint.absoluteString, "users": "\(Self.users)", "deadline": "30",
+        ]
+        let workers = try (0..<Self.processes).map { _ in try Worker("crowd", ["row": row], options) }
+        for worker in workers { _ = try await worker.line("begins") }
+        try await trouble()
+        let requests = server.tally.tokenRequests
+        print("Storm: \(requests) requests for \(Self.users) users")
+        #expect(requests > Self.users)
+        for worker in workers { try worker.goOn() }
+        for worker in workers {
+            _ = try await worker.line("done")
+            #expect(!worker.lines.contains { $0.hasPrefix("error") }, "\(worker.lines)")
+        }
+        #expect(reused.withLock { $0 } == [])
+        #expect(server.tally.revokedFamilies == 0)
+        let held = "SELECT name FROM access_token_credentials WHERE holder IS NOT NULL AND starts_with(name, $1)"
+        #expect(try await ownConnection().run(held, [Data(row.utf8)]).rows.count == 0)
+        for worker in workers { try await worker.end() }
+    }
+
+    /// A connection that no cut is meant for.
+    private func ownConnection() async throws -> PostgresConnection {
+        let executor = DispatchQueueExecutor(queue: DispatchQueue(label: "storm"))
+        let connection = PostgresConnection(to: PostgresServer("\(connection) application_name=storm"), on: executor)
+        try await connection.open()
+        return connection
+    }
+}
+#endif
