@@ -132,7 +132,7 @@ let programsGroup: [Target] = [
     .program(
         "benchmarks",
         at: "Sources/Programs/Benchmarks",
-        coreAndServices + ["AccessTokenOAuth", "OAuthFoundation", "ConsoleSupport"]
+        coreAndServices + ["AccessTokenOAuth", "AccessTokenPostgres", "OAuthFoundation", "ConsoleSupport"]
     ),
     .tests(
         "ProgramTests",

@@ -25,6 +25,14 @@ enum Benchmarks {
                     let row = try await AccountRow.run(accounts, callers: callers, at: server)
                     try console.print(String(decoding: JSONEncoder().encode(row), as: UTF8.self))
                     return .good
+                #if Postgres
+                case FleetWorker.option:
+                    guard let url = try URL(string: arguments.value()) else { throw UsageError.unknown(option) }
+                    let kind = try arguments.value()
+                    let (first, count) = try (arguments.number(in: counts), arguments.number(in: counts))
+                    try await FleetWorker.run(url, kind: kind, first: first, count: count)
+                    return .good
+                #endif
                 case "--help", "-h":
                     try console.print(help)
                     return .good
@@ -57,6 +65,10 @@ enum Benchmarks {
         "Alone" is how long as many requests take by URLSession alone. The slowest load is timed from its turn to its
         token. Memory and threads are the most that the process of the row had.
 
+        The table of a fleet is there if the package trait Postgres is on and ACCESS_TOKEN_POSTGRES names a database of
+        its own, as .ci/with-postgres does. Processes renew the tokens of 2,000 users, each once: the store is in memory,
+        or in rows of the database. The figures are medians of three runs.
+
           --quick        fewer rounds, and at most 10,000 waiters and 1,000 accounts
           --filter TEXT  only tables whose title contains TEXT
           --help         print this text
@@ -85,6 +97,14 @@ enum Benchmarks {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             tables.insert(Table(title: HeapRow.title) { HeapRow.text() }, at: 0)
         }
+        #if Postgres
+        if let database = ProcessInfo.processInfo.environment[FleetWorker.database] {
+            let fleet = Table(title: FleetRow.title) {
+                try await FleetRow.text(isQuick, in: database) { console.showProgress($0) }
+            }
+            tables.append(fleet)
+        }
+        #endif
         return tables
     }
 
