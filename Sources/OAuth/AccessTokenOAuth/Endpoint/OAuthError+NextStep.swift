@@ -59,11 +59,12 @@ extension OAuthError {
     /// To send such a request again is right once if no reply came: it succeeds if the token is unspent, or in the
     /// server's period of grace. A second time only looks like theft. After a reply that cannot be read, not even once
     /// is right: see ``sessionMayBeSpent``. 502, 504, 503 without `Retry-After` and what is above 511 may come from a
-    /// proxy that had passed the request on, and so may a page in the server's place; any other status is the server's
-    /// own, in place of an answer.
+    /// proxy that had passed the request on, and so may a page of 2xx in the server's place; any other status is the
+    /// server's own, in place of an answer.
     public var mayHaveBeenCarriedOut: Bool {
         switch reason {
-        case .connectionLost, .page: true
+        case .connectionLost: true
+        case .page(let status, _): (200...299).contains(status)
         case .timedOut(let waitingFor): waitingFor.text == nil
         case .unavailable(502, _, _), .unavailable(504, _, _), .unavailable(503, nil, _): true
         case .unavailable(let status, _, _): status > 511

@@ -81,11 +81,14 @@ extension HostileServer {
     private static let replies: Rows = [
         (.later(after: nil), nil): [
             "500 with HTML": [.reply(500, html)], "500 that says invalid_grant": [.reply(500, invalidGrant)],
-            "501": [.reply(501, "")], "408": [.reply(408, "")],
+            "501": [.reply(501, "")], "408": [.reply(408, "")], "403 with HTML": [.reply(403, html)],
+            "404 with HTML": [.reply(404, html)], "418 with HTML": [.reply(418, html)],
+            "407 of a proxy": [.reply(407, html, #"Proxy-Authenticate: Basic realm="proxy""#)],
         ],
         (.onceAgain, nil): [
             "502": [.reply(502, html)], "503": [.reply(503, html)], "504": [.reply(504, html)],
-            "520": [.reply(520, html)], "524": [.reply(524, html)],
+            "520": [.reply(520, html)], "524": [.reply(524, html)], "999": [.reply(999, "")],
+            "999 with HTML": [.reply(999, html)], "600 with a token": [.reply(600, ok)],
             "a page of a captive portal": [.reply(200, html)], "an empty body": [.reply(200, "")],
             "an empty object": [.reply(200, "{}")], "bytes that are no text": [.reply(200, "\u{0}\u{1}\u{FFFD}")],
         ],
@@ -118,8 +121,9 @@ extension HostileServer {
         (.notUnderstood, .status(304)): ["304": [.send("HTTP/1.1 304 No\r\nConnection: close\r\n\r\n")]],
         (.onceAgain, .status(204)): ["204": [.send("HTTP/1.1 204 No\r\nConnection: close\r\n\r\n")]],
         (.notUnderstood, nil): [
-            "300": [.reply(300, "")], "418 with HTML": [.reply(418, html)], "999": [.reply(999, "")],
-            "600 with a token": [.reply(600, ok)], "400 with nothing in it": [.reply(400, "")],
+            "300": [.reply(300, "")], "400 with nothing in it": [.reply(400, "")],
+            "404 with a line of text": [.reply(404, "404 page not found")],
+            "400 with XML": [.reply(400, "<error>no</error>", "Content-Type: application/xml")],
             "400 with an error that is a number": [.reply(400, #"{"error":7}"#)],
             "400 with an error that is an object": [.reply(400, #"{"error":{"code":1}}"#)],
             "an array": [.reply(200, "[\(ok)]")],
@@ -132,7 +136,6 @@ extension HostileServer {
             ],
             "a token inside of another object": [.reply(200, #"{"data":\#(ok)}"#)],
             "a line in front of the JSON": [.reply(200, ")]}',\n" + ok)],
-            "407 of a proxy": [.reply(407, html, #"Proxy-Authenticate: Basic realm="proxy""#)],
         ],
         (.rescued, nil): [
             "200 with a refusal and a refresh token": [

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// | the reply | means |
 /// | --- | --- |
-/// | has the status 408, 429 or 5xx | later |
+/// | has the status 408, 429, 5xx, or one that HTTP does not have, such as 999 | later |
 /// | has a word for later, or a flag such as `is_transient` | later |
 /// | has a word for the user, or `suberror` or `error_subtype` beside `invalid_grant` | the user |
 /// | has a word for the end of a session | the end, unless its sentence speaks of a limit and of no dead token |
@@ -80,7 +80,11 @@ struct ReplyVerdict: Hashable, Sendable {
     }
 
     /// A server that is asked too often, does not get there, or has failed, says nothing of the token.
-    static func hasPassingStatus(_ status: Int) -> Bool { [408, 429].contains(status) || (500...599).contains(status) }
+    ///
+    /// A status that HTTP does not have counts as one of 5xx (RFC 9110, section 15).
+    static func hasPassingStatus(_ status: Int) -> Bool {
+        [408, 429].contains(status) || !(100..<500).contains(status)
+    }
 
     private static func known(_ text: ReplyTexts.Text, for grant: GrantKind) -> ReplyVerdict? {
         // "INVALID_GRANT: the token has expired" begins with a word.

@@ -41,8 +41,13 @@ enum RetryAfter {
     static func limited(_ seconds: TimeInterval) -> TimeInterval { min(max(0, seconds), longest) }
 
     private static func secondsUntil(_ text: String, _ now: Date) -> TimeInterval? {
+        date(text)?.timeIntervalSince(now)
+    }
+
+    /// A date of the three forms.
+    static func date(_ text: String) -> Date? {
         // On Linux the formatter traps at some characters beyond ASCII, which no date of these forms has.
         guard text.utf8.count <= longestDate, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        return formatters.lazy.compactMap { $0.date(from: text) }.first?.timeIntervalSince(now)
+        return formatters.lazy.compactMap { $0.date(from: text) }.first
     }
 }

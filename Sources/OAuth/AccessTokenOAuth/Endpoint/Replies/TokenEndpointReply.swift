@@ -49,6 +49,23 @@ public struct TokenEndpointReply: Sendable {
     }
 }
 
+extension TokenEndpointReply {
+    /// How many bytes of the beginning say whether the body is a page.
+    private static let beginning = 1000
+
+    /// Whether the body is a page of HTML, which no token endpoint sends: a proxy, a firewall or a network has answered.
+    ///
+    /// The field `Content-Type` is not enough: many servers call everything HTML.
+    var isHTML: Bool {
+        // Each encoding of Unicode has the same letters here, with zeros between them.
+        let letters = body.prefix(Self.beginning).filter { (1...0x7F).contains($0) }
+        let text = String(decoding: letters, as: UTF8.self).lowercased()
+        guard text.trimmingCharacters(in: .whitespacesAndNewlines).hasPrefix("<") else { return false }
+        let type = header("Content-Type")?.lowercased() ?? ""
+        return ["<!doctype html", "<html"].contains { text.contains($0) } || type.contains("html")
+    }
+}
+
 extension JSONMembers {
     /// Every member but those that are `null`: text as it is, anything else as its JSON.
     var texts: [String: String] {

@@ -34,17 +34,13 @@ struct TokenReply: Sendable {
 
     /// A response that the app's code has read: what cannot be used is no better for that.
     init(checking response: TokenResponse) {
-        func consists(_ text: String, of bytes: ClosedRange<UInt8>) -> Bool { text.utf8.allSatisfy(bytes.contains) }
         let refreshToken = response.refreshToken.flatMap { $0.isEmpty ? nil : $0 }
-        let accessToken = response.accessToken.value
-        guard consists(refreshToken ?? "", of: 0x20...0x7E) else {
-            let what = "the refresh token has characters that none may have"
-            self.init(.failure(.notUnderstood(status: 200, what)))
+        guard refreshToken.map(TokenCharacters.canBeKept) ?? true else {
+            self.init(.failure(.notUnderstood(status: 200, TokenCharacters.notKept)))
             return
         }
-        guard !accessToken.isEmpty, consists(accessToken, of: 0x21...0x7E) else {
-            let what = "the access token is empty, or has characters that no header can carry"
-            self.init(.failure(.unusableToken(what)), rescuing: refreshToken)
+        guard TokenCharacters.canBeSent(response.accessToken) else {
+            self.init(.failure(.unusableToken(TokenCharacters.notSent)), rescuing: refreshToken)
             return
         }
         self.init(.success(response.withRefreshToken(refreshToken)))

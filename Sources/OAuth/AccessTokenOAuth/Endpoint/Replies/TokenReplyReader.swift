@@ -50,8 +50,8 @@ struct TokenReplyReader {
             guard let members, hasToken || isStrange else { return noToken(reply, members) }
             return success(reply, members)
         case 301, 302, 303, 307, 308: return TokenReply(.failure(.redirected(status: reply.status)))
-        case 400...599: return refusal(reply)
-        default: return notUnderstood(reply, "it has a status that no token reply has")
+        case 100..<400: return notUnderstood(reply, "it has a status that no token reply has")
+        default: return refusal(reply)
         }
     }
 
@@ -68,17 +68,15 @@ struct TokenReplyReader {
         guard members.refreshToken != .strange else {
             return notUnderstood(reply, "the refresh token is neither text nor a number")
         }
-        guard consists(refreshToken ?? "", of: 0x20...0x7E) else {
-            return notUnderstood(reply, "the refresh token has characters that none may have")
+        guard refreshToken.map(TokenCharacters.canBeKept) ?? true else {
+            return notUnderstood(reply, TokenCharacters.notKept)
         }
         func unusable(_ what: String, type: String? = nil) -> TokenReply {
             TokenReply(.failure(.unusableToken(what, type: type)), rescuing: refreshToken)
         }
         guard members.error == .none else { return unusable("it has an error beside a token") }
         guard let value = members.accessToken else { return unusable("it has no access token") }
-        guard consists(value, of: 0x21...0x7E) else {
-            return unusable("the access token has characters that no header can carry")
-        }
+        guard TokenCharacters.canBeSent(AccessToken(value: value)) else { return unusable(TokenCharacters.notSent) }
         // Servers that leave the type out mean Bearer; another type must not be used so (RFC 6749, section 7.1).
         if let type = members.tokenType, !ways.takes(type) {
             let name = sent.type(type) ?? "no word"
@@ -144,6 +142,7 @@ struct TokenReplyReader {
     private func refusal(_ reply: TokenEndpointReply) -> TokenReply {
         let texts = ReplyTexts(reply.body)
         guard let verdict = ReplyVerdict.of(reply, texts, for: grant) else {
+            guard !reply.isHTML else { return TokenReply(.failure(.page(status: reply.status, "it is HTML"))) }
             let what = texts.hasError ? "its error code is none" : "it has no error code"
             return notUnderstood(reply, reply.body.isEmpty ? "it is empty" : what)
         }
@@ -165,16 +164,12 @@ struct TokenReplyReader {
     }
 
     private func unavailable(_ reply: TokenEndpointReply, _ texts: ReplyTexts, code: String?) -> OAuthError {
-        var seconds = reply.retryAfter ?? texts.retryAfter
+        var seconds = reply.retryAfter ?? texts.retryAfter ?? LimitReset.seconds(reply)
         if code == "slow_down" { seconds = max(Self.shortestSlowDown, seconds ?? 0) }
         return .unavailable(status: reply.status, retryAfter: seconds, code: code)
     }
 
     private func notUnderstood(_ reply: TokenEndpointReply, _ what: String) -> TokenReply {
         TokenReply(.failure(.notUnderstood(status: reply.status, what)))
-    }
-
-    private func consists(_ text: String, of bytes: ClosedRange<UInt8>) -> Bool {
-        text.utf8.allSatisfy(bytes.contains)
     }
 }
