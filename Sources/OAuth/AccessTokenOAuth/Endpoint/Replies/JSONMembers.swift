@@ -161,6 +161,12 @@ struct JSONMembers {
     /// The value up to the comma or brace that follows it, however deep it is; `nil` if its brackets do not match.
     private static func takeValue(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         skipSpace(&rest)
+        if rest.first == quote {
+            guard let literal = takeText(&rest) else { return nil }
+            skipSpace(&rest)
+            // Two texts in a row, or with something else than a comma between them, are no value.
+            return rest.first == UInt8(ascii: ",") || rest.first == UInt8(ascii: "}") ? literal : nil
+        }
         let whole = rest
         var closers: [UInt8] = []
         while let byte = rest.first {

@@ -41,6 +41,7 @@ struct ReplySentence {
         "backend error", "system error", "system busy", "server busy", "is busy", "overloaded", "request timeout",
         "gateway timeout", "timed out waiting", "request timed out", "under maintenance", "down for maintenance",
         "transient error", "server unavailable", "throttle exceeded", "frequency limit", "reach limit",
+        "limit has been reached", "limit was reached",
         "error code 1015",
         "not expired", "not yet expired", "has not expired", "request loop", "aadsts50196",
     ].map { $0.split(separator: " ").map(String.init) }
@@ -147,7 +148,11 @@ struct ReplySentence {
     private func isDeadBefore(_ index: Int) -> Bool {
         let before = words.prefix(index).suffix(Self.reach)
         guard let close = before.lastIndex(where: { !Self.fillers.contains($0) }) else { return false }
-        let isNegated = before[...close].dropLast().suffix(2).contains(where: Self.negations.contains)
+        let nearest = before[...close].dropLast().suffix(2)
+        // "cannot renew revoked token" says of the verb that it is not so, and "not an expired token" of the token.
+        let isNegated =
+            nearest.last.map { Self.negations.contains($0) || ["a", "an", "the"].contains($0) } == true
+            && nearest.contains(where: Self.negations.contains)
         return isNegated
             ? ["valid", "such", "active", "known"].contains(words[close]) : Self.deadBefore.contains(words[close])
     }

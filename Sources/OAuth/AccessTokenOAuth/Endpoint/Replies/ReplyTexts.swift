@@ -31,7 +31,7 @@ struct ReplyTexts {
     /// Where they write to a person, though many of them a word.
     private static let sentences = [
         "errordescription", "message", "msg", "errormessage", "errmsg", "errorsummary", "description", "detail",
-        "details", "title", "errorreason",
+        "details", "title", "errorreason", "hint",
     ]
     private static let places = codes + subcodes + sentences
 

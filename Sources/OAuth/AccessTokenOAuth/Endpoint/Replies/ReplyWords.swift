@@ -56,7 +56,7 @@ struct ReplyWord: Hashable, Sendable {
         + words(.sessionEnded, for: .renewal, "RFC 6750, section 3.1; UAA, Spring", "invalid_token")
         + words(.mistake, "RFC 6750, section 3.1", "invalid_token", "insufficient_scope")
         + words(.mistake, "RFC 7009, section 2.2.1", "unsupported_token_type")
-        + words(.sessionEnded, for: .renewal, "Baidu, AWS IAM Identity Center", "expired_token")
+        + words(.sessionEnded, for: .renewal, "AWS IAM Identity Center, CreateToken; Baidu", "expired_token")
         + words(.mistake, for: .renewal, "RFC 6749, section 4.1.2.1", "access_denied")
         + words(.notYet, "RFC 8628, section 3.5", "authorization_pending")
         + words(.slowDown, "RFC 8628, section 3.5", "slow_down")
@@ -76,42 +76,52 @@ struct ReplyWord: Hashable, Sendable {
         + words(.needsUser, "RFC 9470, section 3", "insufficient_user_authentication")
 
     private static let ofServers: [ReplyWord] =
-        words(.sessionEnded, "GitHub", "bad_refresh_token")
-        + words(.sessionEnded, "Slack, Firebase", "invalid_refresh_token")
-        + words(.sessionEnded, for: .renewal, "Slack, Firebase", "token_expired", "token_revoked")
-        + words(.sessionEnded, for: .renewal, "Zoho", "invalid_code")
-        + words(.sessionEnded, for: .renewal, "Supabase", "session_not_found", "session_expired")
-        + words(.needsUser, "Auth0", "mfa_required")
-        + words(.needsUser, "Google", "invalid_rapt", "rapt_required")
-        + words(.needsUser, "Supabase", "insufficient_aal", "reauthentication_needed")
-        + words(.later, "Auth0", "too_many_requests")
+        words(.sessionEnded, "GitHub, orgs/community discussion 24745", "bad_refresh_token")
+        + words(.sessionEnded, "Slack, tooling.tokens.rotate; Firebase, reference/rest/auth", "invalid_refresh_token")
+        + words(.sessionEnded, for: .renewal, "Firebase, reference/rest/auth", "token_expired")
+        + words(.sessionEnded, for: .renewal, "Slack, told by others", "token_revoked")
+        + words(.sessionEnded, for: .renewal, "Zoho, told by others", "invalid_code")
+        + words(
+            .sessionEnded,
+            for: .renewal,
+            "Supabase, supabase/auth, errorcode.go",
+            "session_not_found",
+            "session_expired"
+        )
+        + words(.needsUser, "Auth0, authenticate-with-ropg-and-mfa", "mfa_required")
+        + words(.needsUser, "Google, googleapis/google-auth-library-nodejs#1961", "invalid_rapt")
+        + words(.needsUser, "Google, told by others", "rapt_required")
+        + words(
+            .needsUser,
+            "Supabase, supabase/auth, errorcode.go",
+            "insufficient_aal",
+            "reauthentication_needed"
+        )
+        + words(.later, "RFC 6585, section 4; allegro/allegro-api#3374", "too_many_requests")
+        + words(.later, "Slack, oauth.v2.exchange", "internal_error", "fatal_error")
         + words(
             .later,
-            "Slack",
+            "Slack, told by others",
             "ratelimited",
             "rate_limited",
-            "internal_error",
-            "fatal_error",
             "service_unavailable",
             "request_timeout"
         )
-        + words(.later, "Supabase", "over_request_rate_limit", "unexpected_failure", "conflict")
         + words(
             .later,
-            "Google",
-            "internal_failure",
-            "rate_limit_exceeded",
-            "resource_exhausted",
-            "unavailable",
-            "aborted",
-            "internal",
-            "backend_error"
+            "Supabase, supabase/auth, errorcode.go",
+            "over_request_rate_limit",
+            "unexpected_failure",
+            "conflict"
         )
-        + words(.later, "Keycloak", "unknown_error")
-        + words(.later, "AWS", "InternalServerException", "ThrottlingException", "LimitExceededException")
+        + words(.later, "Google, google.rpc.Code", "resource_exhausted", "unavailable", "aborted", "internal")
+        + words(.later, "Google, told by others", "internal_failure", "rate_limit_exceeded", "backend_error")
+        + words(.later, "Keycloak, told by others", "unknown_error")
+        + words(.later, "AWS IAM Identity Center, CreateToken", "InternalServerException")
+        + words(.later, "AWS, told by others", "ThrottlingException", "LimitExceededException")
         + words(
             .later,
-            "other servers",
+            "told by others",
             "internal_server_error",
             "quota_exceeded",
             "throttled",
@@ -122,13 +132,7 @@ struct ReplyWord: Hashable, Sendable {
             "system_error",
             "overloaded"
         )
-        + words(.denied, "Microsoft", "authorization_declined")
-        + words(
-            .codeExpired,
-            for: .device,
-            "GitHub, Twitch, OpenAM",
-            "code_expired",
-            "invalid_device_code",
-            "incorrect_device_code"
-        )
+        + words(.denied, "Microsoft, v2-oauth2-device-code", "authorization_declined")
+        + words(.codeExpired, for: .device, "GitHub, authorizing-oauth-apps", "incorrect_device_code")
+        + words(.codeExpired, for: .device, "Twitch, OpenAM, told by others", "code_expired", "invalid_device_code")
 }

@@ -17,13 +17,22 @@ enum TokenTraces {
         // Each encoding of Unicode has the same letters here, with zeros between them.
         let letters = body.filter { (1...0x7F).contains($0) }
         let text = String(decoding: letters, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        if text.hasPrefix("{") || isWebToken(text) { return true }
+        if text.hasPrefix("{") || isWebToken(text) || isCompressed(body) { return true }
         let spelling = JSONMembers.spelling(of: text)
         return ["accesstoken", "refreshtoken"].contains { spelling.contains($0) }
     }
 
-    /// In the compact form, which begins with an object in Base64 (RFC 7515, section 3.1).
+    /// Whether it begins with an object in Base64: a JSON Web Token (RFC 7515, section 3.1), or a whole reply.
     private static func isWebToken(_ text: String) -> Bool {
-        text.hasPrefix("eyJ") && text.contains(".") && !text.contains(where: \.isWhitespace)
+        text.hasPrefix("eyJ") && !text.contains(where: \.isWhitespace)
+    }
+
+    /// Whether a proxy has lost the field that says how the body is compressed: gzip (RFC 1952), zlib (RFC 1950) or
+    /// Zstandard (RFC 8878).
+    private static func isCompressed(_ body: Data) -> Bool {
+        let beginnings: [[UInt8]] = [
+            [0x1F, 0x8B], [0x78, 0x01], [0x78, 0x5E], [0x78, 0x9C], [0x78, 0xDA], [0x28, 0xB5, 0x2F, 0xFD],
+        ]
+        return beginnings.contains { body.starts(with: $0) }
     }
 }

@@ -1,22 +1,21 @@
 extension KnownServer {
     /// All servers here, in the order of their names; the page of servers has a row for each rule.
     public static let all: [KnownServer] = [
-        .douyin, .eBay, .facebook, .feishu, .firebase, .microsoft, .nextcloud, .openAI, .reddit, .slack, .trakt,
-        .weChat,
-        .withings,
+        .douyin, .eBay, .facebook, .feishu, .firebase, .microsoft, .nextcloud, .openAI, .reddit, .schwab, .slack,
+        .trakt, .weChat, .withings,
     ]
 
     /// Douyin, whose replies have everything under `data`.
     public static let douyin = KnownServer(
         "Douyin",
         tokensIn: "data",
-        source: "developer.open-douyin.com, refresh-token",
+        source: "developer.open-douyin.com, refresh-access-token",
         rules: [
             .when(
                 "data.error_code",
                 is: "10010",
                 means: .sessionEnded,
-                source: "developer.open-douyin.com, refresh-token"
+                source: "developer.open-douyin.com, refresh-access-token"
             )
         ]
     )
@@ -25,7 +24,7 @@ extension KnownServer {
     public static let eBay = KnownServer(
         "eBay",
         tokenTypes: ["User Access Token", "Application Access Token"],
-        source: "developer.ebay.com, oauth-refresh-token-request"
+        source: "developer.ebay.com, oauth-refresh-token-request and oauth-client-credentials-grant"
     )
 
     /// Facebook's Graph API, whose errors are numbers.
@@ -44,11 +43,12 @@ extension KnownServer {
     public static let feishu = KnownServer(
         "Feishu",
         rules: [
-            .when("code", is: "20050", means: .later, source: "larksuite/openclaw-lark#171"),
-            .when("code", is: "20037", means: .sessionEnded, source: "larksuite/cli#1404"),
-            .when("code", is: "20026", "20064", "20073", means: .sessionEnded),
+            .when("code", is: "20050", means: .later, source: larkErrors),
+            .when("code", is: "20026", "20037", "20064", "20073", means: .sessionEnded, source: larkErrors),
         ]
     )
+
+    private static let larkErrors = "larksuite/cli, lark_errors.go"
 
     /// Firebase Authentication, the exchange of a refresh token for an ID token.
     public static let firebase = KnownServer(
@@ -59,7 +59,7 @@ extension KnownServer {
                 is: "USER_DISABLED",
                 "USER_NOT_FOUND",
                 means: .sessionEnded,
-                source: "firebase.google.com, REST API of Firebase Auth"
+                source: "firebase.google.com, docs/reference/rest/auth"
             )
         ]
     )
@@ -68,7 +68,7 @@ extension KnownServer {
     public static let microsoft = KnownServer(
         "Microsoft",
         rules: [
-            .when("error_codes", is: "50196", "90033", "90055", means: .later, source: microsoftErrors),
+            .when("error_codes", is: "50196", "90024", "90033", "90055", means: .later, source: microsoftErrors),
             .when("error_codes", is: "50074", "50076", "50078", "50079", means: .needsUser, source: microsoftErrors),
             .when("error_codes", is: "50058", "50158", "65001", means: .needsUser, source: microsoftErrors),
         ]
@@ -101,14 +101,38 @@ extension KnownServer {
     /// Reddit, whose error is the status of HTTP.
     public static let reddit = KnownServer(
         "Reddit",
-        rules: [.when("error", is: "400", status: 400, means: .sessionEnded, source: "praw-dev/praw#677")]
+        rules: [
+            .when(
+                "error",
+                is: "400",
+                status: 400,
+                means: .sessionEnded,
+                source: "praw-dev/praw#677, michael-lazar/rtv#377"
+            )
+        ]
+    )
+
+    /// Schwab, which says of a refresh token that it does not take that its type is not supported.
+    ///
+    /// Such a reply was also seen long before the refresh token was to expire, so the credential stays.
+    public static let schwab = KnownServer(
+        "Schwab",
+        rules: [
+            .when(
+                "error",
+                is: "unsupported_token_type",
+                status: 400,
+                means: .needsUser,
+                source: "tylerebowers/Schwabdev#40"
+            )
+        ]
     )
 
     /// Slack, whose types of token say whom a token acts for.
     public static let slack = KnownServer(
         "Slack",
         tokenTypes: ["bot", "user"],
-        source: "docs.slack.dev, token rotation"
+        source: "docs.slack.dev, using-token-rotation"
     )
 
     /// Trakt's device login, whose server has statuses only.
@@ -162,7 +186,7 @@ extension KnownServer {
         rules: [
             .when("status", is: "601", means: .later, source: "jaroslawhartman/withings-sync#237"),
             .when("status", is: "2555", means: .later, source: "simplificator/simplificator-withings, error.rb"),
-            .when("status", is: "522", "524", means: .later, source: "vangorra/python_withings_api"),
+            .when("status", is: "522", means: .later, source: "vangorra/python_withings_api, const.py"),
         ]
     )
 }

@@ -16,7 +16,8 @@ struct ReplySentenceTests {
             "Value passed for the token was invalid.", "Token has been expired or revoked.", "Token is not active",
             "invalid token", "Session has expired", "session not found", "User session is not active",
             "The provided value for the input parameter 'refresh_token' is not valid.",
-            "Unknown or invalid refresh token.", "The refresh token passed is incorrect or expired.",
+            "cannot renew revoked token", "Token has been revoked", "Unknown or invalid refresh token.",
+            "The refresh token passed is incorrect or expired.",
             "AADSTS700082: The refresh token has expired due to inactivity.", "Refresh token reuse detected",
         ]
     )
@@ -34,7 +35,8 @@ struct ReplySentenceTests {
             "The access token is expired", "invalid access token", "The id token is invalid",
             "Client assertion token expired", "Invalid token type", "The token endpoint is invalid",
             "Invalid request: no refresh token was sent", "The refresh token has not been used", "invalid scope",
-            "Refresh token is valid", "refresh token is not expired", "refresh token can be used once",
+            "Refresh token is valid", "not an expired refresh token", "no invalid refresh token",
+            "refresh token is not expired", "refresh token can be used once",
             "The refresh token request is invalid", "A refresh token must be provided", "bad request",
             "Invalid redirect_uri", "CSRF token invalid", "the mfa token has expired", "Too many sessions",
         ]
@@ -49,7 +51,8 @@ struct ReplySentenceTests {
             "Rate limit exceeded: access_token not expired", "An unexpected server error occurred. Please retry.",
             "You have made too many requests continuously. Please try again after some time.",
             "API rate limit exceeded", "login rate exceeded", "Service temporarily unavailable", "ThrottlingException",
-            "An unknown error occurred", "Another request is in progress", "System busy",
+            "An unknown error occurred", "Global limit has been reached", "Another request is in progress",
+            "System busy",
         ]
     )
     func `of a server that cannot answer now ask to come again`(text: String) {
@@ -105,6 +108,6 @@ struct ReplySentenceTests {
             meaning(#"{"error":"invalid_client","request":{"grant_type":"refresh_token","refresh_token":"x"}}"#)
                 == .mistake
         )
-        #expect(meaning(#"{"hint":"login_required"}"#) == nil)
+        #expect(meaning(#"{"echo":"login_required"}"#) == nil)
     }
 }

@@ -34,4 +34,12 @@ struct ServiceReplyTests {
     func `a refresh token that may be spent is not sent again`(reply: ReplyFixture) async throws {
         try await check(reply, .held)
     }
+
+    @Test(arguments: ReplyFixture.more)
+    func `replies of servers that nobody had in mind are taken so as well`(
+        reply: ReplyFixture,
+        outcome: ReplyFixture.Outcome
+    ) async throws {
+        try await check(reply, outcome)
+    }
 }
