@@ -5,7 +5,7 @@ import Foundation
 @main
 struct TokenReply {
     private static let usage = """
-        usage: token-reply [--server NAME] [--device] [FILE]
+        usage: token-reply [--server NAME | OWN RULES] [--device] [FILE]
 
         Reads the reply of a token endpoint, head and body as curl -i prints them, from a file or the standard input.
         It gives the reply to an OAuthLoader, and says what the loader does: is there a token, is the user asked,
@@ -14,10 +14,20 @@ struct TokenReply {
           --server NAME   reads it as that of a known server: \(KnownServer.all.map(\.name).joined(separator: ", "))
           --device        says what the reply means to a device that polls (RFC 8628) instead
 
+        Rules of your own server, to try them before you write its KnownServer:
+
+          --tokens-in MEMBER           the object in which the tokens are
+          --type TYPE                  a type of token that means Bearer
+          --when MEMBER=VALUE:MEANING  what a reply without a token means, such as --when code=4711:sessionEnded
+          --when STATUS:MEANING        the same by the status of HTTP, such as --when 418:denied
+
+        MEANING is one of \(OwnServer.meanings.map(\.name).joined(separator: ", ")).
+
         """
 
     static func main() async {
         var (server, isForDevice, file): (KnownServer?, Bool, String?) = (nil, false, nil)
+        var own = OwnServer()
         var rest = CommandLine.arguments.dropFirst()
         while let argument = rest.popFirst() {
             switch argument {
@@ -27,9 +37,16 @@ struct TokenReply {
                 let name = rest.popFirst() ?? ""
                 server = KnownServer.all.first { $0.name.lowercased() == name.lowercased() }
                 if server == nil { fail("no server is called \(name)") }
+            case _ where OwnServer.options.contains(argument):
+                let value = rest.popFirst() ?? ""
+                guard own.read(argument, value) else { fail("\(value) makes no sense behind \(argument)") }
             case _ where argument.hasPrefix("-") || file != nil: fail("\(argument) makes no sense here")
             default: file = argument
             }
+        }
+        if let ownServer = own.server {
+            guard server == nil else { fail("a known server has rules already") }
+            server = ownServer
         }
         let bytes: Data?
         if let file {

@@ -50,6 +50,34 @@ struct ReplyTrialTests {
         #expect(try await report("HTTP/1.1 418 \r\n\r\n", .trakt, isForDevice: true).contains("access_denied"))
     }
 
+    @Test func `tries rules that are no server's yet`() async throws {
+        var own = OwnServer()
+        #expect(own.server == nil)
+        for (option, value) in [
+            ("--tokens-in", "result"), ("--type", "AcmeToken"), ("--when", "code=4711:sessionEnded"),
+            ("--when", "error.text=a:b:later"), ("--when", "418:denied"),
+        ] {
+            let makesSense = own.read(option, value)
+            #expect(makesSense, "\(value)")
+        }
+        let server = try #require(own.server)
+        func report(_ status: Int, _ body: String, isForDevice: Bool = false) async throws -> String {
+            try await self.report("HTTP/1.1 \(status) \r\n\r\n\(body)", server, isForDevice: isForDevice)
+        }
+        #expect(try await report(200, #"{"result":null,"code":4711}"#).contains("is removed"))
+        #expect(try await report(400, #"{"error":{"text":"a:b"}}"#).contains("by a RetryingLoader"))
+        #expect(try await report(200, #"{"result":{"access_token":"A"}}"#).contains("is handed out"))
+        #expect(try await report(200, #"{"access_token":"A","token_type":"acmetoken"}"#).contains("is handed out"))
+        #expect(try await report(418, "", isForDevice: true).contains("access_denied"))
+    }
+
+    @Test(arguments: ["", "code", "code=4711", "4711", "code=4711:never", ":later", "=:later", "code=:later"])
+    func `says that a rule makes no sense`(rule: String) {
+        var own = OwnServer()
+        let makesSense = own.read("--when", rule)
+        #expect(!makesSense && own.server == nil)
+    }
+
     @Test func `prints what the page of servers shows`() async throws {
         let body = #"{"status":601,"body":{"wait_seconds":188},"error":"Too often"}"#
         let printed = try await report("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n\(body)", .withings)
