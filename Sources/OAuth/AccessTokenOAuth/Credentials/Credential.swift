@@ -45,6 +45,9 @@ public struct Credential: Hashable, Sendable, Codable {
     /// Why the refresh token is not sent for other keys than that of the note; `nil` if nothing of that kind is known.
     var keyedHolds: [DatedHold]?
 
+    /// Which session it is of; no comparison looks at it.
+    var session = SessionNumber()
+
     /// The ID token of OpenID Connect, if the server has sent one; it is not validated here.
     public var idToken: String? { otherMembers["id_token"] }
 
@@ -84,6 +87,7 @@ public struct Credential: Hashable, Sendable, Codable {
         keyedTokens = (try? members.decodeIfPresent(KeyedTokens.self, forKey: .keyedTokens))?
             .filter { TokenCharacters.canBeSent($0.accessToken) }
         keyedHolds = try? members.decodeIfPresent([DatedHold].self, forKey: .keyedHolds)
+        session = SessionNumber(try? members.decodeIfPresent(UInt64.self, forKey: .session))
     }
 
     /// Creates the credential that a response makes out of the present one.
@@ -110,6 +114,7 @@ public struct Credential: Hashable, Sendable, Codable {
         )
         keyedTokens = isAnother ? nil : old?.keyedTokens
         keyedHolds = isAnother ? nil : old?.holdsLasting(besides: nil, at: now)
+        session = isAnother ? SessionNumber() : old?.session ?? SessionNumber()
     }
 
     /// In bytes of UTF-8.
@@ -146,7 +151,7 @@ public struct Credential: Hashable, Sendable, Codable {
             obtained: obtained,
             otherMembers: otherMembers,
             subject: subject
-        ).noting(note).keying(keyedTokens).holding(keyedHolds)
+        ).noting(note).keying(keyedTokens).holding(keyedHolds).inSession(session)
     }
 
     /// Whether an access token can be handed out; the leeway never uses up more than half of its life (clause C4).

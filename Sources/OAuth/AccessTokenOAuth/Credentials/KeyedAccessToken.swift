@@ -39,6 +39,7 @@ extension Credential {
         tokens[key] = KeyedAccessToken(accessToken: response.accessToken, scope: response.scope, obtained: now)
         keyedTokens = tokens
         keyedHolds = kept?.holdsLasting(besides: key, at: now)
+        session = issued.session
     }
 
     /// Whether the access token for a key can be handed out.
@@ -56,7 +57,7 @@ extension Credential {
             obtained: obtained,
             otherMembers: otherMembers,
             subject: subject
-        ).keying(keyedTokens).holding(holds.isEmpty ? nil : holds)
+        ).keying(keyedTokens).holding(holds.isEmpty ? nil : holds).inSession(session)
     }
 
     /// When an access token came last, for whichever key.

@@ -112,6 +112,6 @@ extension Credential {
             otherMembers: otherMembers,
             subject: subject
         ).noting(note?.moved(by: seconds)).keying(keyedTokens?.moved(by: seconds))
-            .holding(keyedHolds?.map { $0.moved(by: seconds) })
+            .holding(keyedHolds?.map { $0.moved(by: seconds) }).inSession(session)
     }
 }

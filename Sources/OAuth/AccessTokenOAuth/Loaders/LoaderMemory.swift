@@ -59,18 +59,24 @@ struct LoaderMemory: Sendable {
     @Seldom var ended: Ended?
     /// Whether the store has not taken what is known of the present refresh token: a refusal or a hold.
     var isUnwritten = false
+    /// Whether the store leaves out what a record says against its refresh token: then only this process knows.
+    var dropsNotes = false
     /// The session that the store had when this process looked last; a sign-out revokes it when the store is away.
     var seen: SessionMark?
     /// How many refresh tokens were sent.
     var exchanges = 0
 
-    /// Whether the store has not taken something yet.
-    var isOwing: Bool { unsaved != nil || ended != nil || isUnwritten }
+    /// Whether the store has not taken something that it can take.
+    var isUnpaid: Bool { unsaved != nil || ended != nil || isUnwritten }
+
+    /// Whether this process knows something that would be lost with this memory.
+    var isOwing: Bool { isUnpaid || dropsNotes && held != nil }
 
     /// Forgets what a record that was read inside of the exclusion makes pointless.
     ///
     /// - Returns: the credential of a session that has ended, which nothing of is left behind.
-    mutating func looked(at record: CredentialRecord?) -> Credential? {
+    mutating func looked(at record: CredentialRecord?, _ now: Date) -> Credential? {
+        if let held, held.isPointless(for: record, unsaved, at: now) { self.held = nil }
         if let ended, record.map({ ended.covers($0.credential) }) != true { self.ended = nil }
         if isUnwritten {
             let token = record?.credential.refreshToken
@@ -83,11 +89,13 @@ struct LoaderMemory: Sendable {
     }
 
     /// The store has taken a change.
-    mutating func took(_ change: CredentialChange) {
+    mutating func took(_ change: CredentialChange, leaving record: CredentialRecord?) {
         switch change {
         case .keep: return
         case .remove: ended = nil
-        case .replace(let credential): if credential == unsaved?.credential { unsaved = nil }
+        case .replace(let credential):
+            if credential == unsaved?.credential { unsaved = nil }
+            if credential.note?.hold != nil { dropsNotes = record?.credential.note?.hold == nil }
         }
         isUnwritten = false
     }

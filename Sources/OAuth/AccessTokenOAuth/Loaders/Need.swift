@@ -15,8 +15,10 @@ struct SessionMark: Hashable, Sendable {
     private let subject: ExactString?
     private let refreshToken: String?
     private let accessToken: String?
+    private let number: SessionNumber
 
     init(_ credential: Credential?) {
+        number = credential?.session ?? SessionNumber()
         subject = credential?.subject.map { ExactString($0) }
         refreshToken = credential?.refreshToken
         accessToken = credential?.accessToken?.value
@@ -28,11 +30,17 @@ struct SessionMark: Hashable, Sendable {
             accessToken: accessToken.map { AccessToken(value: $0) },
             refreshToken: refreshToken,
             subject: subject?.string
-        )
+        ).inSession(number)
     }
 
-    /// Whether a credential is of this session: a server that does not rotate keeps the refresh token.
+    /// Whether a credential is of this session, also if another process has renewed it since.
     func isOf(_ credential: Credential) -> Bool {
+        guard let own = number.value, let other = credential.session.value else { return hasTokens(of: credential) }
+        return own == other
+    }
+
+    /// Whether a credential has the tokens of this session: a server that does not rotate keeps the refresh token.
+    func hasTokens(of credential: Credential) -> Bool {
         guard let refreshToken else { return accessToken != nil && accessToken == credential.accessToken?.value }
         return refreshToken == credential.refreshToken
     }

@@ -12,7 +12,9 @@ private let debtors = Locked<[ObjectIdentifier: OAuthLoader]>([:])
 /// The next load of the store pays, since it reads the same memory. If no load comes, the loader pays by itself.
 extension OAuthLoader {
     /// Seconds before the first attempt, and at most before each of the others; each pause is twice the one before.
-    private static let pauses = (first: 1.0, longest: 60.0)
+    ///
+    /// What the store can never take is only looked after: the record may say meanwhile that it is pointless.
+    private static let pauses = (first: 1.0, longest: 60.0, longestLook: 3600.0)
 
     /// Keeps what the store has not taken, and tries again until it has; does nothing if nothing is owed.
     func payLater() {
@@ -39,6 +41,7 @@ extension OAuthLoader {
             debtors[ObjectIdentifier(memory)] = nil
             return true
         }
-        if !isPaid { planPayment(after: min(2 * pause, Self.pauses.longest)) }
+        let longest = memory.withLock { $0.isUnpaid } ? Self.pauses.longest : Self.pauses.longestLook
+        if !isPaid { planPayment(after: min(2 * pause, longest)) }
     }
 }

@@ -64,15 +64,13 @@ extension OAuthLoader {
     /// The load may wait for its store for much longer, or for ever: fifty such loads would hold all turns.
     private func endTurn(of load: RunningLoad, with means: Means) {
         let now = exchange.clock.now
-        switch load.decide({ machine, _ in machine.state }) {
-        case .sending: break  // The reply ends the turn.
-        case .announcing(let note) where !note.isOlder(than: exchange.deadline, at: now),
-            .announced(let note, _) where !note.isOlder(than: exchange.deadline, at: now):
-            // By then it will be too late to send what was announced.
-            _ = exchange.clock.schedule(after: exchange.deadline) { [weak load] in
+        switch load.decide({ machine, _ in machine.turnEnd(at: now) }) {
+        case .now: means.turn?.end()
+        case .withReply: break
+        case .after(let seconds):
+            _ = exchange.clock.schedule(after: seconds) { [weak load] in
                 if let load { self.endTurn(of: load, with: means) }
             }
-        case .looking, .waiting, .announcing, .announced, .settled, .ended: means.turn?.end()
         }
     }
 
@@ -176,11 +174,17 @@ extension OAuthLoader {
         return .failed(error, reply.fate ?? .unanswered)
     }
 
+    private func credential(_ response: TokenResponse, renewing old: Credential?) -> Credential {
+        let credential = Credential(response, renewing: old, for: exchange.key, at: exchange.clock.now)
+        // A grant begins a session.
+        return old == nil ? credential.inSession(.random()) : credential
+    }
+
     /// What the server handed out, if it did, together with what it left as it was.
     private func credential(from reply: TokenReply, renewing old: Credential?) -> Credential? {
         switch reply.result {
         case .success(let response):
-            Credential(response, renewing: old, for: exchange.key, at: exchange.clock.now)
+            credential(response, renewing: old)
         case .failure:
             // The present access token may live on, for peers and for the next start of the app.
             reply.rescuedRefreshToken.map { (old ?? Credential(refreshToken: nil)).with(refreshToken: $0) }

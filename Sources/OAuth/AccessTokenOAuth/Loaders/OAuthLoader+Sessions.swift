@@ -20,7 +20,7 @@ extension OAuthLoader {
     /// **Failure** What the store throws; the session has not begun then.
     public func signIn(_ credential: Credential) async throws {
         try await Task {
-            let credential = credential.released.of(self.subject)
+            let credential = credential.released.of(self.subject).inSession(.random())
             try await self.updateSession { _ in .replace(credential) }
             // The rest of the memory tells sessions apart by token, and a load of this one may be running.
             self.memory.withLock { memory in

@@ -152,7 +152,7 @@ extension RenewalStateMachine {
             return end(.failure(error))
         case (.settled(let change, let outcome), .success(let record)):
             guard isTaken(change, record) else { return lookAgain() }
-            memory.took(change)
+            memory.took(change, leaving: record)
             let isOwn = record?.credential.isOfAnother(than: settings.subject) == false
             memory.seen = isOwn ? SessionMark(record?.credential) : nil
             switch outcome {
@@ -194,6 +194,26 @@ extension RenewalStateMachine {
         case .looking where hasFoundRequest: return .timedOut(waitingFor: Self.otherRequest)
         case .looking, .waiting, .sending, .settled, .ended:
             return .timedOut(waitingFor: "the store, where another load or another process was, or which is slow")
+        }
+    }
+
+    enum TurnEnd: Hashable, Sendable {
+        /// The load can send nothing any more.
+        case now
+        /// What was announced may still be sent for so many seconds, and no longer.
+        case after(TimeInterval)
+        /// The request is under way.
+        case withReply
+    }
+
+    /// When a load for which no caller waits has to give its turn back.
+    func turnEnd(at now: Date) -> TurnEnd {
+        switch state {
+        case .sending: .withReply
+        case .announcing(let note) where !note.isOlder(than: settings.longestAnnouncement, at: now),
+            .announced(let note, _) where !note.isOlder(than: settings.longestAnnouncement, at: now):
+            .after(settings.longestAnnouncement)
+        case .looking, .waiting, .announcing, .announced, .settled, .ended: .now
         }
     }
 

@@ -115,12 +115,12 @@ struct RenewalStateMachine: Sendable {
             memory.sending.remove(note.number)
         }
         if let ended = memory.ended, let record, ended.covers(record.credential),
-            ended.session?.isOf(record.credential) != true
+            ended.session?.hasTokens(of: record.credential) != true
         {
-            // Nobody could read it when the session ended, and so it was not revoked.
+            // Nobody could read it when the session ended, or another process has renewed it since: it was not revoked.
             worthless.append(record.credential)
         }
-        if let credential = memory.looked(at: record) { worthless.append(credential) }
+        if let credential = memory.looked(at: record, now) { worthless.append(credential) }
         if let note = record?.credential.note, isOfAnother(note, memory) {
             memory.watch = watch(on: note, memory, at: now)
         }

@@ -135,21 +135,6 @@ struct ExchangeGateTests {
         }
     }
 
-    @Test func `answers by what another process has saved, and that nobody is signed in, without a turn`() async throws
-    {
-        try await withServer(replying: 500) { server in
-            let endpoint = try endpoint(server, limit: 1)
-            for _ in 1...2 { endpoint.gate.answered(429, retryAfter: 20, of: endpoint.gate.volley) }
-            let token = AccessToken(value: "A1", expiration: clock.now + 3600)
-            let saved = MemoryCredentialStore(Credential(accessToken: token, refreshToken: "RT"))
-            let old = AccessToken(value: "A0")
-            #expect(try await OAuthLoader(endpoint: endpoint, store: saved).load(replacing: old) == token)
-            let empty = OAuthLoader(endpoint: endpoint, store: MemoryCredentialStore())
-            await #expect(throws: AccessTokenError.signedOut) { try await empty.load(replacing: old) }
-            #expect(server.requests.isEmpty)
-        }
-    }
-
     /// Another process spoils the record between the look from outside and the one inside.
     @Test func `waits for a turn after all if the record has changed meanwhile`() async throws {
         try await withServer(ScriptedServer.rotating) { server in
@@ -439,30 +424,6 @@ struct ExchangeGateTests {
             turn.end()
             for load in loads { _ = try await load.value }
             #expect(endpoint.gate.inFlight == 0)
-        }
-    }
-
-    @Test func `gives its turn back at its deadline while another process has the store`() async throws {
-        try await withServer(ScriptedServer.rotating) { server in
-            let endpoint = try endpoint(server, limit: 1)
-            let store = MemoryCredentialStore(Credential(refreshToken: "RT"))
-            let (isLocked, isFree) = (Event(), Event())
-            let other = Task {
-                try await store.update { _ in
-                    isLocked.happen()
-                    await isFree.wait()
-                    return .keep
-                }
-            }
-            await isLocked.wait()
-            let load = Task { try await OAuthLoader(endpoint: endpoint, store: store).load(replacing: nil) }
-            await yieldUntil { clock.pendingTimers == 1 }
-            #expect(endpoint.gate.inFlight == 1)
-            clock.advance(by: endpoint.deadline)
-            await #expect(throws: OAuthError.timedOut) { try await load.value }
-            #expect(endpoint.gate.inFlight == 0)
-            isFree.happen()
-            _ = try await other.value
         }
     }
 

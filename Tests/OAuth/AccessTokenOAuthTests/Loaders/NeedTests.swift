@@ -168,6 +168,39 @@ struct NeedTests {
         #expect(test.memory.sending.isEmpty)
     }
 
+    // MARK: The turn of a load for which no caller waits
+
+    private static func announcing(at age: TimeInterval) -> SentNote {
+        SentNote(sender: 1, number: 1, count: 1, hasRival: false, sent: now - age, patience: 120)
+    }
+
+    private static let ends: [(String, RenewalStateMachine.State, RenewalStateMachine.TurnEnd)] = [
+        ("it waits for the store", .looking, .now),
+        ("it lacks a grant", .waiting(.grant(SessionMark(nil))), .now),
+        ("what it announces may be sent", .announcing(announcing(at: 1)), .after(30)),
+        ("what it has announced may be sent", .announced(announcing(at: 29), version: 1), .after(30)),
+        ("it announces too late", .announcing(announcing(at: 30)), .now),
+        ("it has announced too late", .announced(announcing(at: 31), version: 1), .now),
+        ("the request is under way", .sending(announcing(at: 99), record()), .withReply),
+        ("a grant is under way", .sending(nil, nil), .withReply),
+        ("the reply is there, and the store writes", .settled(.keep, .again), .now),
+        ("it has ended", .ended, .now),
+    ]
+
+    /// Fifty loads that can send nothing any more would keep all others from the endpoint.
+    @Test(arguments: ends)
+    func `gives its turn back when it can send nothing any more`(
+        name: String,
+        state: RenewalStateMachine.State,
+        end: RenewalStateMachine.TurnEnd
+    ) {
+        var settings = Self.machine(hasGrant: false).settings
+        settings.longestAnnouncement = 30
+        var machine = RenewalStateMachine(replacing: nil, settings)
+        machine.state = state
+        #expect(machine.turnEnd(at: Self.now) == end, "\(name)")
+    }
+
     @Test func `a load without a caller waits for nothing`() {
         var test = self
         var machine = Self.machine(hasGrant: false)

@@ -126,6 +126,73 @@ struct OwedTests {
         }
     }
 
+    /// A store that keeps tokens only, of an app's own.
+    private struct Noteless: CredentialStore {
+        let base: NotelessStore
+
+        func load() async throws -> CredentialRecord? { try await base.load() }
+        func update(_ body: CredentialUpdate) async throws -> CredentialRecord? { try await base.update(body) }
+    }
+
+    @Test(arguments: [false, true])
+    func `a refresh token that may be spent is known after its service has gone, though its store keeps no notes`(
+        isObject: Bool
+    ) async throws {
+        try await withServer(replying: 200, #"{"x":1}"#) { server in
+            let base = NotelessStore(Credential(refreshToken: "RT0"))
+            let endpoint = try server.endpoint(clock: clock)
+            let accounts = AccessTokenAccounts<String, AsyncAccessTokenService>(
+                idleLimit: 60,
+                most: 1,
+                clock: ManualClock()
+            ) { account in
+                let own: any CredentialStore = isObject ? base : Noteless(base: base)
+                let store = account == "a" ? own : TroubledStore(nil)
+                return AsyncAccessTokenService(
+                    loader: OAuthLoader(endpoint: endpoint, store: store),
+                    policy: .withoutLoadDeadline
+                )
+            }
+            for _ in 1...2 {
+                let error = await #expect(throws: OAuthError.self) { try await accounts.service(for: "a").token() }
+                #expect(error?.sessionMayBeSpent == true)
+                await yieldUntil {
+                    _ = accounts.service(for: "b")
+                    return !accounts.accounts.contains("a")
+                }
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `what a store can never take is looked after ever more seldom, until a sign-in`() async throws {
+        try await withServer(replying: 200, #"{"x":1}"#) { server in
+            let store = NotelessStore(Credential(refreshToken: "RT0"))
+            weak var memory: SharedLoaderMemory?
+            do {
+                let loader = OAuthLoader(endpoint: try server.endpoint(clock: clock), store: store)
+                memory = loader.memory
+                await #expect(throws: OAuthError.self) { try await loader.load(replacing: nil) }
+            }
+            await yieldUntil { clock.pendingTimers == 1 }
+            let version = try await store.version
+            for pause in [1.0, 2, 4, 8] {
+                clock.advance(by: pause)
+                await yieldUntil { clock.pendingTimers == 1 }
+            }
+            // Nothing is written in vain.
+            #expect(try await store.version == version)
+            clock.advance(by: 3600)
+            await yieldUntil { clock.pendingTimers == 1 }
+            // Another process signs in.
+            _ = try await store.update { _ in .replace(Credential(refreshToken: "NEW")) }
+            clock.advance(by: 3600)
+            await yieldUntil { memory == nil }
+            #expect(clock.pendingTimers == 0)
+            #expect(server.requests.count == 1)
+        }
+    }
+
     // MARK: Paid without a load
 
     @Test func `a credential is saved by itself when the store is back, and the loader goes then`() async throws {
@@ -267,6 +334,34 @@ struct OwedTests {
         try await store.base.update { _ in .replace(present) }
         await pay(store)
         #expect((try await store.refreshToken != nil) == stays)
+    }
+
+    /// Its tokens and dates are all new, and it is the session that has ended all the same.
+    @Test(arguments: [true, false])
+    func `ends the session also if another process has renewed it, and none that began there`(isRenewed: Bool)
+        async throws
+    {
+        try await withServer(replying: 200) { server in
+            let store = TroubledStore(nil)
+            let loader = try loader(server, store)
+            try await loader.signIn(Credential(accessToken: old, refreshToken: "RT0"))
+            let signedIn = try #require(try await store.credential)
+            store.goBlind(for: Self.callsOfSignOut)
+            await loader.signOut()
+            let response = TokenResponse(accessToken: AccessToken(value: "A1"), refreshToken: "RT1")
+            let renewed = Credential(response, renewing: signedIn, at: .distantFuture)
+            let present = isRenewed ? renewed : renewed.inSession(.random())
+            // As another process reads it and writes it.
+            let coder = StoredRecordCoder(place: "here", seal: nil)
+            let data = try coder.data(of: StoredRecord(version: 1, credential: present))
+            let read = try #require(try coder.record(from: data).credential)
+            try await store.base.update { _ in .replace(read) }
+            await pay(store)
+            #expect((try await store.refreshToken) == (isRenewed ? nil : "RT1"))
+            await yieldUntil { server.requests.count == (isRenewed ? 2 : 1) }
+            let revoked = server.requests.compactMap { $0.body.split(separator: "&").first }
+            #expect(revoked == (isRenewed ? ["token=RT0", "token=RT1"] : ["token=RT0"]))
+        }
     }
 
     @Test func `a sign-in of this process settles it`() async throws {
