@@ -373,6 +373,13 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         perform { for done in machine.forgettingTimedOut(sessionEpoch) { done() } }
     }
 
+    /// What a look at the store has found; `false` if the session has changed since that look began.
+    package func looked(_ found: StoredSession?, since changes: Int) -> Bool {
+        var counts = false
+        perform { counts = machine.looked(found, since: changes, at: clock.now) }
+        return counts
+    }
+
     // MARK: Decisions
 
     /// Decides, on the actor.

@@ -14,6 +14,10 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         var load: Load.ID?
         var sessionEpoch = 0
 
+        /// For those who show the session; no caller of a token reads it.
+        var outlook = SessionOutlook()
+        var changes = 0
+
         @usableFromInline package var separated: Published {
             var copy = self
             copy.token = token?.separated
@@ -29,6 +33,8 @@ package struct TokenSnapshot: ~Copyable, Sendable {
 
     /// What became of requests with the token.
     private let repeatedRequests = Locked(RepeatedRequests())
+
+    private let signals = Locked(SessionSignals())
 
     package init(reportsHits: Bool) {
         self.reportsHits = reportsHits
@@ -61,6 +67,27 @@ package struct TokenSnapshot: ~Copyable, Sendable {
 
     package var sessionEpoch: Int { published.read { $0.sessionEpoch } }
 
+    package borrowing func view(at now: Date) -> SessionView {
+        published.read { published in
+            let (status, until) = published.outlook.status(of: published.cached, at: now)
+            return SessionView(
+                status: status,
+                subject: published.outlook.subject,
+                sessionEpoch: published.sessionEpoch,
+                until: until,
+                changes: published.changes
+            )
+        }
+    }
+
+    package borrowing func addSignal(_ signal: @escaping @Sendable () -> Void) -> SessionSignals.ID {
+        signals.withLock { $0.add(signal) }
+    }
+
+    package borrowing func removeSignal(_ id: SessionSignals.ID) {
+        _ = signals.withLock { $0.remove(id) }
+    }
+
     package borrowing func withRepeatedRequests<Result: Sendable>(_ body: (inout RepeatedRequests) -> Result) -> Result
     {
         repeatedRequests.withLock { body(&$0) }
@@ -79,8 +106,11 @@ package struct TokenSnapshot: ~Copyable, Sendable {
             freshUntil: cached?.freshUntil ?? .distantPast,
             cached: cached,
             load: machine.currentLoad,
-            sessionEpoch: machine.sessionEpoch
+            sessionEpoch: machine.sessionEpoch,
+            outlook: machine.outlook,
+            changes: machine.changes
         )
         published.change(to: new, answer)
+        for signal in signals.withLock({ $0.all }) { signal() }
     }
 }

@@ -339,6 +339,13 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
         loader.signOut { finish(()) }
     }
 
+    /// What a look at the store has found; `false` if the session has changed since that look began.
+    package func looked(_ found: StoredSession?, since changes: Int) -> Bool {
+        var counts = false
+        perform { counts = machine.looked(found, since: changes, at: clock.now) }
+        return counts
+    }
+
     // MARK: Decisions
 
     /// Decides on the queue.

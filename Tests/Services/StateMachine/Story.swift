@@ -37,7 +37,17 @@ struct Story {
 
     init(token: AccessToken? = nil, policy: AccessTokenPolicy = AccessTokenPolicy()) {
         now = ManualClock().now
-        machine = AccessTokenStateMachine(token: token, policy: policy, reportsEvents: false, at: now)
+        machine = AccessTokenStateMachine(token: token, policy: policy, reportsEvents: true, at: now)
+    }
+
+    var status: SessionStatus { machine.outlook.status(of: machine.publishedToken, at: now).status }
+    var subject: String? { machine.outlook.subject }
+    var changes: Int { machine.changes }
+
+    /// What was reported until now.
+    var events: [AccessTokenEvent.Kind] {
+        var copy = machine
+        return copy.takeEvents().map(\.kind)
     }
 
     /// What each load was told to replace.
@@ -100,6 +110,11 @@ struct Story {
         case .answer(let result): answerAll(result)
         case .load(let load): start(load)
         }
+    }
+
+    /// - Parameter changes: those that there were when the look began; the present ones if nothing is said.
+    mutating func app(finds stored: StoredSession?, since changes: Int? = nil) {
+        _ = machine.looked(stored, since: changes ?? machine.changes, at: now)
     }
 
     /// - Parameter load: the load inside which the user does so.

@@ -51,6 +51,12 @@ public struct AccessTokenEvent: Hashable, Sendable {
         public static var keptLateAnswer: Kind {
             Kind("load {load} brought a token after its deadline; kept in case that the running load fails")
         }
+        /// The session cannot go on without a login: the server has ended it, another process has signed out, or the
+        /// server wants to see the user.
+        ///
+        /// A load failed with such an error, or ``StoredSession`` said so. It is reported once, until there is a token
+        /// again; a sign-out by the app is ``signedOut``.
+        public static var loginNeeded: Kind { Kind("only a login helps, says {error}") }
         /// One waiter of a load was cancelled; the load goes on (clauses X1 and X2).
         public static var waiterCancelled: Kind { Kind("load {load} lost a cancelled waiter and goes on") }
         /// A caller was cancelled before it could wait, and started nothing (clause X3).

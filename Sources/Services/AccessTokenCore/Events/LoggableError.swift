@@ -15,9 +15,7 @@ package struct LoggedError: Sendable {
     let type: String
     let code: String?
 
-    /// `nil` for a load that succeeded.
-    package init?(_ result: LoadResult) {
-        guard case .failure(let error) = result else { return nil }
+    package init(_ error: any Error) {
         type = String(describing: Swift.type(of: error))
         if let error = error as? any LoggableError {
             code = error.logCode
@@ -26,5 +24,10 @@ package struct LoggedError: Sendable {
             let isPlain = error._domain == String(reflecting: Swift.type(of: error))
             code = isPlain ? nil : "\(error._domain) \(error._code)"
         }
+    }
+
+    init(type: String, code: String) {
+        self.type = type
+        self.code = code
     }
 }

@@ -65,7 +65,7 @@ extension AccessTokenStateMachine {
     ) -> LoadEndAction {
         if let index = formerLoads.firstIndex(where: { $0.load.id == load.id }) {
             let former = formerLoads.remove(at: index)
-            if let answer { lateAnswer(former, answer.result, at: now) }
+            if let answer { lateAnswer(former, answer, at: now) }
             return formerLoadEnded(waiters: waiters, at: now)
         }
         guard let current = session.runningLoad, current.load.id == load.id else { return .nothing }
@@ -85,6 +85,8 @@ extension AccessTokenStateMachine {
                     errorCode: answer?.error?.code
                 )
             )
+            // With a good answer of an older load, nothing is said against the session.
+            if let need = answer?.need, current.late == nil { loginIsNeeded(need, answer?.error) }
             return giveUp(current, failing: error, at: now)
         }
     }
@@ -167,6 +169,7 @@ extension AccessTokenStateMachine {
         }
         if !isGood { cached.serveThoughExpired(within: policy.minimumLoadInterval, of: now) }
         session = .current(cached)
+        outlook.tokenCame()
         return .answer(.success(token))
     }
 
@@ -200,16 +203,18 @@ extension AccessTokenStateMachine {
     /// | its session | its answer | what becomes of the answer |
     /// | --- | --- | --- |
     /// | is over | any | ignored: it cannot undo a sign-out, nor reach the session after it (O1, O2) |
+    /// | goes on | an error after which only a login helps, and no token has come since | ignored but for the status |
     /// | goes on | an error; a token that has expired, was rejected, or is to be replaced | ignored: worth nothing |
     /// | goes on | a token no newer than one that was there since | ignored (S3) |
     /// | goes on, and no load is running | a newer token | cached: the server may have rotated for it (T2) |
     /// | goes on, and a load is running | a newer token | kept aside, in case that the running load fails (T2) |
-    private mutating func lateAnswer(_ former: FormerLoad, _ result: LoadResult, at now: Date) {
+    private mutating func lateAnswer(_ former: FormerLoad, _ answer: LoadAnswer, at now: Date) {
         let id = former.load.id
         guard id.sessionEpoch == sessionEpoch else {
             return report(.init(.ignoredAnswerOfFormerSession, load: id.number))
         }
-        guard case .success(let token) = result, token.secret != session.tokenToReplace?.token.secret,
+        if let need = answer.need, id.number > session.newestLoad { loginIsNeeded(need, answer.error) }
+        guard case .success(let token) = answer.result, token.secret != session.tokenToReplace?.token.secret,
             !former.rejected.contains(token)
         else { return report(.init(.ignoredWorthlessAnswer, load: id.number)) }
         let late = CachedToken(token, load: id.number, policy: policy, at: now)
@@ -229,6 +234,7 @@ extension AccessTokenStateMachine {
 
     private mutating func adopt(_ late: CachedToken) {
         session = .current(late)
+        outlook.tokenCame()
         report(.init(.adoptedLateAnswer, load: late.load))
     }
 }

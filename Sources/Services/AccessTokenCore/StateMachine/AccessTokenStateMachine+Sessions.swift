@@ -21,6 +21,7 @@ extension AccessTokenStateMachine {
     package mutating func signIn(_ token: AccessToken?, waiters: Int, at now: Date) -> SignInAction {
         let inside = endSession(because: .replaced)
         session = newSession(with: token, at: now)
+        outlook = SessionOutlook(isKnown: true)
         if let current = session.current, current.isUsable(at: now) {
             report(.init(.signedIn, waiters: waiters))
             return .answer(.success(current.token))
@@ -85,6 +86,7 @@ extension AccessTokenStateMachine {
     private mutating func endSession(because reason: FormerLoad.Reason) -> [Load.ID] {
         defer {
             session = .signedOut
+            outlook = SessionOutlook(isSignedOut: true)
             sessionEpoch += 1
         }
         if reason == .signedOut {

@@ -10,8 +10,14 @@ package struct AccessTokenStateMachine: Sendable {
     let policy: AccessTokenPolicy
 
     var session = Session.signedOut {
-        didSet { hasChanged = true }
+        didSet { noteChange() }
     }
+    /// What is known of the session beside its token.
+    package internal(set) var outlook = SessionOutlook() {
+        didSet { noteChange() }
+    }
+    /// How often one of the two has changed.
+    package private(set) var changes = 0
     /// Changes at sign-in and sign-out.
     package internal(set) var sessionEpoch = 0
     var lastLoad = 0
@@ -30,6 +36,7 @@ package struct AccessTokenStateMachine: Sendable {
         self.policy = policy.corrected
         events = reportsEvents ? policy.corrections.map { AccessTokenEvent(.policyCorrected, detail: $0) } : nil
         session = newSession(with: token, at: now)
+        outlook.isKnown = token != nil
     }
 
     // MARK: Questions
@@ -51,7 +58,12 @@ package struct AccessTokenStateMachine: Sendable {
     /// Nobody waits at other times.
     package var isAwaited: Bool { session.isAwaited }
 
-    /// Whether ``publishedToken``, ``currentLoad`` or ``sessionEpoch`` may have changed since this was last asked.
+    private mutating func noteChange() {
+        hasChanged = true
+        changes &+= 1
+    }
+
+    /// Whether anything that is published may have changed since this was last asked.
     package mutating func takeChange() -> Bool {
         defer { hasChanged = false }
         return hasChanged
@@ -145,6 +157,7 @@ package struct AccessTokenStateMachine: Sendable {
     /// running may bring the rejected token, from a cache or another service: then its answer is worth nothing (I9).
     package mutating func invalidate(_ rejected: AccessToken) {
         noteRejection(of: rejected)
+        if outlook.stored?.secret == rejected.secret { (outlook.stored, outlook.storedUntil) = (nil, nil) }
         guard session.current?.token.secret == rejected.secret else { return report(.init(.ignoredInvalidation)) }
         session.retireToken()
         report(.init(.invalidated))

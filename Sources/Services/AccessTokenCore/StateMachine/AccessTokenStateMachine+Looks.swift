@@ -1,0 +1,57 @@
+package import AccessTokenFoundation
+
+extension AccessTokenStateMachine {
+    // MARK: What is known of the session
+
+    /// Somebody has looked at what is stored, and asked no server.
+    ///
+    /// | stored is | the service's token | the status |
+    /// | --- | --- | --- |
+    /// | nothing | is not handed out any more: another process has signed out | `signedOut` |
+    /// | another user's session | is not handed out any more; the next call loads | that of the stored token |
+    /// | a session that needs a login | stays | `needsLogin` |
+    /// | a valid token that the service has not | stays | `signedIn`: the next load finds that token |
+    /// | anything else | stays | as before |
+    ///
+    /// The present user is told from another one only where both looks say a subject.
+    ///
+    /// - Parameter changes: those that there were when the look began.
+    /// - Returns: `false` if the session has changed since: the look may be older than what is known, and is ignored.
+    package mutating func looked(_ found: StoredSession?, since changes: Int, at now: Date) -> Bool {
+        guard changes == self.changes else { return false }
+        if case .signedOut = session { return true }
+        guard let found else {
+            session.retireToken()
+            (outlook.stored, outlook.storedUntil, outlook.subject) = (nil, nil, nil)
+            loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
+            return true
+        }
+        outlook.isKnown = true
+        let own = session.current ?? session.tokenToReplace
+        let stored = found.token.flatMap { $0.secret == own?.token.secret ? nil : $0 }
+        if let subject = found.subject {
+            let isOther = outlook.subject.map { ExactString($0) != ExactString(subject) } ?? false
+            if isOther, stored != nil || found.token == nil { session.retireToken() }
+            outlook.subject = subject
+        }
+        let cached = stored.map { CachedToken($0, load: lastLoad, policy: policy, at: now) }
+        let isValid = cached?.isUsable(at: now) == true
+        (outlook.stored, outlook.storedUntil) = isValid ? (stored, cached?.usableUntil) : (nil, nil)
+        if found.needsLogin {
+            loginIsNeeded(.user, LoggedError(type: "StoredSession", code: "needsLogin"))
+        } else if isValid {
+            // Somebody else has signed in.
+            outlook.need = nil
+        }
+        return true
+    }
+
+    /// Only a login helps; told once, until there is a token again.
+    ///
+    /// A session that the server has ended is gone at the next load: that is nothing new.
+    mutating func loginIsNeeded(_ need: LoginNeed, _ error: LoggedError?) {
+        guard outlook.need == nil || (outlook.need == .nobody && need == .user) else { return }
+        outlook.need = need
+        report(.init(.loginNeeded, errorType: error?.type, errorCode: error?.code))
+    }
+}

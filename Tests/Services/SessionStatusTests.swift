@@ -1,0 +1,172 @@
+import AccessTokenContract
+import AccessTokenCore
+import AccessTokenSynchronization
+import Foundation
+import Observation
+import TestSupport
+import Testing
+
+/// What both services tell of their session; the decisions are those of ``SessionStatusTableTests``.
+@Suite("A session that is shown", .eightAtATime, .endsHangs)
+struct SessionStatusTests {
+    private struct Ended: LoginNeedingError {
+        var needsLogin: Bool { true }
+    }
+
+    private let clock = ManualClock()
+    private var token: AccessToken { AccessToken(value: "token", expiration: clock.now + 3_600) }
+
+    private func service(
+        _ engine: Engine,
+        onEvent: (@Sendable (AccessTokenEvent) -> Void)? = nil,
+        load: @escaping @Sendable () async throws -> AccessToken
+    ) throws -> any AsyncAccessTokenProviding & SessionShowing {
+        let service = engine.make(Loader(load: load), clock: clock, onEvent: onEvent)
+        return try #require(service as? any AsyncAccessTokenProviding & SessionShowing)
+    }
+
+    // MARK: The stream
+
+    @Test(arguments: Engine.allCases)
+    func `is streamed: the present status, and each other one`(_ engine: Engine) async throws {
+        let service = try service(engine) { [token] in token }
+        var statuses = service.stream { $0.status }.makeAsyncIterator()
+        #expect(await statuses.next() == .unknown)
+        #expect(try await service.token() == token)
+        #expect(await statuses.next() == .signedIn)
+        clock.advance(by: 3_600)
+        #expect(await statuses.next() == .expired)
+        await service.signOut()
+        #expect(await statuses.next() == .signedOut)
+        await service.beginSession(with: token)
+        #expect(await statuses.next() == .signedIn)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `is streamed until the service is no more, and the stream does not keep it`(_ engine: Engine) async throws {
+        var statuses: AsyncStream<SessionStatus>.Iterator?
+        weak var gone: (any SessionShowing)?
+        do {
+            let service = try service(engine) { [token] in token }
+            gone = service
+            statuses = service.stream { $0.status }.makeAsyncIterator()
+            #expect(await statuses?.next() == .unknown)
+        }
+        #expect(await statuses?.next() == nil)
+        #expect(gone == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `is streamed to whoever listens, and nothing is kept of a stream that is over`(_ engine: Engine) async throws {
+        let service = try service(engine) { [token] in token }
+        let loop = Task { for await _ in service.stream(of: { $0.status }) {} }
+        var statuses = service.stream { $0.status }.makeAsyncIterator()
+        await service.beginSession(with: token)
+        while await statuses.next() != .signedIn {}
+        loop.cancel()
+        await loop.value
+        await service.signOut()
+        #expect(await statuses.next() == .signedOut)
+    }
+
+    // MARK: The end by the server
+
+    @Test(arguments: Engine.allCases)
+    func `that the server ends is one event, whatever many callers are told`(_ engine: Engine) async throws {
+        let kinds = Locked<[AccessTokenEvent.Kind]>([])
+        let isThere = Event()
+        let service = try service(engine) { event in
+            kinds.withLock { $0.append(event.kind) }
+            if event.kind == .loginNeeded { isThere.happen() }
+        } load: {
+            throw Ended()
+        }
+        await withTaskGroup { group in
+            for _ in 0..<10 {
+                group.addTask { await #expect(throws: Ended.self) { try await service.token() } }
+            }
+        }
+        await isThere.wait()
+        #expect(kinds.withLock { $0 }.filter { $0 == .loginNeeded }.count == 1)
+        #expect(service.view.status == .needsLogin)
+    }
+
+    // MARK: A view
+
+    @MainActor private func observe(until condition: @MainActor () -> Bool) async {
+        while true {
+            let isChanging = Event()
+            let holds = withObservationTracking(condition) { isChanging.happen() }
+            if holds { return }
+            await isChanging.wait()
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    @MainActor func `is observed by a view, from the launch to the end of the session`(_ engine: Engine) async throws {
+        let stored = Locked<StoredSession?>(StoredSession(token: token, subject: "Ann"))
+        let service = try service(engine) { throw Ended() }
+        let session = ObservedSession(showing: service) { stored.withLock { $0 } }
+        #expect(session.status == .unknown)
+        await observe { session.status == .signedIn && session.subject == "Ann" }
+        // Another user signs in, in another process.
+        stored.withLock { $0 = StoredSession(token: AccessToken(value: "other"), subject: "Bob") }
+        await session.look()
+        #expect(session.status == .signedIn && session.subject == "Bob")
+        // Another process signs out.
+        stored.withLock { $0 = nil }
+        await session.look()
+        #expect(session.status == .signedOut && session.subject == nil)
+        // The user signs in here.
+        stored.withLock { $0 = StoredSession(token: token, subject: "Cid") }
+        await service.beginSession(with: token)
+        await observe { session.status == .signedIn && session.subject == "Cid" }
+        // The server ends the session.
+        await service.invalidate(token)
+        await #expect(throws: Ended.self) { try await service.token() }
+        await observe { session.status == .needsLogin }
+    }
+
+    @Test @MainActor func `that cannot be looked at says why, and stays as it was`() async throws {
+        struct Unreadable: Error {}
+        let isReadable = Locked(false)
+        let service = try service(.actor) { [token] in token }
+        let session = ObservedSession(showing: service) {
+            guard isReadable.withLock({ $0 }) else { throw Unreadable() }
+            return StoredSession()
+        }
+        await observe { session.failure is Unreadable }
+        #expect(session.status == .unknown)
+        isReadable.withLock { $0 = true }
+        await session.look()
+        #expect(session.failure == nil)
+        #expect(session.status == .expired)
+    }
+
+    @Test @MainActor func `is looked at again and again while a view follows it`() async throws {
+        let looks = Locked(0)
+        let service = try service(.queue) { [token] in token }
+        let session = ObservedSession(showing: service) {
+            looks.withLock { $0 += 1 }
+            return looks.withLock { $0 } < 4 ? StoredSession() : nil
+        }
+        let view = Task { await session.follow(every: 5) }
+        await observe { session.status == .expired }
+        while session.status != .signedOut {
+            await yieldUntil { clock.pendingTimers > 0 || session.status == .signedOut }
+            clock.advance(by: 5)
+        }
+        view.cancel()
+        await view.value
+    }
+
+    @Test @MainActor func `that no view has any more leaves nothing behind`() async throws {
+        let service = try service(.actor, load: { [token] in token })
+        weak var gone: ObservedSession?
+        do {
+            let session = ObservedSession(showing: service, stored: nil)
+            gone = session
+        }
+        #expect(gone == nil)
+    }
+}

@@ -1,0 +1,240 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AccessTokenCore
+
+/// One test for each thing that changes the status of a session, or must not.
+@Suite("The status of a session", .eightAtATime)
+struct SessionStatusTableTests {
+    private let old = Story().token("old")
+    private let new = Story().token("new")
+
+    /// What a loader says when the server has ended the session.
+    private struct Ended: LoginNeedingError {
+        var needsLogin = true
+    }
+
+    /// A session whose only load has failed so.
+    private func story(afterALoadThatFailsWith error: any Error, token: AccessToken? = nil) -> Story {
+        var story = Story(token: token)
+        story.calls("Ann")
+        story.load(1, failsWith: error)
+        return story
+    }
+
+    // MARK: Tokens
+
+    @Test func `is unknown until anybody has said whether there is one`() {
+        #expect(Story().status == .unknown)
+        #expect(story(afterALoadThatFailsWith: LoadFailure(load: 1)).status == .unknown)
+    }
+
+    @Test func `is signed in with a valid token, and expired when the token has expired`() {
+        var story = Story(token: old)
+        #expect(story.status == .signedIn)
+        story.time(passes: 3_600)
+        #expect(story.status == .expired)
+    }
+
+    @Test func `is expired after a rejection, and signed in after the next load`() {
+        var story = Story(token: old)
+        story.server(rejects: old)
+        #expect(story.status == .expired)
+        story.calls("Ann")
+        #expect(story.status == .expired)
+        story.load(1, brings: new)
+        #expect(story.status == .signedIn)
+    }
+
+    @Test func `is expired as long as loads fail for another reason than the session`() {
+        var story = Story(token: old)
+        story.server(rejects: old)
+        story.calls("Ann")
+        story.load(1, failsWith: Ended(needsLogin: false))
+        #expect(story.status == .expired)
+        #expect(!story.events.contains(.loginNeeded))
+    }
+
+    // MARK: Sign-in and sign-out
+
+    @Test func `is signed out after a sign-out, and expired after a sign-in without a token`() {
+        var story = Story(token: old)
+        story.userSignsOut()
+        #expect(story.status == .signedOut)
+        #expect(!story.events.contains(.loginNeeded))
+        story.user(signsInWith: nil)
+        #expect(story.status == .expired)
+    }
+
+    @Test func `needs a login no more after a sign-in`() {
+        var story = story(afterALoadThatFailsWith: Ended())
+        story.user(signsInWith: new)
+        #expect(story.status == .signedIn)
+    }
+
+    // MARK: The end of a session
+
+    @Test func `needs a login when a load says so, and that is an event, once`() {
+        var story = story(afterALoadThatFailsWith: Ended())
+        #expect(story.status == .needsLogin)
+        // The loader has removed what the server refused.
+        story.calls("Bob")
+        story.load(2, failsWith: AccessTokenError.signedOut)
+        #expect(story.status == .needsLogin)
+        #expect(story.events.filter { $0 == .loginNeeded }.count == 1)
+    }
+
+    @Test func `is signed out when a load finds nothing stored, and that is an event, once`() {
+        var story = story(afterALoadThatFailsWith: AccessTokenError.signedOut)
+        #expect(story.status == .signedOut)
+        story.calls("Bob")
+        story.load(2, failsWith: AccessTokenError.signedOut)
+        #expect(story.events.filter { $0 == .loginNeeded }.count == 1)
+    }
+
+    @Test func `needs a login although the token is still valid when the load ahead says so`() {
+        var story = Story(token: old, policy: AccessTokenPolicy(refreshAhead: 600))
+        story.time(passes: 3_200)
+        story.calls("Ann")
+        story.load(1, failsWith: Ended())
+        #expect(story.token(of: "Ann") == old)
+        #expect(story.status == .needsLogin)
+    }
+
+    @Test func `needs a login no more when a load brings a token, and the next end is an event again`() {
+        var story = story(afterALoadThatFailsWith: Ended())
+        story.calls("Bob")
+        story.load(2, brings: old)
+        #expect(story.status == .signedIn)
+        story.server(rejects: old)
+        story.calls("Cid")
+        story.load(3, failsWith: Ended())
+        #expect(story.events.filter { $0 == .loginNeeded }.count == 2)
+    }
+
+    @Test func `is told by the late answer of a load, unless a newer load has brought a token`() {
+        var story = Story()
+        story.calls("Ann")
+        story.load(passesItsDeadline: 1)
+        story.load(1, failsWith: Ended())
+        #expect(story.status == .needsLogin)
+        var other = Story()
+        other.calls("Ann")
+        other.load(passesItsDeadline: 1)
+        other.calls("Bob")
+        other.load(2, brings: new)
+        other.load(1, failsWith: Ended())
+        #expect(other.status == .signedIn)
+    }
+
+    @Test func `is not told by a load of a former session`() {
+        var story = Story()
+        story.calls("Ann")
+        story.user(signsInWith: new)
+        story.load(1, failsWith: Ended())
+        #expect(story.status == .signedIn)
+        #expect(!story.events.contains(.loginNeeded))
+    }
+
+    @Test func `is not told by a load beside which an older one has brought a token`() {
+        var story = Story()
+        story.calls("Ann")
+        story.load(passesItsDeadline: 1)
+        story.calls("Bob")
+        story.load(1, brings: new)
+        // The late answer has used up the refresh token.
+        story.load(2, failsWith: Ended())
+        #expect(story.token(of: "Bob") == new)
+        #expect(story.status == .signedIn)
+    }
+
+    // MARK: Looks
+
+    @Test func `is signed out when a look finds nothing, and the token is not handed out any more`() {
+        var story = Story(token: old)
+        story.app(finds: nil)
+        #expect(story.status == .signedOut)
+        #expect(story.events.last == .loginNeeded)
+        story.calls("Ann")
+        #expect(story.replacing == [old])
+    }
+
+    @Test func `is that of the stored token before any load`() {
+        var story = Story()
+        story.app(finds: StoredSession(token: old))
+        #expect(story.status == .signedIn)
+        story.time(passes: 3_600)
+        #expect(story.status == .expired)
+        var other = Story()
+        other.app(finds: StoredSession())
+        #expect(other.status == .expired)
+    }
+
+    @Test func `is expired when the stored token is the one that was rejected`() {
+        var story = Story()
+        story.app(finds: StoredSession(token: old))
+        story.server(rejects: old)
+        #expect(story.status == .expired)
+        var other = Story(token: old)
+        other.server(rejects: old)
+        other.app(finds: StoredSession(token: old))
+        #expect(other.status == .expired)
+    }
+
+    @Test func `needs a login when a look says so, and no more when another token is stored`() {
+        var story = Story(token: old)
+        story.app(finds: StoredSession(token: old, needsLogin: true))
+        #expect(story.status == .needsLogin)
+        story.app(finds: StoredSession(token: old))
+        #expect(story.status == .needsLogin)
+        story.app(finds: StoredSession(token: new))
+        #expect(story.status == .signedIn)
+    }
+
+    @Test func `changes the user, whose token is not that of the one before`() {
+        var story = Story(token: old)
+        story.app(finds: StoredSession(token: old, subject: "Ann"))
+        #expect(story.subject == "Ann")
+        story.app(finds: StoredSession(token: new, subject: "Ann"))
+        story.calls("a view")
+        #expect(story.token(of: "a view") == old)
+        story.app(finds: StoredSession(token: new, subject: "Bob"))
+        #expect(story.subject == "Bob")
+        #expect(story.status == .signedIn)
+        story.calls("another view")
+        #expect(story.replacing == [old])
+    }
+
+    @Test func `changes the user, and the token stays that the service already has of the new one`() {
+        var story = Story(token: new)
+        story.app(finds: StoredSession(token: old, subject: "Ann"))
+        story.app(finds: StoredSession(token: new, subject: "Bob"))
+        story.calls("a view")
+        #expect(story.token(of: "a view") == new)
+    }
+
+    @Test func `has no user of the session before`() {
+        var story = Story(token: old)
+        story.app(finds: StoredSession(token: old, subject: "Ann"))
+        story.user(signsInWith: new)
+        #expect(story.subject == nil)
+    }
+
+    @Test func `is not told by a look that began before a sign-in`() {
+        var story = Story(token: old)
+        let changes = story.changes
+        story.user(signsInWith: new)
+        story.app(finds: nil, since: changes)
+        #expect(story.status == .signedIn)
+        story.calls("Ann")
+        #expect(story.token(of: "Ann") == new)
+    }
+
+    @Test func `stays signed out whatever a look finds`() {
+        var story = Story(token: old)
+        story.userSignsOut()
+        story.app(finds: StoredSession(token: new))
+        #expect(story.status == .signedOut)
+    }
+}
