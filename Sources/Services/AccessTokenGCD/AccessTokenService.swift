@@ -350,8 +350,9 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
 
     /// Decides on the queue.
     ///
-    /// No foreign code is called or released on the queue: a handler's deinit may call the service. Only what has to
-    /// keep the order of the decisions is enqueued there; the rest follows ``afterwards(_:)``.
+    /// No foreign code is called or released on the queue: a handler's deinit may call the service. Inside, work is
+    /// only put on other queues, and only where it has to keep the order of the decisions; the rest follows
+    /// ``afterwards(_:)``.
     private func perform(_ decision: () -> Void) {
         var effects: [() -> Void] = []
         queue.sync {

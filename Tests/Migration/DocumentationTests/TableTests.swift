@@ -26,7 +26,7 @@ struct TableTests {
         let lines = try Repository.text(of: path).lines.prefix { $0 != "### What a subject must do" }
         let ids = lines.joined(separator: "\n").matches(of: /([A-Z])(\d+)(?: to [A-Z](\d+))?/).flatMap { match in
             let (first, last) = (Int(match.2) ?? 0, match.3.flatMap { Int($0) })
-            return (first...(last ?? first)).map { ClauseID(rawValue: "\(match.1)\($0)") }
+            return stride(from: first, through: last ?? first, by: 1).map { ClauseID(rawValue: "\(match.1)\($0)") }
         }
         let must = ServiceContract.clauses.filter { !$0.isConvention }.map(\.id)
         #expect(ids.sorted() == must.sorted(), "name each clause once in the twelve lines of \(path)")

@@ -13,7 +13,10 @@ struct Massacre {
     private static let hitch = 2.0
 
     /// Processes at a time, and callers in each.
-    static let crowd = (processes: 8, callers: 8)
+    ///
+    /// Eight processes keep every processor busy until the last kill; that pays only where there are many kills.
+    private var crowd: (processes: Int, callers: Int) { (processes: isLong ? 8 : 3, callers: 8) }
+    private var isLong: Bool { kills >= 100 }
 
     /// How the workers open the store, and the tests.
     let place: [String: String]
@@ -53,7 +56,7 @@ struct Massacre {
         }
         defer { server.stop() }
         var family = try await signIn(to: server)
-        var workers = try (0..<Self.crowd.processes).map { _ in try worker(for: server) }
+        var workers = try (0..<crowd.processes).map { _ in try worker(for: server) }
         var dead: [String] = []
         var outcome = Outcome()
         var stopped: (worker: Worker, end: ContinuousClock.Instant)?
@@ -98,14 +101,14 @@ struct Massacre {
         outcome.record = try await store.load()
         print("Killed, grace \(grace) s: \(outcome)")
         #expect(outcome.kills == kills)
-        // Most die outside. If all seemed to have died inside, each reuse would be explained.
-        #expect(outcome.killsInside * 4 <= kills * 3)
+        // Of many most die outside. If all seemed to have died inside, each reuse would be explained.
+        if isLong { #expect(outcome.killsInside * 4 <= kills * 3) }
         return outcome
     }
 
     private func worker(for server: RotatingAuthorizationServer) throws -> Worker {
         let options = [
-            "endpoint": server.tokenEndpoint.absoluteString, "callers": "\(Self.crowd.callers)",
+            "endpoint": server.tokenEndpoint.absoluteString, "callers": "\(crowd.callers)",
             "deadline": "\(Self.deadline)",
         ]
         return try Worker("share", place, options)
