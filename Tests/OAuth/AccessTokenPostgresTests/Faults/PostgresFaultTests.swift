@@ -135,7 +135,10 @@ struct PostgresFaultTests {
         let isInside = Event()
         let isCut = Locked(false)
         other.onDatabase { data in
-            if isCut.withLock({ $0 }), data.range(of: Data("UPDATE 1".utf8)) != nil { isInside.happen() }
+            if isCut.withLock({ $0 }), data.range(of: Data("UPDATE 1".utf8)) != nil {
+                sender.proxy.refuse(false)
+                isInside.happen()
+            }
             return .pass
         }
         let leaving = StatementWatch("SET holder = NULL")
@@ -149,6 +152,8 @@ struct PostgresFaultTests {
         let waiting = load(sender.server, by: other)
         try await Task.sleep(for: .seconds(0.5))
         isCut.withLock { $0 = true }
+        // It is not back before the other one is inside.
+        sender.proxy.refuse(true)
         sender.proxy.cut()
         let token = try await sender.load.value.value
         #expect(try await waiting.value.value == token)
@@ -282,10 +287,8 @@ struct PostgresFaultTests {
         let server = StrictServer { _ in }
         let exchange = server.exchange(deadline: 8)
         let store = stores(by: proxy).store(for: user)
-        try await store.update { _ in .replace(server.signIn(user)) }
         let writing = StatementWatch("SET version = $3")
-        // Both attempts: the first one is carried out.
-        let losses = Locked((left: 2, isNext: false))
+        let losses = Locked((left: 0, isNext: false))
         proxy.onClient { data in
             if writing.sees(data) { losses.withLock { $0.isNext = true } }
             return .pass
@@ -297,6 +300,9 @@ struct PostgresFaultTests {
                 return .cut
             }
         }
+        try await store.update { _ in .replace(server.signIn(user)) }
+        // Both attempts: the first one is carried out.
+        losses.withLock { $0 = (2, false) }
         await #expect(throws: CredentialStoreError.self) {
             try await OAuthLoader(exchange, store: store).load(replacing: nil)
         }

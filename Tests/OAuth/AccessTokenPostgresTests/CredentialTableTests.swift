@@ -1,0 +1,135 @@
+#if Postgres
+import AccessTokenAsync
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AccessTokenPostgres
+
+/// Each rule of the statements by itself, at a real server.
+@Suite("The statements of the store in PostgreSQL", .eightAtATime, .needsPostgres, .endsHangs)
+struct CredentialTableTests {
+    private let database: TestDatabase
+    private let connection: PostgresConnection
+    private let table = CredentialTable()
+    private let account = "user"
+    /// Numbers of processes: each has twenty bits for its entries.
+    private let own: Int64 = 1 << 20
+    private let other: Int64 = 2 << 20
+
+    init() async throws {
+        database = try await TestDatabase()
+        connection = try await database.connection()
+    }
+
+    private func entry(_ process: Int64, _ number: Int64) -> Departures.Entry {
+        Departures.Entry(account: account, number: Data("\(process | number)".utf8))
+    }
+
+    /// Enters, and says who keeps the entry out, if anybody does.
+    private func enter(_ process: Int64, _ number: Int64 = 1) async throws -> (row: CredentialTable.Row?, by: Int64?) {
+        switch try await table.enter(entry(process, number), by: connection) {
+        case .entered(let row): (row, nil)
+        case .keptOut(let holder): (nil, holder)
+        }
+    }
+
+    private func holder() async throws -> Int64? {
+        let rows = try await database.run("SELECT holder::text FROM access_token_credentials")
+        return (rows.first?.first ?? nil).flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// A connection that shows that a process lives.
+    private func show(_ process: Int64) async throws -> PostgresConnection {
+        let connection = try await database.connection()
+        try await connection.run("SELECT pg_advisory_lock($1::text::bigint)", [Data("\(process)".utf8)])
+        return connection
+    }
+
+    @Test func `a row is entered unless its holder is seen to live`() async throws {
+        #expect(try await enter(other).row != nil)
+        let lock = try await show(other)
+        #expect(try await table.isPresent(other, by: connection))
+        let kept = try await enter(own)
+        #expect(kept.row == nil && kept.by == other)
+        await lock.close()
+        while try await table.isPresent(other, by: connection) { await Task.yield() }
+        #expect(try await enter(own).row != nil)
+        #expect(try await holder() == own | 1)
+    }
+
+    @Test func `an entry of the same process enters, unless it is older than the one inside`() async throws {
+        #expect(try await enter(own, 2).row != nil)
+        #expect(try await enter(own, 1).row == nil)
+        #expect(try await holder() == own | 2)
+        #expect(try await enter(own, 2).row != nil, "it is attempted again when the connection broke")
+        #expect(try await enter(own, 3).row != nil)
+        #expect(try await holder() == own | 3)
+    }
+
+    @Test func `an entry leaves its own row only`() async throws {
+        _ = try await enter(own, 2)
+        try await table.leave(entry(own, 1), by: connection)
+        #expect(try await holder() == own | 2)
+        try await table.leave(entry(own, 2), by: connection)
+        #expect(try await holder() == nil)
+    }
+
+    @Test func `a write names the version that was read, and leaves its own row only`() async throws {
+        let first = try #require(try await enter(own).row).version
+        func write(_ record: String, over version: Int, by process: Int64) async throws -> Bool {
+            try await table.write(
+                Data(record.utf8),
+                version: version + 1,
+                by: entry(process, 1),
+                replacing: version,
+                by: connection
+            )
+        }
+        #expect(try await !write("late", over: first - 1, by: own))
+        #expect(try await holder() == own | 1)
+        #expect(try await write("a", over: first, by: other), "its exclusion was lost, and nobody has written")
+        #expect(try await holder() == own | 1)
+        #expect(try await write("b", over: first + 1, by: own))
+        #expect(try await holder() == nil)
+        #expect(try await table.read(account, by: connection)?.record == Data("b".utf8))
+    }
+
+    @Test func `a write that is done already succeeds, and another record of the same version is none`() async throws {
+        let first = try #require(try await enter(own).row).version
+        for (record, isOwn) in [("a", true), ("a", true), ("b", false)] {
+            let isWritten = try await table.write(
+                Data(record.utf8),
+                version: first + 1,
+                by: entry(own, 1),
+                replacing: first,
+                by: connection
+            )
+            #expect(isWritten == isOwn)
+        }
+    }
+
+    @Test func `a clock of the database that was set back makes no record younger than it is`() async throws {
+        _ = try await enter(own)
+        try await database.run("UPDATE access_token_credentials SET written = written + interval '1 day'")
+        #expect(try await table.read(account, by: connection)?.age == 0)
+    }
+
+    @Test func `a row without a record is not listed, nor is the last one of the page before`() async throws {
+        let first = try #require(try await enter(own).row).version
+        #expect(try await table.list(after: nil, limit: 9, by: connection).isEmpty)
+        _ = try await table.write(Data(), version: first + 1, by: entry(own, 1), replacing: first, by: connection)
+        #expect(try await table.list(after: nil, limit: 9, by: connection).map(\.account) == [account])
+        #expect(try await table.list(after: account, limit: 9, by: connection).isEmpty)
+    }
+
+    @Test func `a commit is one that lasts, whatever the database is set to`() async throws {
+        let executor = DispatchQueueExecutor(queue: DispatchQueue(label: "test"))
+        let string = "\(database.connectionString) options='-c synchronous_commit=off'"
+        let connection = PostgresConnection(to: PostgresServer(string), on: executor)
+        try await connection.open()
+        #expect(try await connection.run("SHOW synchronous_commit").rows == [[Data("on".utf8)]])
+    }
+}
+#endif

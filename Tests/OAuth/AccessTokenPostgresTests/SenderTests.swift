@@ -1,0 +1,135 @@
+#if Postgres
+import AccessTokenCore
+import AccessTokenSynchronization
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AccessTokenOAuth
+@testable import AccessTokenPostgres
+
+/// What a process makes of the note of whoever was going to send, at a real server.
+@Suite("Notes in the rows of PostgreSQL", .eightAtATime, .needsPostgres, .endsHangs)
+struct SenderTests {
+    private let database: TestDatabase
+    private let user = "user"
+
+    init() async throws { database = try await TestDatabase() }
+
+    private func stores(_ takeOverDelay: TimeInterval = 15) -> PostgresCredentialStores {
+        PostgresCredentialStores(database.connectionString, connections: 2, takeOverDelay: takeOverDelay)
+    }
+
+    private func note(_ number: Int = 1) -> SentNote {
+        SentNote(sender: 9, number: number, count: 1, hasRival: false, sent: .now, patience: 600)
+    }
+
+    private func noted(_ number: Int = 1) -> Credential { Credential(refreshToken: "user/1").noting(note(number)) }
+
+    private func presence(in stores: PostgresCredentialStores) async throws -> Int64? {
+        try await stores.load(user)?.credential.sentNote?.presence
+    }
+
+    @Test func `a new note names the process that writes it, and keeps that name when others write`() async throws {
+        let (first, second) = (stores(), stores())
+        _ = try await first.update(user) { _ in .replace(noted()) }
+        #expect(try await presence(in: second) == first.number.value)
+        _ = try await second.update(user) { record in record.map { .replace($0.credential.of("subject")) } ?? .keep }
+        #expect(try await presence(in: second) == first.number.value)
+        _ = try await second.update(user) { _ in .replace(noted(2)) }
+        #expect(try await presence(in: first) == second.number.value)
+    }
+
+    @Test func `a sender that has kept this process out until now is seen to live`() async throws {
+        let (first, second) = (stores(), stores())
+        let stored = StoredRecord(
+            version: 1,
+            credential: first.signed(.init(version: 1, credential: noted()), over: .first).credential
+        )
+        for (holders, isPresent) in [([], false), ([first.number.value], true), ([7], false)] as [(Set<Int64>, Bool)] {
+            let seen = try await second.seeing(stored, of: user, besides: holders)
+            #expect(seen.credential?.sentNote?.isSenderPresent == isPresent)
+        }
+    }
+
+    @Test func `a note of this process in which nobody sends any more is not waited for`() async throws {
+        let stores = stores()
+        let server = StrictServer { _ in }
+        _ = server.signIn(user)
+        _ = try await stores.update(user) { _ in .replace(noted()) }
+        let loader = OAuthLoader(server.exchange(deadline: 5), store: stores.store(for: user))
+        #expect(try await loader.load(replacing: nil).value == "A/user/2")
+    }
+
+    @Test func `who gives up withdraws its own note, and no other one`() async throws {
+        let stores = stores()
+        _ = try await stores.update(user) { _ in .replace(noted(2)) }
+        stores.withdraw(noted(1).sentNote.map(signed(by: stores)), of: user)
+        stores.withdraw(noted(2).sentNote.map(signed(by: stores)), of: "other")
+        // Longer than the first attempt takes.
+        try await Task.sleep(for: .seconds(2))
+        #expect(try await stores.load(user)?.credential.sentNote?.number == 2)
+        stores.withdraw(noted(2).sentNote.map(signed(by: stores)), of: user)
+        let end = ContinuousClock.now + .seconds(20)
+        while try await stores.load(user)?.credential.sentNote != nil {
+            try #require(ContinuousClock.now < end, "the note is still there")
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    private func signed(by stores: PostgresCredentialStores) -> (SentNote) -> SentNote {
+        { note in
+            var note = note
+            note.presence = stores.number.value
+            return note
+        }
+    }
+
+    @Test func `each entry of a process has a number of its own, which grows`() async throws {
+        let stores = stores()
+        let seen = Locked<[Int64]>([])
+        for _ in 1...3 {
+            _ = try await stores.update(user) { _ in
+                let rows = try await database.run("SELECT holder::text FROM access_token_credentials")
+                let holder = (rows.first?.first ?? nil).flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+                seen.withLock { $0.append(holder ?? 0) }
+                return .keep
+            }
+        }
+        #expect(seen.withLock { $0 } == (1...3).map { stores.number.value | $0 })
+    }
+
+    @Test func `a process with a body inside does not rest, and looks before its next body when it has rested`()
+        async throws
+    {
+        let stores = stores()
+        let isPresent = { @Sendable () async throws -> Bool in
+            try await stores.run(within: 5, at: user) { connection throws(PostgresFailure) in
+                try stores.table.isPresent(stores.number.value, by: connection)
+            }
+        }
+        _ = try await stores.update(user) { _ in
+            await stores.presence.rest()
+            let isSeen = try await isPresent()
+            #expect(isSeen)
+            return .keep
+        }
+        try await database.terminate()
+        // A look that is younger than a second counts.
+        try await Task.sleep(for: .seconds(PostgresPresence.pulse + 0.2))
+        _ = try await stores.update(user) { _ in
+            let isSeen = try await isPresent()
+            #expect(isSeen)
+            return .keep
+        }
+    }
+
+    @Test(arguments: [(0, 3), (3.5, 3.5), (-1, 3), (.nan, .infinity)] as [(TimeInterval, TimeInterval)])
+    func `the take-over delay is what was asked for, and never shorter than a look`(
+        asked: TimeInterval,
+        delay: TimeInterval
+    ) {
+        #expect(stores(asked).store(for: user).takeOverDelay == delay)
+    }
+}
+#endif
