@@ -31,7 +31,7 @@ struct FleetTests {
     }
 
     @Test func `three processes, and whatever goes wrong`() async {
-        let faults: Set<FleetModel.Fault> = Self.isLong ? Self.everyFault : [.cut, .kill]
+        let faults: Set<FleetModel.Fault> = Self.isLong ? Self.everyFault : [.kill]
         await expectSound(FleetModel(processes: 3, faults, most: 1))
     }
 
