@@ -63,7 +63,7 @@ public enum ServiceContract {
             clauses: Set(clauses.map(\.id)),
             notes: notes
         )
-        let result = await search.run(broken: Set(report.brokenIDs))
+        let result = await search.run(behind: report.violations)
         report.add(result)
         for violation in result.findings {
             let outcome = ContractOutcome.broken(violation)

@@ -44,7 +44,7 @@ struct PlantedBugTests {
         .lateTokenNeverExpires: ["T2"], .storedTokenHasNoLeeway: ["C2"], .timerOutlivesItsSession: ["T1"],
         .refusedLoadAheadFailsInSilence: ["F1"], .loadsAgainForExpiredTokens: ["F5"],
         .signOutWaitsForTheLoader: ["O4"], .signOutEndsTwice: ["O6"],
-        .lateForcedTokenReplacesNewer: ["T2"], .refusalOutlivesItsSession: ["C10"],
+        .lateForcedTokenReplacesNewer: ["T2"], .refusalOutlivesItsSession: ["F6"],
     ]
 
     /// The bugs of an actor with one shared task, each with all clauses that it breaks; `nil` is the actor without one.

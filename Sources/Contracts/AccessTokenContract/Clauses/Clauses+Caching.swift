@@ -184,11 +184,6 @@ extension ServiceContract {
         situations: ClauseRun.TokenOrigin.inScripts
     ) { run, origin in
         try await run.play(Script(.plain, from: origin, [.pass(.life), .call, .answer(.token)]))
-        guard origin == .signIn else { return }
-        // The new session's first token hides a refusal that has outlived the session before it.
-        try await run.play(
-            [.call, .answer(.permanentFailure), .signIn(.valid), .pass(.life), .call, .answer(.token)]
-        )
     }
 
     static let c11 = ContractClause(

@@ -145,12 +145,16 @@ extension ServiceContract {
 
     static let f6 = ContractClause(
         (.f6, .critical),
-        "hand out the token of the next sign-in after the server has refused the credential for good",
+        "let the next sign-in begin a whole session after the server has refused the credential for good",
         intent: "a session that stays over after the login locks the user out until the app is restarted",
         remedy: "forget at a sign-in what the former session's loads brought, errors included",
         needs: .signIn
     ) { run in
         try run.takeForGranted(.c1, .o6)
-        try await run.play([.call, .answer(.permanentFailure), .signIn(.valid), .call])
+        let refusal: [Step] = [.call, .answer(.permanentFailure), .signIn(.valid)]
+        try await run.play(Script(.plain, refusal + [.call]))
+        // The new session's first token hides a refusal that has outlived the session before it.
+        try await run.play(Script(.plain, refusal + [.reject(.current), .call, .answer(.token)]))
+        try await run.play(Script(.plain, refusal + [.pass(.life), .call, .answer(.token)]))
     }
 }

@@ -23,7 +23,9 @@ struct ScriptSearch: Sendable {
         /// Leaves the shortest script of those that need the same uncommon steps: it says most directly what is wrong.
         ///
         /// What concerns another user's token is never left out, and nothing is for a smaller fault.
-        mutating func group() {
+        ///
+        /// - Parameter known: what clauses' own scenarios have shown.
+        mutating func group(behind known: [ContractViolation]) {
             func length(_ violation: ContractViolation) -> (Int, Int) {
                 (violation.script?.uncommonKinds.count ?? 0, violation.script?.steps.count ?? 0)
             }
@@ -31,15 +33,20 @@ struct ScriptSearch: Sendable {
                 let (short, long) = (length(one), length(other))
                 return short == long ? one.clause.severity > other.clause.severity : short < long
             }
+            func isCause(_ first: ContractViolation, of finding: ContractViolation) -> Bool {
+                let (needed, kinds) = (first.script?.uncommonKinds ?? [], finding.script?.uncommonKinds ?? [])
+                guard first.clause.severity >= finding.clause.severity, !needed.isEmpty else { return false }
+                // Two steps in common, and one that another one can stand for.
+                let isSimilar =
+                    needed.intersection(kinds).count > 1 && needed.subtracting(kinds).count == 1
+                    && kinds.subtracting(needed).count == 1
+                return needed.isSubset(of: kinds) || isSimilar
+            }
             var left: [ContractViolation] = []
             for finding in findings.sorted(by: isBefore) {
-                let kinds = finding.script?.uncommonKinds ?? []
-                let cause = left.first { first in
-                    let needed = first.script?.uncommonKinds ?? []
-                    let isSmaller = first.clause.severity < finding.clause.severity
-                    return !isSmaller && !needed.isEmpty && needed.isSubset(of: kinds)
-                }
-                if let cause, !ScriptLook.neverExplained.contains(finding.clause.id) {
+                if let cause = (known + left).first(where: { isCause($0, of: finding) }),
+                    !ScriptLook.neverExplained.contains(finding.clause.id)
+                {
                     aftershocks.append((finding.clause.id, cause))
                 } else {
                     left.append(finding)
@@ -83,11 +90,11 @@ struct ScriptSearch: Sendable {
     /// The clauses whose faults are all that a shorter script may show instead of a fault that nobody asks about.
     private var unasked: Set<ClauseID> { Set(ServiceContract.clauses.map(\.id)).subtracting(clauses) }
 
-    /// - Parameter broken: clauses that the subject is known to break.
-    func run(broken: Set<ClauseID>) async -> Result {
+    /// - Parameter violations: what the subject is known to break.
+    func run(behind violations: [ContractViolation]) async -> Result {
         var result = Result()
         result.count.seed = seed
-        var known = Knowledge(tolerated: broken.union(unasked))
+        var known = Knowledge(tolerated: unasked.union(violations.map(\.clause.id)))
         let grid = ScriptGrid.entries(for: subject.features, atMost: scripts)
         let plays = grid.map(Play.given) + (0..<scripts).map(Play.drawn)
         var next = 0
@@ -106,7 +113,7 @@ struct ScriptSearch: Sendable {
             await look(at: outcomes, &known, &result)
         }
         result.count.notPlayed = plays.count - next
-        result.group()
+        result.group(behind: violations)
         return result
     }
 

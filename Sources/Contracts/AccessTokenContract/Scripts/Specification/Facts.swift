@@ -26,6 +26,9 @@ struct Facts {
     var isSignedIn = true
     /// A load was refused for good: some services end the session then.
     var mayBeOver = false
+    /// A load was refused for good, and no sign-in has come since; and then: no load has brought a token since.
+    var isRefused = false
+    var followsRefusal = false
     /// A handler of the present step changes the session, at some moment until the step's end.
     var isChanging = false
     /// One of these changes is a sign-in.

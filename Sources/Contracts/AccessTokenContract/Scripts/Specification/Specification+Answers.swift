@@ -88,7 +88,7 @@ extension Specification {
             return (isOfSecondAnswer ? .d7 : .l1, "to get what a load brings")
         }
         guard facts.isSignedIn else {
-            return (call.session == facts.session ? .o3 : .o1, "to be refused after sign-out")
+            return (clauseOfTokenAfterSignOut(for: call, facts), "to be refused after sign-out")
         }
         var last: Reason?
         for token in known {
@@ -103,23 +103,14 @@ extension Specification {
     private func refusal(of token: Facts.Token, to call: Facts.Call, _ facts: Facts) -> Reason? {
         if token.session != facts.session {
             if call.isOfFormerSession, !promises.contains(.o8), token.session == call.session { return nil }
-            let isWaiter = call.isOfFormerSession && promises.contains(.o8)
-            let clause: ClauseID = isWaiter ? .o8 : promises.contains(.o9) && facts.end == .o9 ? .o9 : .o2
-            return (clause, "to get no token of a former session")
+            return (clauseOfFormerToken(for: call, facts), "to get no token of a former session")
         }
         if let clause = token.refused { return (clause, "not to get \(token.name)") }
         if token.isOdd, token.isPossible, !token.isRejected { return nil }
-        if token.isRejected {
-            let isOld = token.knownAt < call.calledAt || !facts.waiting.contains(call.number)
-            return (isOld && call.isNested || token.isRejectedWhileGiven ? .i8 : .i1, "not to get a rejected token")
-        }
+        if token.isRejected { return (clause(ofRejected: token, for: call, facts), "not to get a rejected token") }
         if let sure = sure(facts), sure.value != token.value { return (sure.clause, "to get \(sure.name)") }
         if !isUsable(token, facts), !isUnclear(token, facts) {
-            if facts.now == token.usableUntil, policy.leeway > 0 {
-                return (.c7, "not to get a token that counts as expired")
-            }
-            let hasExpired = token.expiration.map { $0 <= facts.now } ?? true
-            return (hasExpired ? .c6 : .c2, "not to get an expired token")
+            return (clause(ofExpired: token, facts), "not to get an expired token")
         }
         if !token.isPossible { return (.t2, "to get the newest token") }
         guard call.isForced, token.knownAt < call.calledAt else { return nil }
@@ -185,8 +176,7 @@ extension Specification {
             return fault(.o2, "\(who) to get nothing of a former session", error.inReports)
         }
         if step?.isCancellation == true { return fault(.x4, "\(who) to wait on", error.inReports) }
-        let clause: ClauseID = moments.last.map { $0.running.isEmpty ? $0.end : $0.lack } ?? facts.lack
-        fault(clause, "\(who) to wait for a load", error.inReports)
+        fault(clauseOfError(moments), "\(who) to wait for a load", error.inReports)
     }
 
     private func isSame(_ one: any Error, _ other: any Error) -> Bool {

@@ -26,15 +26,14 @@ extension Specification {
         if let token = sure(facts), !isFresh(token, facts), !isCancelled, features.contains(.refreshAhead) {
             facts.mustLoadAhead = true
         }
-        if refresh { facts.eachRunningLoad(isAloneBy: .i7, known: tolerated) }
+        if refresh { blame(.forcedCall) }
         facts.end = facts.lack
         changed()
     }
 
     mutating func cancel(_ number: Int) {
         facts.calls[number]?.isCancelled = true
-        facts.eachRunningLoad(isAloneBy: .x2, known: tolerated)
-        facts.end = .x1
+        blame(.cancellation)
         changed()
     }
 
@@ -57,15 +56,13 @@ extension Specification {
             facts.tokens[index].isRejectedWhileGiven = isInHandler && waitedBefore.count > 1
         }
         if sure?.value == value {
-            facts.lack = .i1
+            blame(.rejectionOfToken)
             facts.replaced = (value, .i4)
         } else {
-            facts.sureToken(isSureBy: .i2) { $0.value != value }
+            blame(.rejectionOfOtherToken) { $0.value != value }
         }
         let newest = facts.tokens.last { $0.session == facts.session && $0.wasCurrent }
-        let clause: ClauseID = newest?.value == value ? .i5 : .i2
-        facts.eachRunningLoad(isAloneBy: clause, known: tolerated)
-        facts.end = clause
+        blame(newest?.value == value ? .rejectionOfNewestToken : .rejectionOfOlderToken)
         changed()
     }
 
@@ -80,7 +77,7 @@ extension Specification {
         mayLoad(toReplace: value)
         for index in facts.tokens.indices where facts.tokens[index].value == value && facts.tokens[index].sure != nil {
             facts.tokens[index].sure = nil
-            facts.lack = .i1
+            blame(.rejectionOfToken)
         }
     }
 

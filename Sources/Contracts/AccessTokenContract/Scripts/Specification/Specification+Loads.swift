@@ -15,7 +15,7 @@ extension Specification {
             replacingWorthless: sure == nil ? replacing : nil,
             isForced: isForced,
             isAhead: sure != nil && !isForced,
-            alone: isForced ? .i7 : sure != nil ? .c5 : .s2
+            alone: clauseOfSecondLoad(isForced: isForced, sure)
         )
         load.mayBeOfFormerSession = facts.isChanging
         judge(load, beside: open, sure, replacing: replacing)
@@ -35,9 +35,8 @@ extension Specification {
         }
         let needy = facts.waiting.compactMap { facts.calls[$0] }.filter { !$0.isCancelled && !$0.isInsideLoad }
         if let other = facts.running.first(where: { open.contains($0.number) && !$0.mayBeOfFormerSession }) {
-            let clause: ClauseID = needy.contains(where: \.isNested) && other.alone == .s2 ? .s3 : other.alone
             let observed = "load \(number) was started while load \(other.number) was running"
-            return fault(clause, "one load at a time", observed)
+            return fault(clause(ofLoadBeside: other, for: needy), "one load at a time", observed)
         }
         if mustWaitForFormerLoad, let other = facts.formerLoads.first(where: { open.contains($0.number) }) {
             let observed = "load \(number) was started while load \(other.number) was running"
@@ -51,9 +50,7 @@ extension Specification {
         }
         let isOdd = facts.tokens.contains { $0.isOdd && $0.isPossible && $0.session == facts.session }
         if needy.isEmpty, !isOdd, !facts.waiting.contains(where: { facts.calls[$0]?.isInsideLoad == true }) {
-            let isForCancelled = facts.waiting.contains { facts.calls[$0]?.isCancelled == true }
-            let clause: ClauseID = isForCancelled ? .x3 : .f5
-            return fault(clause, "no load, since nobody waits", "load \(number) was started")
+            return fault(clauseOfUselessLoad, "no load, since nobody waits", "load \(number) was started")
         }
         // That the loader is told is a convention of its own (I4).
         let isTold = features.contains(.invalidation) && promises.contains(.i4)
@@ -72,11 +69,8 @@ extension Specification {
         facts.loads[index].hasEnded = true
         let isFormer = load.session != facts.session
         let isLate = load.isTimedOut && !isFormer
-        if isFormer || isLate {
-            facts.eachRunningLoad(isAloneBy: isFormer ? .s5 : .s6, known: tolerated)
-            facts.sureToken(isSureBy: isFormer ? .o2 : .t2)
-            facts.end = isFormer ? (promises.contains(.o9) ? .o9 : .o2) : .t2
-        }
+        if isFormer { blame(promises.contains(.o9) ? .endOfAwaitedFormerLoad : .endOfFormerLoad) }
+        if isLate { blame(.lateEnd) }
         if !isFormer, !isLate { facts.disturbance = load.disturbedBy.map { ($0, number) } }
         if let token {
             let new = newToken(token, name, session: load.session, load: number)
@@ -89,12 +83,14 @@ extension Specification {
             }
         } else if let error, !isFormer {
             if !isLate {
-                loadFailed(error)
-                if error is CancellationError { facts.end = .f4 }
+                loadFailed(error, blaming: error is CancellationError ? .cancelledLoad : .failure)
             }
-            if (error as? ContractLoadError)?.kind == .permanent, mayEndSession(number) {
-                facts.mayBeOver = true
-                facts.nothingIsSure()
+            if (error as? ContractLoadError)?.kind == .permanent {
+                facts.isRefused = true
+                if mayEndSession(number) {
+                    facts.mayBeOver = true
+                    facts.nothingIsSure()
+                }
             }
         }
         if step == .answerAmidCalls { facts.sureToken(isSureBy: tolerated.contains(.c1) ? .c1 : .s8) }
@@ -125,6 +121,8 @@ extension Specification {
         let waiters = facts.waiting.compactMap { facts.calls[$0] }.filter { !$0.isCancelled && !$0.isForgiven }
         facts.replaced = nil
         facts.mayBeOver = false
+        facts.isRefused = false
+        facts.followsRefusal = false
         facts.hadUselessLoadAhead = false
         if let again = known.last(where: { $0.session == facts.session }), promises.contains(.i9), !waiters.isEmpty,
             again.value != load.replacingWorthless, again.expiration == new.expiration,
@@ -139,20 +137,19 @@ extension Specification {
             facts.nothingIsSure()
             facts.waitersMayFail(with: nil)
             facts.mayLoadUnasked = true
-            facts.lack = .c10
+            blame(.newToken)
         } else {
             for index in facts.tokens.indices where facts.tokens[index].session == facts.session {
                 facts.tokens[index].sure = nil
                 facts.tokens[index].isPossible = false
             }
-            facts.lack = .c10
-            let clause: ClauseID = new.expiration == nil ? .c3 : new.isShort ? .c4 : .c1
-            new.sure = !waiters.isEmpty ? clause : load.isAhead ? .c9 : .x2
+            blame(.newToken)
+            new.sure = clause(ofBrought: new, by: load, for: waiters)
         }
         // Some replace at once what lives shorter than their window.
         if new.isBrief, !isStrict { facts.mayLoadUnasked = true }
         facts.tokens.append(new)
-        facts.end = waiters.isEmpty ? .l1 : .s1
+        blame(waiters.isEmpty ? .answerForNobody : .answerForWaiters)
     }
 
     /// The load brings the token that was rejected while the load ran: the next one is told of that (I9).
@@ -165,8 +162,7 @@ extension Specification {
         facts.nothingIsSure()
         facts.tokens.append(new)
         facts.replaced = (new.value, .i9)
-        facts.lack = .i9
-        facts.end = .i9
+        blame(.rejectedAnswer)
     }
 
     private mutating func bringLate(_ brought: Facts.Token) {
@@ -198,20 +194,19 @@ extension Specification {
     }
 
     /// A load failed, or was silent past its deadline; those who wait for it are told.
-    mutating func loadFailed(_ error: any Error, timedOut: Bool = false) {
+    mutating func loadFailed(_ error: any Error, blaming blame: Blame) {
         facts.waitersMayFail(with: error)
-        facts.sureToken(isSureBy: .c8) { !$0.isRejected }
         facts.justFailed = error
-        if sure(facts) == nil { facts.lack = timedOut ? .t3 : .f2 }
         facts.hadUselessLoadAhead = true
-        facts.end = timedOut ? .t1 : .f1
+        // The reason why there is no token stays while there is one.
+        let lack = facts.lack
+        self.blame(blame) { !$0.isRejected }
+        if sure(facts) != nil { facts.lack = lack }
     }
 
     /// The load that answered last answers once more.
     mutating func loadAnsweredAgain() {
-        facts.sureToken(isSureBy: .d7)
-        facts.eachRunningLoad(isAloneBy: .d7, known: tolerated)
-        facts.end = .d7
+        blame(.secondAnswer)
         changed()
     }
 

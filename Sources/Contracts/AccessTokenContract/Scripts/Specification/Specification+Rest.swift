@@ -35,17 +35,14 @@ extension Specification {
         }
         if call.isCancelled {
             guard features.contains(.cancellation) else { return nil }
-            let isWaiter = if case .cancel = step { true } else { false }
-            return noAnswer(isWaiter ? .x1 : .x3, "to be answered at once, since it was cancelled")
+            return noAnswer(clauseOfCancelledCaller, "to be answered at once, since it was cancelled")
         }
         if call.isInsideLoad { return noAnswer(.r1, "to get an error, since it is the loader") }
         if facts.isDropped {
             return facts.running.isEmpty && facts.formerLoads.isEmpty ? noAnswer(.d6, "to get an answer") : nil
         }
         if !facts.isSignedIn {
-            let isAtSignOut = facts.end == .o4 || step == .callRightAfter(.signOut)
-            let clause: ClauseID = call.session == facts.session ? .o3 : isAtSignOut ? .o4 : .d1
-            return noAnswer(clause, "to get an error")
+            return noAnswer(clauseOfSilenceAfterSignOut(to: call), "to get an error")
         }
         // Some let those who waited before a sign-in wait on for the load of the former session.
         if call.isOfFormerSession, !promises.contains(.o8),
@@ -54,20 +51,11 @@ extension Specification {
             return nil
         }
         if let sure = sure(facts), !call.isForced, !facts.running.contains(where: \.isForced) {
-            let isAhead = features.contains(.refreshAhead) && !facts.running.isEmpty
-            let disturbance = facts.disturbance.flatMap { $0.load == sure.load ? $0.clause : nil }
-            let clause: ClauseID = isAhead ? .c5 : sure.clause
-            return noAnswer(
-                call.isOfFormerSession ? endBySignIn : disturbance ?? (facts.end == .s1 ? .s1 : clause),
-                "to get \(sure.name)"
-            )
+            return noAnswer(clauseOfSilence(to: call, beside: sure), "to get \(sure.name)")
         }
         guard facts.running.isEmpty else { return nil }
         if mustWaitForFormerLoad || mayWaitForFormerLoad && !isFormerLoadOverdue && sure(facts) == nil { return nil }
-        let isRefused = call.isForced && ![.f1, .t1, .d6, .i9, .o9].contains(facts.end)
-        let clause: ClauseID =
-            call.isOfFormerSession ? endBySignIn : facts.disturbance?.clause ?? (isRefused ? .i6 : facts.end)
-        return noAnswer(clause, "to be answered, or a load to be started")
+        return noAnswer(clauseOfSilence(to: call), "to be answered, or a load to be started")
     }
 
     private func missingLoadAhead() -> Fault? {

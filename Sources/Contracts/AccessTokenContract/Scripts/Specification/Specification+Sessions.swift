@@ -8,16 +8,16 @@ extension Specification {
         if isUsable(new, facts) { new.sure = .c11 } else { new.refused = .c11 }
         new.wasCurrent = true
         facts.tokens.append(new)
-        facts.lack = .c11
+        blame(.start)
         changed()
     }
 
     mutating func signIn(_ token: AccessToken, called name: String) {
-        let wasRefused = facts.mayBeOver
         let wasSignedIn = facts.isSignedIn
         if wasSignedIn { facts.replacedSessions.insert(facts.session) }
         beginSession()
         facts.isSignedIn = true
+        (facts.followsRefusal, facts.isRefused) = (facts.isRefused, false)
         for number in facts.waiting {
             facts.calls[number]?.isOfFormerSession = true
             facts.calls[number]?.mayFail = false
@@ -26,28 +26,24 @@ extension Specification {
         var new = newToken(token, name, session: facts.session, load: facts.loads.count)
         // A token that has expired is never to be handed out.
         let hasExpired = new.expiration.map { $0 <= facts.now } ?? false
-        let clause: ClauseID = wasRefused ? .f6 : features.contains(.signOut) ? .o6 : .o2
-        new.sure = hasExpired ? nil : clause
+        new.sure = hasExpired ? nil : clauseOfSignIn
         new.isPossible = !hasExpired || !features.contains(.expiry)
         new.wasCurrent = true
         facts.tokens.append(new)
         facts.beginning = wasSignedIn ? .overAnother(withExpiredToken: hasExpired) : .afterSignOut
-        facts.lack = .c10
-        facts.end = endBySignIn
+        blame(promises.contains(.o8) ? .signInForWaiters : .signIn)
         facts.mayLoadUnasked = true
         changed()
     }
-
-    /// The clause by which those who wait are answered when a session begins: that they get its token is a convention.
-    var endBySignIn: ClauseID { promises.contains(.o8) ? .o8 : .d1 }
 
     mutating func signOut() {
         if facts.isSignedIn { facts.signOuts += 1 }
         facts.mostSignOuts += 1
         beginSession()
         facts.isSignedIn = false
+        facts.followsRefusal = false
         facts.replacedSessions = []
-        facts.end = .o4
+        blame(.signOut)
         changed()
     }
 
@@ -104,7 +100,8 @@ extension Specification {
         if facts.running.contains(where: { mayBeOverdue($0) && !isOverdue($0) }) { isUndecided = true }
         endOverdueLoads()
         if let token = facts.tokens.last(where: { $0.sure != nil }), !isUsable(token, facts) {
-            facts.lack = token.expiration.map { facts.now < $0 } ?? false ? .c2 : token.sure == .c11 ? .c11 : .c10
+            let isEarly = token.expiration.map { facts.now < $0 } ?? false
+            blame(isEarly ? .leeway : token.sure == .c11 ? .start : .endOfToken)
         }
         changed()
     }
@@ -116,7 +113,7 @@ extension Specification {
             guard load.isRunning, load.session == facts.session, isOverdue(load) else { continue }
             facts.loads[index].isRunning = false
             facts.loads[index].isTimedOut = true
-            loadFailed(AccessTokenError.loadTimedOut, timedOut: true)
+            loadFailed(AccessTokenError.loadTimedOut, blaming: .timeOut)
         }
     }
 
@@ -136,7 +133,7 @@ extension Specification {
 
     mutating func drop() {
         facts.isDropped = true
-        facts.end = .d6
+        blame(.drop)
         changed()
     }
 }
