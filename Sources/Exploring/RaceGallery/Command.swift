@@ -6,11 +6,9 @@ import InterleavingExplorer
 enum Command: Sendable {
     case help
     case list
-    /// Explore these exhibits, and print an order of steps that breaks them.
+    /// Explore these exhibits.
     case show([Exhibit])
-    case replay(Schedule, of: Version, in: Exhibit)
-    /// Draw a schedule, or the first one that breaks the version.
-    case draw(Schedule?, of: Version)
+    case replay(Schedule, of: Version)
 
     /// - Parameter arguments: those after the program's name.
     init(_ arguments: [String]) throws(UsageError) {
@@ -18,17 +16,7 @@ enum Command: Sendable {
         case ["--help"], ["-h"]: self = .help
         case ["--list"]: self = .list
         case []: self = .show(Gallery.exhibits)
-        case _ where arguments[0] == "--diagram": self = try Self.drawn(Array(arguments.dropFirst()))
         default: self = try Self.named(arguments)
-        }
-    }
-
-    private static func drawn(_ words: [String]) throws(UsageError) -> Command {
-        guard words.count > 1 else { throw .noVersion }
-        switch try named(words) {
-        case .replay(let schedule, let version, _): return .draw(schedule, of: version)
-        case .show(let exhibits) where words.count == 2: return .draw(nil, of: exhibits[0].versions[0])
-        default: throw .noVersion
         }
     }
 
@@ -47,33 +35,23 @@ enum Command: Sendable {
             return .show([exhibit])
         }
         guard let schedule = Schedule(parsing: words[2]) else { throw .noSchedule(words[2]) }
-        return .replay(schedule, of: version, in: exhibit)
+        return .replay(schedule, of: version)
     }
 
     static let usage = """
         usage: race-gallery [NAME [VERSION [SCHEDULE]]]
-               race-gallery --diagram NAME VERSION [SCHEDULE]
                race-gallery --list | --help
 
         Each exhibit is a small system with one scenario and several versions: the listings of five
         articles, the repairs that hold, and repairs that do not. Every version is run under every
-        order of its steps that the explorer can choose. A version that breaks an invariant shows
-        the order that breaks it, and the version that repairs it. A version that holds says how
-        many orders there are, and whether the start of a “Task { }” was left out.
+        order of its steps that the explorer can choose, and the explorer's report is printed.
         Sources/Documentation.docc/Articles.md leads from each article to its versions.
 
           NAME        only this exhibit
           VERSION     only this version of it
-          SCHEDULE    run one schedule, such as 0001, and show its steps
-          --diagram   draw the schedule, or the first one that breaks the version, in the text form
-                      of Mermaid, which GitHub draws
+          SCHEDULE    run one schedule of a report, such as 0001, and show its steps
           --list      print the names of all exhibits and versions
           --help      print this text
-
-        A step is what runs from one choice to the next: who runs, and what happens. A * marks a step
-        that ran before another step that had waited longer. A schedule has a digit for each moment
-        at which more than one step could be next: 0 for the step that had waited longest. It holds
-        for one build configuration, since the optimizer removes steps.
 
         exit status:
           0    every verdict is as expected
@@ -98,8 +76,6 @@ enum Command: Sendable {
 
 @available(Executors, *)
 extension UsageError {
-    static let noVersion = UsageError("--diagram needs the names of an exhibit and of one of its versions")
-
     static func unknownExhibit(_ name: String) -> UsageError {
         UsageError("unknown exhibit “\(name)”; race-gallery --list shows all exhibits")
     }

@@ -25,43 +25,29 @@ enum RaceGallery {
             return .good
         case .show(let exhibits):
             return try await show(exhibits)
-        case .draw(let schedule, let version):
-            if schedule == nil, let diagram = await version.explore().report.diagram {
-                try console.print(diagram)
-                return .good
-            }
-            let replay = await Explorer().replay(schedule ?? Schedule(stringLiteral: "0"), of: version.scenario)
-            try console.print(replay.failure?.diagram ?? replay.trace.diagram)
-            return replay.failure?.kind == .divergedReplay ? .failed : .good
-        case .replay(let schedule, let version, let exhibit):
+        case .replay(let schedule, let version):
             let replay = await Explorer().replay(schedule, of: version.scenario)
             try console.print(replay.description)
             guard let failure = replay.failure else { return .good }
-            if failure.kind == .divergedReplay {
-                try console.print("Schedules that fit: swift run race-gallery \(exhibit.name) \(version.name)")
-            }
             return failure.kind != .divergedReplay && version.breaks != nil ? .good : .failed
         }
     }
 
     /// Explores the exhibits one after another, and prints each as soon as it is explored.
     static func show(_ exhibits: [Exhibit]) async throws -> ExitStatus {
-        var all: [(exhibit: Exhibit, findings: [Finding])] = []
+        var surprises: [String] = []
         for exhibit in exhibits {
-            var findings: [Finding] = []
+            try console.print("\(exhibit.heading)\n")
             for version in exhibit.versions {
-                let name = "exploring \(exhibit.name): \(version.name)"
-                console.showProgress(name)
-                findings.append(
-                    await version.explore { console.showProgress("\(name), \($0.runs) runs") }
-                )
+                let finding = await version.explore()
+                try console.print("\(finding.text)\n")
+                if !finding.isExpected { surprises.append("\(exhibit.name) \(version.name)") }
             }
-            console.endProgress()
-            try console.print(ExhibitReport(exhibit: exhibit, findings: findings).text + "\n")
-            all.append((exhibit, findings))
         }
-        let summary = Summary(findings: all)
-        try console.print(summary.text)
-        return summary.isGood ? .good : .failed
+        let all =
+            surprises.isEmpty
+            ? "Every verdict is as expected." : "Not as expected: \(surprises.joined(separator: ", "))."
+        try console.print(all)
+        return surprises.isEmpty ? .good : .failed
     }
 }

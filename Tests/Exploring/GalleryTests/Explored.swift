@@ -20,7 +20,7 @@ struct Entry: Sendable, CustomTestStringConvertible {
     static let holding = all.filter { $0.version.fault == nil }
 
     /// How many schedules of a fix are tried here; `swift run race-gallery` tries all of them.
-    static let limitOfFixes = 32
+    static let limitOfFixes = 20
 
     /// What the explorer finds, explored once for all tests.
     func finding() async -> Finding? {
@@ -32,7 +32,7 @@ struct Entry: Sendable, CustomTestStringConvertible {
         for entry in all {
             var finding = await entry.version.explore(atMost: limitOfFixes)
             if entry.version.breaks != nil && finding.report.holds {
-                finding = await entry.version.explore(atMost: 20 * limitOfFixes)
+                finding = await entry.version.explore(atMost: 640)
             }
             findings[entry.testDescription] = finding
         }

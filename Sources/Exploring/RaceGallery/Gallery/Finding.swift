@@ -1,3 +1,4 @@
+import ConsoleSupport
 import InterleavingExplorer
 
 /// What the explorer has found out about a version.
@@ -11,42 +12,44 @@ struct Finding: Sendable {
     /// A version that holds must hold under all schedules that the explorer can try. One that breaks must break the
     /// invariant it is known for.
     var isExpected: Bool {
-        guard let breaks = version.breaks else { return report.holds && wasSearched }
+        guard let breaks = version.breaks else {
+            return report.holds && (report.isComplete || !report.omissions.isEmpty)
+        }
         guard let failure = report.failure else { return false }
         return failure.message.contains("“\(breaks)”") || failure.kind.description == breaks
     }
 
-    /// Whether every schedule was tried that the explorer can try.
-    private var wasSearched: Bool { report.isComplete || !report.omissions.isEmpty }
+    /// What is known of the version, and the explorer's report.
+    var text: String {
+        let listings = version.listings.map { "listing: \($0.name), in “\($0.article.rawValue)”" }
+        let facts = [
+            version.unseenFault.map { "fault that the explorer cannot see: \($0)" },
+            version.repair.map { "repair: \($0)" },
+        ]
+        let mark = report.holds && version.unseenFault == nil ? "✓" : "✗"
+        return
+            (["\(mark) \(version.name): \(version.summary)"] + listings + ["code: \(version.code)"]
+            + facts.compactMap(\.self) + ["\(report)"])
+            .joined(separator: "\n")
+    }
+}
 
-    /// The verdict in words.
-    var verdict: String {
-        let schedules = "\(report.schedules) schedule\(report.schedules == 1 ? "" : "s")"
-        guard let failure = report.failure else {
-            let verdict =
-                if !wasSearched {
-                    "holds under \(schedules), but there are more"
-                } else if !report.omissions.isEmpty {
-                    "holds under \(schedules), with no choice of when its “Task { }” begins"
-                } else {
-                    report.schedules == 1 ? "holds under the only schedule" : "holds under all \(schedules)"
-                }
-            return version.unseenFault.map { "\(verdict), and yet has \($0)" } ?? verdict
-        }
-        let searched = wasSearched ? schedules : "the first \(schedules)"
-        return "breaks under \(report.failures) of \(searched), the first is \(failure.schedule)"
+@available(Executors, *)
+extension Exhibit {
+    /// The exhibit's name, what happens in it, what must hold, and where the code is.
+    var heading: String {
+        let title = "\(name): \(title)"
+        let text = [story, "Must hold: \(invariants.joined(separator: "; ")).", "Code: \(Code.folder)"]
+        return ([title, String(repeating: "═", count: title.count)] + text.flatMap { $0.wrapped(to: 90) })
+            .joined(separator: "\n")
     }
 }
 
 @available(Executors, *)
 extension Version {
     /// Runs the version under every schedule, or under the first ones.
-    func explore(
-        atMost limit: Int = 100_000,
-        onProgress: @escaping @Sendable (ExplorationProgress) -> Void = { _ in }
-    ) async -> Finding {
+    func explore(atMost limit: Int = 100_000) async -> Finding {
         var explorer = Explorer(.exhaustive)
-        explorer.onProgress = onProgress
         explorer.maximumSchedules = limit
         if breaks != nil {
             // How many fail says how rarely a test by luck would see it; for that it need not be all of them.
