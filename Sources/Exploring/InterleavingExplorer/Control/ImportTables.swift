@@ -27,6 +27,24 @@ enum ImportTables {
 
     private static let state = Protected(State())
 
+    /// Those of some functions that any module calls although nothing is known of them.
+    ///
+    /// - Parameters:
+    ///   - word: what the names of these functions of the runtime contain.
+    ///   - known: the names of those of which enough is known.
+    static func functions(namedLike word: String, besides known: Set<String>) -> Set<String> {
+        #if (canImport(Glibc) || canImport(Musl)) && (arch(x86_64) || arch(arm64))
+        var scan = ImportScan(for: [], unlessLoaded: 0, collecting: word)
+        scan.run()
+        // The other modules have functions of such names as well.
+        return scan.names.subtracting(known).filter { name in
+            scan.runtimeContains(unsafe UInt(bitPattern: RuntimeSymbol.address(of: name)))
+        }
+        #else
+        return []
+        #endif
+    }
+
     /// Lets calls of functions go to others, in all modules that are loaded now.
     ///
     /// - Returns: Whether that was done for all calls; it is not where the tables of the system are not known.
@@ -60,15 +78,22 @@ private struct ImportScan {
     private(set) var modules: UInt = 0
     /// `nil` if no module was loaded since they were looked for.
     private(set) var slots: [(slot: UInt, address: UInt)]?
+    private let word: String?
+    /// The names that contain the word.
+    private(set) var names: Set<String> = []
+    private var segmentsOfRuntime: [Range<UInt>] = []
 
-    init(for replacements: [ImportTables.Replacement], unlessLoaded modules: UInt) {
+    init(for replacements: [ImportTables.Replacement], unlessLoaded modules: UInt, collecting word: String? = nil) {
         self.replacements = replacements
+        self.word = word
         modulesBefore = modules
         runtime = unsafe UInt(bitPattern: RuntimeSymbol.address(of: "swift_task_create"))
     }
 
     /// A program that is linked statically does not show the functions of the runtime, and calls them directly.
     var knowsRuntime: Bool { runtime != 0 }
+
+    func runtimeContains(_ address: UInt) -> Bool { segmentsOfRuntime.contains { $0.contains(address) } }
 
     private typealias Visit =
         @convention(c) (_ module: UnsafeRawPointer?, _ size: Int, _ scan: UnsafeMutableRawPointer?) -> Int32
@@ -95,8 +120,11 @@ private struct ImportScan {
         guard modules != modulesBefore else { return 1 }
         slots = slots ?? []
         let isRuntime = module.contains(runtime)
+        if isRuntime { segmentsOfRuntime = module.segments }
         guard let imports = ModuleImports(of: module) else { return 0 }
-        unsafe imports.forEach { slot, name in
+        unsafe imports.forEach { slot, name, isForCalls in
+            if let word, unsafe strstr(name, word) != nil { names.insert(unsafe String(cString: name)) }
+            guard isForCalls else { return }
             let replacement = replacements.first { unsafe $0.isOfRuntime == isRuntime && strcmp($0.name, name) == 0 }
             guard let replacement else { return }
             slots?.append((slot, replacement.address))
@@ -115,9 +143,10 @@ private struct ModuleHeader {
     /// How many modules have been loaded in the process.
     var loadedSoFar: UInt { TaskStatus.word(address, 4) }
 
-    func contains(_ address: UInt) -> Bool {
-        segments(ofKind: 1).contains { $0.contains(address) }
-    }
+    /// What is loaded of it.
+    var segments: [Range<UInt>] { segments(ofKind: 1) }
+
+    func contains(_ address: UInt) -> Bool { segments.contains { $0.contains(address) } }
 
     /// The module's dynamic section.
     var dynamicSection: UInt? { segments(ofKind: 2).first?.lowerBound }
@@ -137,10 +166,10 @@ private struct ModuleHeader {
 @available(Executors, *)
 private struct ModuleImports {
     #if arch(x86_64)
-    /// `R_X86_64_GLOB_DAT` and `R_X86_64_JUMP_SLOT`.
+    /// The kinds of slots through which functions are called: `R_X86_64_GLOB_DAT` and `R_X86_64_JUMP_SLOT`.
     private static let kinds: ClosedRange<UInt> = 6...7
     #else
-    /// `R_AARCH64_GLOB_DAT` and `R_AARCH64_JUMP_SLOT`.
+    /// The kinds of slots through which functions are called: `R_AARCH64_GLOB_DAT` and `R_AARCH64_JUMP_SLOT`.
     private static let kinds: ClosedRange<UInt> = 1025...1026
     #endif
 
@@ -167,22 +196,26 @@ private struct ModuleImports {
         }
     }
 
-    /// Visits the slots of both tables: for calls, and for other references to functions.
-    func forEach(_ body: (_ slot: UInt, _ name: UnsafePointer<CChar>) -> Void) {
+    typealias Visit = (_ slot: UInt, _ name: UnsafePointer<CChar>, _ isForCalls: Bool) -> Void
+
+    /// Visits the slots of both tables: for calls, and for other references, such as those of a key path.
+    func forEach(_ body: Visit) {
         unsafe visit(Tag.calls, ofSize: Tag.sizeOfCalls, body)
         unsafe visit(Tag.references, ofSize: Tag.sizeOfReferences, body)
     }
 
-    private func visit(_ table: UInt, ofSize size: UInt, _ body: (_ slot: UInt, UnsafePointer<CChar>) -> Void) {
+    private func visit(_ table: UInt, ofSize size: UInt, _ body: Visit) {
         guard let start = address(of: table), let size = entries[size],
             let symbols = address(of: Tag.symbols), let names = address(of: Tag.names)
         else { return }
         for relocation in stride(from: start, to: start + size, by: 24) {
             let info = TaskStatus.word(relocation, 1)
-            guard Self.kinds.contains(info & 0xffff_ffff) else { continue }
+            // Most refer to no name at all.
+            guard info >> 32 != 0 else { continue }
             let name = names + TaskStatus.word(symbols + (info >> 32) * 24, 0) & 0xffff_ffff
             guard let name = unsafe UnsafePointer<CChar>(bitPattern: name) else { continue }
-            unsafe body(base + TaskStatus.word(relocation, 0), name)
+            let isForCalls = Self.kinds.contains(info & 0xffff_ffff)
+            unsafe body(base + TaskStatus.word(relocation, 0), name, isForCalls)
         }
     }
 

@@ -12,6 +12,14 @@ enum RuntimeCalls {
         return ImportTables.redirect(redirections)
     }
 
+    /// The functions of the runtime that are called in this process, have to do with cancellation, and do not come by.
+    ///
+    /// Such as the getter behind the key path `\.isCancelled`, which only the runtime calls, and what a newer runtime may
+    /// have. A search in which a task is cancelled says then that it does not see all looks.
+    static var unseenLooks: Set<String> {
+        ImportTables.functions(namedLike: "ancel", besides: Set(Names.ofCancellation))
+    }
+
     // MARK: The functions of the runtime
 
     private typealias Look = @convention(thin) () -> Bool
@@ -71,6 +79,8 @@ enum RuntimeCalls {
         static let check = "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ"
         /// `isCancelled` of a task.
         static let lookAtTask = ["swift_task_isCancelled", "$sScT11isCancelledSbvg"]
+        /// `isCancelled` of what `withUnsafeCurrentTask` gives.
+        static let lookAtUnsafeTask = "$sSct11isCancelledSbvg"
         /// `isCancelled` of the four kinds of groups.
         static let lookAtGroup = [
             "swift_taskGroup_isCancelled", "$sScG11isCancelledSbvg", "$sScg11isCancelledSbvg",
@@ -78,11 +88,27 @@ enum RuntimeCalls {
         ]
         /// `cancel()` of a task.
         static let cancel = ["swift_task_cancel", "$sScT6cancelyyF"]
+        /// `cancel()` of what `withUnsafeCurrentTask` gives.
+        static let cancelUnsafeTask = "$sSct6cancelyyF"
         /// `cancelAll()` of the four kinds of groups.
         static let cancelChildren = [
             "swift_taskGroup_cancelAll", "$sScG9cancelAllyyF", "$sScg9cancelAllyyF",
             "$ss19DiscardingTaskGroupV9cancelAllyyF", "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF",
         ]
+        /// What needs no point of its own, see the page “What complete means”: `withTaskCancellationHandler` in its two
+        /// forms with the pointers to them, and what it consists of.
+        static let handlers = [
+            "$ss27withTaskCancellationHandler9operation8onCancel9isolationxxyYaKXE_yyYbXEScA_pSgYitYaKlF",
+            "$ss27withTaskCancellationHandler9operation8onCancel9isolationxxyYaKXE_yyYbXEScA_pSgYitYaKlFTu",
+            "$ss27withTaskCancellationHandler9operation8onCancelxxyYaKXE_yyYbXEtYaKlF",
+            "$ss27withTaskCancellationHandler9operation8onCancelxxyYaKXE_yyYbXEtYaKlFTu",
+            "swift_task_addCancellationHandler", "swift_task_removeCancellationHandler",
+        ]
+        /// All of which enough is known.
+        static let ofCancellation =
+            [look, check, lookAtUnsafeTask, cancelUnsafeTask] + lookAtTask + lookAtGroup + cancel + cancelChildren
+            + handlers
+
         static let after = "dispatch_after_f"
         static let setTimer = "dispatch_source_set_timer"
     }
@@ -129,6 +155,26 @@ enum RuntimeCalls {
         ActiveRuns.onThisThread?.hasCancelled()
     }
 
+    /// Stands for `UnsafeCurrentTask`, whose members get its address as the `self` of methods, and not as an argument.
+    ///
+    /// A witness of a protocol gets it in the same way.
+    private struct UnsafeTask: UnsafeTaskCalls {
+        let task: UInt
+
+        func look() -> Bool { RuntimeCalls.lookAtTask(task) }
+
+        func cancel() { RuntimeCalls.cancel(task) }
+
+        /// The addresses of the witnesses, which stand in the protocol's order behind the first word of their table.
+        static let witnesses: (look: UInt, cancel: UInt) = {
+            struct Existential { let value: any UnsafeTaskCalls }
+            let standIn = Existential(value: UnsafeTask(task: 0))
+            // Three words for the value, and one for its type, come before the table.
+            let table = unsafe withUnsafeBytes(of: standIn) { unsafe $0.load(fromByteOffset: 32, as: UInt.self) }
+            return (TaskStatus.word(table, 1), TaskStatus.word(table, 2))
+        }()
+    }
+
     private static let cancelChildren: Cancel = { group in
         functions?.cancelChildren(group)
         ActiveRuns.onThisThread?.hasCancelled()
@@ -155,6 +201,8 @@ enum RuntimeCalls {
         return unsafe redirections([Names.look], unsafeBitCast(look, to: UInt.self))
             + redirections([Names.check], unsafeBitCast(check, to: UInt.self))
             + redirections(Names.lookAtTask, unsafeBitCast(lookAtTask, to: UInt.self))
+            + redirections([Names.lookAtUnsafeTask], UnsafeTask.witnesses.look)
+            + redirections([Names.cancelUnsafeTask], UnsafeTask.witnesses.cancel)
             + redirections(Names.lookAtGroup, unsafeBitCast(lookAtGroup, to: UInt.self))
             + redirections(["swift_taskGroup_addPending"], unsafeBitCast(lookBeforeChild, to: UInt.self))
             + redirections(Names.cancel, unsafeBitCast(cancel, to: UInt.self))
@@ -163,4 +211,10 @@ enum RuntimeCalls {
             + redirections([Names.after], unsafeBitCast(after, to: UInt.self), inRuntime: true)
             + redirections([Names.setTimer], unsafeBitCast(setTimer, to: UInt.self), inRuntime: true)
     }()
+}
+
+/// Not private, since the optimizer leaves out witnesses of private protocols that no code calls.
+package protocol UnsafeTaskCalls {
+    func look() -> Bool
+    func cancel()
 }

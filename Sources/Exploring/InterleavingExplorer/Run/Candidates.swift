@@ -12,6 +12,9 @@ struct Candidates: Sendable {
     /// How many drains were the last resort since something has happened.
     var idleDrains = 0
     private(set) var arrivals = 0
+    /// How many steps are held, and how many cancellations are ready: mostly none, and asked at each point.
+    private(set) var heldSteps = 0
+    private var cancellations = 0
 
     /// A key for what becomes ready now; without a rank of its own, it has one that nothing else has.
     mutating func nextKey(rank: Int? = nil) -> Candidate.Key {
@@ -23,6 +26,7 @@ struct Candidates: Sendable {
 
     mutating func add(_ work: Candidate.Work, of participant: Int, as label: String?, rank: Int? = nil) {
         let candidate = Candidate(work: work, participant: participant, label: label, key: nextKey(rank: rank))
+        if candidate.cancelled != nil { cancellations += 1 }
         if isInStep {
             madeReady.append(candidate)
         } else {
@@ -32,6 +36,7 @@ struct Candidates: Sendable {
 
     /// Lets run what the segment has made ready that is over.
     mutating func endSegment() {
+        guard !madeReady.isEmpty else { return }
         ready.append(contentsOf: madeReady)
         madeReady.removeAll(keepingCapacity: true)
     }
@@ -45,12 +50,23 @@ struct Candidates: Sendable {
 
     /// The keys of what can be taken; those of timers come last.
     func keys(withTimers: Bool) -> [Candidate.Key] {
-        ready.map { $0.key } + (withTimers ? dueTimers.map { $0.key } : [])
+        var keys = ready.map { $0.key }
+        if withTimers, hasTimers { keys += dueTimers.map { $0.key } }
+        return keys
     }
 
     mutating func take(_ key: Candidate.Key) -> Candidate? {
-        if let index = ready.firstIndex(where: { $0.key.arrival == key.arrival }) { return ready.remove(at: index) }
-        return removeTimer(key.arrival)
+        guard let index = ready.firstIndex(where: { $0.key.arrival == key.arrival }) else {
+            return removeTimer(key.arrival)
+        }
+        return remove(at: index)
+    }
+
+    private mutating func remove(at index: Int) -> Candidate {
+        let candidate = ready.remove(at: index)
+        if candidate.heldStep != nil { heldSteps -= 1 }
+        if candidate.cancelled != nil { cancellations -= 1 }
+        return candidate
     }
 
     mutating func takeOldest() -> Candidate? {
@@ -60,11 +76,11 @@ struct Candidates: Sendable {
 
     /// Whether a cancellation is ready that would reach one of these tasks.
     func mayCancel(_ tasks: Footprint.Ordinals) -> Bool {
-        ready.lazy.compactMap { $0.cancelled }.contains { tasks.contains($0) }
+        cancellations > 0 && ready.contains { $0.cancelled.map(tasks.contains) ?? false }
     }
 
     mutating func removeAll() {
-        (ready, timers, queues) = ([], [], [])
+        (ready, timers, queues, heldSteps, cancellations) = ([], [], [], 0, 0)
     }
 
     // MARK: Held steps
@@ -72,12 +88,13 @@ struct Candidates: Sendable {
     /// Puts the step that is held now before all others.
     mutating func hold(_ step: Candidate) {
         ready.insert(step, at: 0)
+        heldSteps += 1
     }
 
-    var lastHeld: HeldStep? { ready.lazy.compactMap { $0.heldStep }.first }
+    var lastHeld: HeldStep? { heldSteps == 0 ? nil : ready.lazy.compactMap { $0.heldStep }.first }
 
     mutating func takeLastHeld() -> HeldStep? {
-        ready.firstIndex { $0.heldStep != nil }.flatMap { ready.remove(at: $0).heldStep }
+        ready.firstIndex { $0.heldStep != nil }.flatMap { remove(at: $0).heldStep }
     }
 
     // MARK: Dispatch queues

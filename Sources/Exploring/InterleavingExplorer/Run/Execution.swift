@@ -25,3 +25,15 @@ struct Execution: Sendable {
         fingerprint = (fingerprint ^ UInt64(truncatingIfNeeded: value)) &* 0x0000_0100_0000_01b3
     }
 }
+
+/// A segment of a run, as it is looked at afterwards.
+@available(Executors, *)
+struct Event: Sendable {
+    /// What a candidate is known by, see ``Candidate/Key``.
+    var arrival = 0
+    /// How many had become ready in the run when the segment began.
+    var start = 0
+    /// The choice that it followed from; `nil` if nothing else could run.
+    var choice: Int?
+    var footprint = Footprint()
+}

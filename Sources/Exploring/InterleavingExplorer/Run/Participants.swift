@@ -20,6 +20,10 @@ struct Participants: Sendable {
         /// What its task was last seen to do.
         var status = TaskStatus.isReady
         var isCancelled = false
+        /// It and those that started it, up to the scenario's own.
+        fileprivate(set) var lineage = Footprint.Ordinals()
+        /// Whether a child of it has ended.
+        var hasEndedChild = false
         /// Whether it, or a task that it has started, has touched an actor or a mark since it was last woken.
         var hasTouched = false
 
@@ -47,8 +51,7 @@ struct Participants: Sendable {
     }
 
     mutating func add(_ name: String, isOperation: Bool = false) -> Int {
-        all.append(Participant(name: name, isOperation: isOperation))
-        return all.count - 1
+        return append(Participant(name: name, isOperation: isOperation))
     }
 
     func index(ofTask id: UInt64) -> Int? { ofTasks[id] }
@@ -68,9 +71,17 @@ struct Participants: Sendable {
         }
         all[parent].started += 1
         let ownCause = parent <= Self.clock ? cause : nil
-        all.append(Participant(name: nil, parent: parent, ordinal: all[parent].started, cause: ownCause))
-        ofTasks[id] = all.count - 1
-        return all.count - 1
+        let new = append(Participant(name: nil, parent: parent, ordinal: all[parent].started, cause: ownCause))
+        ofTasks[id] = new
+        return new
+    }
+
+    private mutating func append(_ participant: Participant) -> Int {
+        let index = all.count
+        all.append(participant)
+        all[index].lineage = all[participant.parent].lineage
+        all[index].lineage.insert(index)
+        return index
     }
 
     /// The name of a participant: its own, or that of the one that started it and a number, such as `first/1`.
@@ -92,18 +103,32 @@ struct Participants: Sendable {
         return all.lastIndex { $0.task == address || evenIfEnded && $0.reference?.address == address }
     }
 
-    func hasEndedChild(_ parent: Int) -> Bool {
-        all.contains { $0.isChild && $0.parent == parent && $0.status == .ended }
+    // Loops: what follows is asked at each point, and a lazy sequence is dear without the optimizer.
+
+    /// Notes that a participant, or a task that it has started, has touched something.
+    mutating func noteTouch(by participant: Int) {
+        var index = participant
+        while index > Self.clock {
+            all[index].hasTouched = true
+            index = all[index].parent
+        }
     }
 
-    /// The participant, and those that started it, up to the scenario's own.
-    func ancestry(of participant: Int) -> some Sequence<Int> {
-        sequence(first: participant) { all[$0].parent }.lazy.prefix { $0 > Self.clock }
+    /// Whether a participant is another one, or was started by it.
+    func isBelow(_ participant: Int, _ ancestor: Int) -> Bool {
+        var index = participant
+        while index > Self.clock, index != ancestor { index = all[index].parent }
+        return index == ancestor
     }
 
     /// The operation that a participant is, or that has started it; `nil` for what belongs to the scenario.
     func operation(of participant: Int) -> Int? {
-        ancestry(of: participant).first { all[$0].isOperation }
+        var index = participant
+        while index > Self.clock {
+            if all[index].isOperation { return index }
+            index = all[index].parent
+        }
+        return nil
     }
 
     /// Whether a participant is another one, or a child of its children.
@@ -118,6 +143,9 @@ struct Participants: Sendable {
 
     /// Whether the runtime holds its lock of a task: other threads would wait for a held step for ever.
     var isAnyTaskLocked: Bool {
-        all.contains { $0.task != 0 && TaskStatus.isLocked(taskAt: $0.task) }
+        for index in all.indices where all[index].task != 0 && TaskStatus.isLocked(taskAt: all[index].task) {
+            return true
+        }
+        return false
     }
 }

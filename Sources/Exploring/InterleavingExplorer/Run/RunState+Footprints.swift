@@ -46,7 +46,7 @@ extension RunState {
     /// Notes for the operation of a participant that it has touched an object, which is `nil` for one that counts for
     /// no sharing.
     private mutating func noteTouch(_ object: Sharing.Object?, by participant: Int) {
-        for index in participants.ancestry(of: participant) { participants[index].hasTouched = true }
+        participants.noteTouch(by: participant)
         guard let object, let operation = participants.operation(of: participant) else { return }
         sharing.note(object, by: operation)
     }
@@ -104,7 +104,7 @@ extension RunState {
             !participants[participant].hasTouched,
             isCancellation || participants.operation(of: waker) != nil,
             // What has started the waker may have handed the continuation on.
-            !participants.ancestry(of: waker).contains(participant)
+            !participants.isBelow(waker, participant)
         else { return }
         let name = participants.name(of: participant)
         findings.unseenWaking =
@@ -119,9 +119,8 @@ extension RunState {
         guard phase == .exploring, candidates.isInStep,
             let index = participants.index(ofTaskAt: task, evenIfEnded: true)
         else { return false }
-        var tasks = Footprint.Ordinals()
         // Who cancels a task cancels its children.
-        for ancestor in participants.ancestry(of: index) { tasks.insert(ancestor) }
+        let tasks = participants[index].lineage
         guard thoughNobodyCancels || candidates.mayCancel(tasks) else { return false }
         segment.footprint.reads.cancellations.merge(tasks)
         let whose = index == acting ? "" : " of \(participants.name(of: index))"
@@ -162,10 +161,10 @@ extension RunState {
             touchActor()
             if let actor = segment.actorOrdinal { noteTouch(.actor(actor), by: index) }
         }
-        for ancestor in participants.ancestry(of: index) { segment.footprint.lineage.insert(ancestor) }
+        segment.footprint.lineage.merge(participants[index].lineage)
         // Nothing tells whether the segment leaves the scope of a child that has ended, and would have cancelled it
         // before.
-        if participants.hasEndedChild(index) {
+        if participants[index].hasEndedChild {
             segment.footprint.reads.children.insert(index)
         }
         segment.isPrivate = segment.isPrivate && participants[index].isOperation
@@ -197,6 +196,7 @@ extension RunState {
 
     private mutating func noteEnd(of index: Int) {
         participants[index].task = 0
+        if participants[index].isChild { participants[participants[index].parent].hasEndedChild = true }
         // A task that no other code has cannot be awaited.
         guard !participants[index].isOperation, participants[index].reference?.isForgotten != true else { return }
         segment.footprint.writes.tasks.insert(index)
@@ -252,6 +252,6 @@ extension RunState {
 
     /// Whether there is no held step, and no dispatch queue that blocks may have come to.
     var isNobodyHeld: Bool {
-        candidates.queues.isEmpty && candidates.lastHeld == nil
+        candidates.queues.isEmpty && candidates.heldSteps == 0
     }
 }

@@ -42,7 +42,7 @@ extension ScheduledRun {
     func waitForArrivalFromOutside() -> Bool {
         let waiting = state.withLock { state in state.unfinished.map { state.participants.name(of: $0) } }
         guard !waiting.isEmpty else { return false }
-        if surroundings.progress.waiting({ escapes.wait(for: explorer.patience) }) {
+        if surroundings.progress.waiting({ escapes.wait(for: patience) }) {
             return true
         }
         state.withLock { state in

@@ -11,9 +11,9 @@ extension ScheduledRun {
         }
         let operation = ScenarioOperation<Value>(name: name, participant: participant)
         let task = startTask(of: participant) { await operation.perform(work) }
-        runInOrder(atMost: explorer.maximumSteps) { operation.result != nil }
+        runInOrder(atMost: maximumSteps) { operation.result != nil }
         if let result = operation.result { return try result.get() }
-        if escapes.wait(for: explorer.patience), let escape = escapes.first {
+        if escapes.wait(for: patience), let escape = escapes.first {
             state.withLock { $0.fail(.escape, "\(name): \(escape)") }
         } else {
             state.withLock { $0.fail(.lostWaiter, "\(name) waits for ever") }
@@ -88,7 +88,7 @@ extension ScheduledRun {
         let unfinished = state.withLock { state in participants.map { state.participants.name(of: $0) } }
         if !unfinished.isEmpty, escapes.first == nil {
             // To say whom it is that they wait for, if that can be found out.
-            _ = escapes.wait(for: explorer.patience)
+            _ = escapes.wait(for: patience)
         }
         if let escape = escapes.first {
             state.withLock { $0.fail(.escape, escape) }

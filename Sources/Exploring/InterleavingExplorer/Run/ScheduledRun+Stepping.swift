@@ -15,7 +15,7 @@ extension ScheduledRun {
                 state.candidates.isInStep = false
                 state.noteStatuses()
                 guard state.segment.footprint.isEmpty, !knowledge.steps.entersActorsLater,
-                    !part.isOpaque, state.candidates.queues.isEmpty, parts <= explorer.maximumSteps,
+                    !part.isOpaque, state.candidates.queues.isEmpty, parts <= maximumSteps,
                     !state.candidates.mayCancel(state.segment.footprint.lineage),
                     let follower = state.candidates.takeFollower(of: part)
                 else { return nil }

@@ -21,18 +21,21 @@ public final class ScheduledRun: Sendable {
         let escapes = EscapeLog()
         let executor = ControlledExecutor()
         let mainActor: ControlledMainActor
-        /// Whether each call of the runtime comes by; if not, a census notices at least that tasks were started.
+        /// Whether calls of the runtime come by; if not, a census notices at least that tasks were started.
         let seesCalls: Bool
+        /// Whether code may look at cancellation in a way that does not come by.
+        let missesLooks: Bool
         let census: TaskCensus?
         let threads = StepThreads()
         let progress = Progress()
 
-        init(of scenario: String, seeingCalls seesCalls: Bool) {
+        init(of scenario: String, seeingCalls seesCalls: Bool, missingLooks missesLooks: Bool) {
             record = RunRecord.take(for: scenario)
             mainActor = ControlledMainActor(executor)
             // A task that waits may come back to it when the exploration is over.
             _ = unsafe Unmanaged.passRetained(mainActor)
             self.seesCalls = seesCalls
+            self.missesLooks = missesLooks || !seesCalls
             census = seesCalls ? nil : TaskCensus()
         }
     }
@@ -48,7 +51,10 @@ public final class ScheduledRun: Sendable {
         var permanent: [(name: String, holds: @Sendable () -> Bool)] = []
     }
 
-    let explorer: Explorer
+    /// A schedule of more steps than this is a livelock.
+    let maximumSteps: Int
+    /// How long, in real time, to wait for a sign of an escape.
+    let patience: Duration
     let state: Protected<RunState>
     let script = Protected(Script())
     let surroundings: Surroundings
@@ -59,19 +65,21 @@ public final class ScheduledRun: Sendable {
     /// What runs the steps, while they are chosen.
     let scheduler = Protected<Scheduler?>(nil)
 
-    let knowledge: Exploration.Knowledge
+    let knowledge: Knowledge
 
     /// How many schedules the exploration has run before.
     let schedulesBefore: Int
 
     init(
-        _ explorer: Explorer,
-        knowing knowledge: Exploration.Knowledge,
+        knowing knowledge: Knowledge,
         in surroundings: Surroundings,
         after schedulesBefore: Int,
+        steps maximumSteps: Int,
+        patience: Duration,
         recording: Bool
     ) {
-        self.explorer = explorer
+        self.maximumSteps = maximumSteps
+        self.patience = patience
         self.knowledge = knowledge
         self.surroundings = surroundings
         self.schedulesBefore = schedulesBefore

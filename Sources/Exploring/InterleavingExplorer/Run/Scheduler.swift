@@ -154,7 +154,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
         guard !isOver else { return point == nil ? .end : .goOn }
         // All of it at one moment: a thread outside of control may add candidates meanwhile.
         let options = run.state.withLock { state in
-            state.failure == nil ? Choice(from: state, at: point, isLocked: isLocked) : nil
+            state.failure == nil ? Choice(from: &state, at: point, isLocked: isLocked) : nil
         }
         guard let options, !hasEscaped() else { return end(at: point) }
         if options.keys.isEmpty {
@@ -185,7 +185,7 @@ final class Scheduler: @unchecked Sendable {  // Only the thread that has been h
     }
 
     private func isLivelock() -> Bool {
-        let limit = run.explorer.maximumSteps
+        let limit = run.maximumSteps
         guard execution.steps > limit else { return false }
         run.state.withLock { $0.fail(.livelock, "still going on after \(limit) steps") }
         return true

@@ -1,26 +1,27 @@
 @available(Executors, *)
 extension Exploration {
-    /// A scenario that so many runs do not exhaust is tried at random and without interruptions before the search goes
-    /// on.
-    private static let runsBeforeShortcuts = 1_000
-    private static let randomSchedules = 2_000
+    enum End {
+        /// Nothing is left to be tried, or the search may not or need not go on.
+        case isFinal
+        /// Something was found out: schedules were left out for a reason that does not hold here.
+        case hasToBeginAnew
+    }
 
     /// Tries schedules with no delay, then with one, and so on, until nothing is left to be tried.
     ///
-    /// - Parameter takesShortcuts: whether a search that takes long tries first what is likely to show a failure soon.
-    mutating func deepen(atMost limit: Int, withShortcuts takesShortcuts: Bool = false) {
-        var takesShortcuts = takesShortcuts
+    /// - Parameter takesShortcuts: whether what is likely to show a failure soon is to be tried first, and was not yet.
+    mutating func deepen(atMost limit: Int, withShortcuts takesShortcuts: inout Bool) -> End {
         var frontier = Frontier()
         var branch: Frontier.Branch?
         var isCut = false
         repeat {
-            guard report.runs < limit, !isOver else { return }
+            guard report.runs < limit, !isOver else { return .isFinal }
             let before = knowledge
-            if takesShortcuts, report.runs >= Self.runsBeforeShortcuts {
+            if takesShortcuts, report.runs >= explorer.runsBeforeShortcuts {
                 takesShortcuts = false
                 drawMeanwhile(atMost: limit)
                 if knowledge.steps.preempts, report.holds || !explorer.stopsAtFirstFailure {
-                    deepenWithoutInterruptions(atMost: (limit - report.runs) / 2)
+                    searchWithoutInterruptions(atMost: (limit - report.runs) / 2)
                 }
             } else {
                 var chooser = chooser(for: branch)
@@ -31,23 +32,15 @@ extension Exploration {
                     branch = frontier.next(atMost: explorer.maximumDelays ?? .max)
                 }
             }
-            if !report.holds, explorer.stopsAtFirstFailure { return }
-            if knowledge != before { return deepenAnew(atMost: limit, withShortcuts: takesShortcuts) }
+            if !report.holds, explorer.stopsAtFirstFailure { return .isFinal }
+            if knowledge != before { return .hasToBeginAnew }
         } while branch != nil
         report.isComplete = !isCut
-    }
-
-    /// Begins anew, since what was left out so far was left out for a reason that does not hold here.
-    mutating func deepenAnew(atMost limit: Int, withShortcuts takesShortcuts: Bool = false) {
-        time.runsBefore += report.runs
-        report = report.ofSearchThatBeginsAnew
-        missed = []
-        omissions = []
-        deepen(atMost: limit, withShortcuts: takesShortcuts)
+        return .isFinal
     }
 
     /// Tries the schedules under which every step runs to its end: far fewer, and most failures are among them.
-    private mutating func deepenWithoutInterruptions(atMost limit: Int) {
+    private mutating func searchWithoutInterruptions(atMost limit: Int) {
         var other = self
         other.report = ExplorationReport(of: report.scenario, by: explorer)
         other.report.preempts = false
@@ -56,13 +49,13 @@ extension Exploration {
         other.knowledge.steps.preempts = false
         other.time.part = .withoutInterruptions
         other.time.runsBefore += report.runs
-        other.deepen(atMost: limit)
+        other.searchInOrder(atMost: limit)
         adopt(other)
     }
 
     private mutating func drawMeanwhile(atMost limit: Int) {
         let runs = report.runs
-        draw(min(Self.randomSchedules, limit - runs), from: 0)
+        draw(min(explorer.randomSchedules, limit - runs), from: 0)
         let drawn = report.runs - runs
         report.remarks.append(
             """

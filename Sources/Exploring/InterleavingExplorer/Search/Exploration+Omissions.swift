@@ -18,14 +18,6 @@ extension Exploration {
         report.isComplete = report.isComplete && report.omissions.isEmpty
     }
 
-    /// Tries the orders in which others are in line before a task that an actor starts for itself.
-    private mutating func letOthersBeInLine() {
-        guard report.holds, report.isComplete, !time.isOver, !knowledge.steps.entersActorsLater else { return }
-        knowledge.letOthersBeInLine()
-        deepenAnew(atMost: explorer.maximumSchedules)
-        omissions.insert(.hiddenStarts)
-    }
-
     /// Whether the subject starts a task out of sight, as far as the census can tell.
     ///
     /// It is in the same step of each repetition. Other threads start such tasks as well: before each repetition, they

@@ -4,48 +4,55 @@ extension Exploration {
     /// A worker thread that is awake can win against the task that asks it, many times in a row.
     private static let fewestRuns = 32
 
-    /// Runs first-in-first-out order some times more, where there were few schedules.
+    /// Whether the next schedule is one of those that are run twice: the first, the second, the fourth and so on, few of
+    /// many.
+    var repeatsNextSchedule: Bool { (report.schedules + 1) & report.schedules == 0 }
+
+    /// Runs first-in-first-out order some times more, where there were few runs.
     ///
     /// An escape can come so early that it is not seen, and a scenario that depends on more than its schedule may do
     /// the same twice, but hardly every time.
     mutating func lookAgain() {
-        repeatRun(under: [], times: max(0, Self.fewestRuns - report.schedules))
+        let fewest = min(Self.fewestRuns, explorer.maximumSchedules)
+        repeatRun(under: [], times: fewest - report.schedules - repetitions)
     }
 
     /// Runs a schedule so many times, and fails if it does not do the same each time.
-    mutating func repeatRun(under digits: [UInt8], times: Int) {
-        var first: Repetition?
-        for _ in 0..<times {
-            let repetition = Repetition(of: digits, in: self)
+    ///
+    /// - Parameter former: what it did before, if the runs are to be compared step by step.
+    mutating func repeatRun(under digits: [UInt8], times: Int, after former: Repetition? = nil) {
+        var former = former
+        let isRecorded = former != nil
+        for _ in 0..<max(0, times) {
+            repetitions += 1
+            let run = newRun(recorded: isRecorded)
+            var chooser: any Chooser = PrefixChooser(digits: digits[...])
+            let repetition = Repetition(of: run, run.execute(scenario, by: &chooser))
             if let failure = repetition.failure { return fail(failure, under: digits) }
-            guard let former = first else {
-                first = repetition
-                continue
+            if let difference = former.flatMap({ repetition.difference(from: $0) }) {
+                return fail((difference.kind, "the same schedule \(difference.text)"), under: digits)
             }
-            guard let difference = repetition.difference(from: former) else { continue }
-            return fail((difference.kind, "the same schedule \(difference.text)"), under: digits)
+            former = repetition
         }
     }
 
     /// What one of several runs of a schedule did, as far as the explorer can see.
-    private struct Repetition {
+    struct Repetition {
         let failure: RunState.Failure?
         private let fingerprint: UInt64
         private let footprints: [Footprint]
+        /// The steps with their notes, if they were recorded.
         private let steps: [TraceStep]
-        /// What operations have returned, where that can be compared, and the outcome.
+        /// What was marked, what operations have returned, where that can be compared, and the outcome.
         private let results: [String]
 
-        init(of digits: [UInt8], in exploration: Exploration) {
-            let schedule = Schedule(digits: digits, of: exploration.knowledge.steps)
-            let run = exploration.newRun(replaying: schedule)
-            var chooser: any Chooser = PrefixChooser(digits: digits[...])
-            let execution = run.execute(exploration.scenario, by: &chooser)
+        init(of run: ScheduledRun, _ execution: Execution) {
             fingerprint = execution.fingerprint
             footprints = execution.events.map(\.footprint)
             (failure, steps, results) = run.state.withLock { state in
                 let outcome = state.outcome.map { ["the outcome is \($0)"] } ?? []
-                return (state.failure, state.recording?.steps ?? [], state.results + outcome)
+                let effects = state.effects.map { "the effect “\($0)”" }
+                return (state.failure, state.recording?.steps ?? [], effects + state.results + outcome)
             }
         }
 
@@ -62,9 +69,9 @@ extension Exploration {
             if let (now, before) = zip(results, former.results).first(where: { $0 != $1 }) {
                 return (.unrepeatable, "came to something else \(again): \(now), and before \(before)")
             }
-            guard footprints == former.footprints, steps.count == former.steps.count else {
-                return (.unrepeatable, "touched something else \(again), such as an actor or a task")
-            }
+            guard footprints == former.footprints, steps.count == former.steps.count,
+                results.count == former.results.count
+            else { return (.unrepeatable, "touched something else \(again), such as an actor or a task") }
             return nil
         }
     }

@@ -20,21 +20,29 @@ struct Exploration {
     /// What the scenario permits to leave out.
     private(set) var permits: Set<Omission> = []
     private var givenUp = 0
+    /// How many runs have repeated a schedule to see whether it does the same.
+    var repetitions = 0
     /// Begins with the search.
     var time = SearchTime()
 
     /// - Parameters:
     ///   - isLayoutKnown: whether the runtime lays its jobs out as this package expects.
     ///   - seesCalls: whether calls of the runtime come by that leave no job behind.
+    ///   - missesLooks: whether the process may look at cancellation in other ways.
     init(
         _ scenario: Scenario,
         _ explorer: Explorer,
         isLayoutKnown: Bool = TaskStatus.isKnown,
-        seesCalls: Bool = RuntimeCalls.comeBy()
+        seesCalls: Bool = RuntimeCalls.comeBy(),
+        missesLooks: Bool = !RuntimeCalls.unseenLooks.isEmpty
     ) {
         self.scenario = scenario
         self.explorer = explorer
-        surroundings = ScheduledRun.Surroundings(of: scenario.name, seeingCalls: seesCalls)
+        surroundings = ScheduledRun.Surroundings(
+            of: scenario.name,
+            seeingCalls: seesCalls,
+            missingLooks: missesLooks
+        )
         // What stands for a schedule that was left out may have more delays.
         let reduces = isLayoutKnown && explorer.reduces && explorer.maximumDelays == nil
         let steps = Schedule.Steps(entersActorsLater: !reduces, preempts: explorer.preempts)
@@ -65,8 +73,8 @@ struct Exploration {
     consuming func search() -> ExplorationReport {
         time = SearchTime()
         switch explorer.mode.order {
-        case .automatic: deepen(atMost: explorer.maximumSchedules, withShortcuts: explorer.maximumDelays == nil)
-        case .exhaustive: deepen(atMost: explorer.maximumSchedules)
+        case .automatic: searchInOrder(atMost: explorer.maximumSchedules, withShortcuts: explorer.maximumDelays == nil)
+        case .exhaustive: searchInOrder(atMost: explorer.maximumSchedules)
         case .random(let seed, let schedules): draw(min(schedules, explorer.maximumSchedules), from: seed)
         }
         if report.holds { lookAgain() }
@@ -123,17 +131,18 @@ struct Exploration {
 
     // MARK: One run
 
-    func newRun(replaying schedule: Schedule? = nil) -> ScheduledRun {
+    func newRun(replaying schedule: Schedule? = nil, recorded isRecorded: Bool = false) -> ScheduledRun {
         var knowledge = knowledge
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
         if let schedule { knowledge.steps = schedule.steps }
         surroundings.record.beginRun(ofKind: knowledge.steps.marks)
         return ScheduledRun(
-            explorer,
             knowing: knowledge,
             in: surroundings,
             after: report.schedules,
-            recording: schedule != nil
+            steps: explorer.maximumSteps,
+            patience: explorer.patience,
+            recording: schedule != nil || isRecorded
         )
     }
 
@@ -151,12 +160,13 @@ struct Exploration {
             escapes.report("another library has taken the hook that captures “Task {}” and “Task.detached {}”")
         }
         let first = chooser
-        var run = newRun()
+        let isRepeated = repeatsNextSchedule
+        var run = newRun(recorded: isRepeated)
         var execution = run.execute(scenario, by: &chooser)
         if execution.hasMetLock {
             // A step may sleep for another reason, but hardly twice.
             chooser = first
-            run = newRun()
+            run = newRun(recorded: isRepeated)
             execution = run.execute(scenario, by: &chooser)
         }
         defer {
@@ -179,9 +189,8 @@ struct Exploration {
         }
         if let failure {
             fail(failure, under: execution.digits)
-        } else if report.schedules & (report.schedules - 1) == 0 {
-            // The first, the second, the fourth and so on: few of many.
-            repeatRun(under: execution.digits, times: 2)
+        } else if isRepeated {
+            repeatRun(under: execution.digits, times: 1, after: Repetition(of: run, execution))
         }
         return execution
     }
@@ -193,7 +202,7 @@ struct Exploration {
         if findings.isCutByLock { omissions.insert(.heldLocks) }
         if findings.startsTaskOutOfSight { omissions.insert(.hiddenStarts) }
         if !findings.realSleepers.isEmpty { omissions.insert(.realSleeps) }
-        if findings.hasCancelled, !surroundings.seesCalls { omissions.insert(.looksAtCancellation) }
+        if findings.hasCancelled, surroundings.missesLooks { omissions.insert(.looksAtCancellation) }
         if execution.hasMetLock { givenUp += 1 }
         for (step, ids) in execution.missed where missed.count(where: { $0.step == step }) < Self.schedulesForEachStep {
             missed.append((step, ids, execution.digits))

@@ -38,6 +38,10 @@ public struct Explorer: Sendable {
     public var maximumSchedules = 100_000
     /// How much real time the search takes at most, or `nil` for no limit; a search that ends there is not complete.
     public var maximumDuration: Duration?
+    /// A scenario that so many runs do not exhaust is tried under so many random schedules, and then without
+    /// interruptions, before the search goes on.
+    package var runsBeforeShortcuts = 1_000
+    package var randomSchedules = 2_000
     /// Hears how far the search is, on the thread of the search.
     ///
     /// If it is `nil`, and standard error is a terminal, a line there says how far the search is.

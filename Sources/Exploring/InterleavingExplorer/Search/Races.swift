@@ -1,15 +1,3 @@
-/// A segment of a run, as the search looks at it afterwards.
-@available(Executors, *)
-struct Event: Sendable {
-    /// What a candidate is known by, see ``Candidate/Key``.
-    var arrival = 0
-    /// How many had become ready in the run when the segment began.
-    var start = 0
-    /// The choice that it followed from; `nil` if nothing else could run.
-    var choice: Int?
-    var footprint = Footprint()
-}
-
 /// The races of a run: dynamic partial-order reduction with source sets (Abdulla, Aronis, Jonsson, Sagonas, 2014).
 ///
 /// A segment happens before another one if it has made the other one ready, or if it comes first and conflicts with the

@@ -20,12 +20,6 @@ extension ScenarioFailure {
 }
 
 @available(Executors, *)
-extension ExplorationReport {
-    /// The first failure as a diagram, see ``Trace/diagram``; `nil` if all holds.
-    public var diagram: String? { failure?.diagram }
-}
-
-@available(Executors, *)
 private struct Diagram {
     /// The lanes in order of first appearance.
     private var lanes: [String] = []

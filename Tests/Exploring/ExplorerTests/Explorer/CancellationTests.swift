@@ -14,7 +14,7 @@ struct CancellationTests {
 
     /// The ways to look that the language has.
     enum Look: CaseIterable, Sendable {
-        case ofItself, throwing, atTheTask, inGroup, beforeChild
+        case ofItself, throwing, atTheTask, ofUnsafeTask, inGroup, beforeChild
 
         /// Whether the task that runs is cancelled, or `task`, which is the same.
         func callAsFunction(_ task: Task<Void, Never>?) async -> Bool {
@@ -22,6 +22,7 @@ struct CancellationTests {
             case .ofItself: return Task.isCancelled
             case .throwing: return (try? Task.checkCancellation()) == nil
             case .atTheTask: return task?.isCancelled ?? false
+            case .ofUnsafeTask: return unsafe withUnsafeCurrentTask { unsafe $0?.isCancelled ?? false }
             case .inGroup: return await withTaskGroup(of: Void.self) { $0.isCancelled }
             case .beforeChild:
                 return await withTaskGroup(of: Void.self) { group in !group.addTaskUnlessCancelled {} }
@@ -48,5 +49,44 @@ struct CancellationTests {
             return { await store.log.joined(separator: " ") }
         }
         #expect(orders == ["clear", "save clear", "clear save"])
+    }
+
+    /// The ways to cancel that the language has.
+    enum Cancellation: CaseIterable, Sendable {
+        case ofTask, ofUnsafeTask, ofGroup
+    }
+
+    /// Between a cancellation and what follows it, the cancelled task may go on.
+    @Test(arguments: Cancellation.allCases)
+    func `is a step, and so is a cancellation`(way: Cancellation) async {
+        let orders = await allOutcomes(by: Explorer()) { run in
+            let store = Store()
+            let save = { @Sendable in
+                await run.pause("token")
+                await store.save(Task.isCancelled ? "late" : "save")
+            }
+            run.operation("signs out") {
+                switch way {
+                case .ofTask:
+                    let task = Task(executorPreference: run.executor) { await save() }
+                    task.cancel()
+                    await store.clear()
+                    await task.value
+                case .ofUnsafeTask:
+                    async let child: Void = save()
+                    unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                    await store.clear()
+                    await child
+                case .ofGroup:
+                    await withTaskGroup(of: Void.self) { group in
+                        group.addTask { await save() }
+                        group.cancelAll()
+                        await store.clear()
+                    }
+                }
+            }
+            return { await store.log.joined(separator: " ") }
+        }
+        #expect(orders == ["clear save", "save clear", "late clear", "clear late"])
     }
 }

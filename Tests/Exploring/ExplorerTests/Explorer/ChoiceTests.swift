@@ -45,6 +45,11 @@ struct ChoiceTests {
         // One that is not the first goes ahead: at the first choice 3 can, at the second 2, at the third 1. The orders with two
         // delays are the products of two of these numbers.
         #expect(counts == [1, 7, 18])
+        // Nothing is left out that can show nothing new: what would stand for it may have more delays.
+        let silence = Scenario("silence") { run in
+            for name in ["a", "b", "c"] { run.operation(name) {} }
+        }
+        #expect(await Explorer().with(\.maximumDelays, 1).explore(silence).schedules == 4)
     }
 
     @Test

@@ -30,6 +30,7 @@ struct HonestyTests {
                 run.effect("second")
                 if run.effects.first == "second" { _ = door.wait(timeout: .now() + 20) }
             }
+            run.operation("third") { run.effect("third") }
         }
     }
 
@@ -40,7 +41,8 @@ struct HonestyTests {
         #expect(report.failure?.kind == .stuckStep, "\(report)")
         #expect(report.failure?.message.contains("second") == true)
         #expect(report.failure?.schedule == "1")
-        // Another run of the schedule has found the steps, up to the one that does not end.
+        // It is the third schedule, which is not recorded: another run has found the steps, up to the one that does not
+        // end.
         #expect(report.failure?.trace.steps.map(\.participant) == ["second"], "\(report)")
         #expect(report.description.contains("schedule 1, 1 delay"), "\(report)")
         let replay = await explorer.replay("1", of: Self.lockAcrossSuspension(door))
@@ -94,6 +96,30 @@ struct HonestyTests {
                 #expect(failure?.message.contains("say run.permit(.looksAtCancellation) in the setup") == true)
             }
         }
+    }
+
+    @Test func `the same where a module looks in a way that is not known, or not enough`() async {
+        func omissions(missingLooks: Bool) async -> [Omission] {
+            let scenario = Scenario("a cancellation") { run in
+                let operation = run.operation("caller") { await run.pause("answer") }
+                run.step(cancelling: operation)
+            }
+            return await onThreadOfItsOwn {
+                Exploration(scenario, Explorer(), missesLooks: missingLooks).search().omissions
+            }
+        }
+        #expect(await omissions(missingLooks: true) == [.looksAtCancellation])
+        #expect(await omissions(missingLooks: false) == [])
+        #if os(Linux)
+        #expect(RuntimeCalls.unseenLooks == [])
+        // The modules of this process look, and cancel, in these ways; functions of other libraries are not among them.
+        let all = ImportTables.functions(namedLike: "ancel", besides: [])
+        #expect(
+            all.contains("$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ") && all.contains("$sSct6cancelyyF"),
+            "\(all)"
+        )
+        #expect(!all.contains { $0.contains("pthread") || $0.contains("dispatch") }, "\(all)")
+        #endif
     }
 
     @Test func `that nothing was left out, where the runtime is not the one that it knows`() async {

@@ -51,7 +51,8 @@ struct MainActorTests {
                     : Task { @MainActor in await save() }
                 task.cancel()
                 _ = await cell.add("clear ")
-                await task.value
+                // Nobody awaits a task with a child: there are many schedules without that.
+                if !isChild { await task.value }
             }
             return { await cell.text }
         }

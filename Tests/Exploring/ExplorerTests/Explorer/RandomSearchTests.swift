@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The search by random priorities", .eightAtATime, .serialized, .endsHangs)
 struct RandomSearchTests {
-    @Test(arguments: 1...3)
+    @Test(arguments: 1...2)
     func `lets a task run as long as it can, but where it is demoted, at any place of a schedule`(seed: UInt64) async {
         let firstStretches = Protected<[Int]>([])
         let report = await explore("two tasks", by: Explorer(.random(seed: seed, schedules: 150))) { run in
@@ -29,7 +29,7 @@ struct RandomSearchTests {
         #expect(lengths.contains { (12..<20).contains($0) }, "\(Set(lengths).sorted())")
     }
 
-    @Test(arguments: 1...8)
+    @Test(arguments: 1...4)
     func `shortens a schedule to one that fails in the same way, and to its end`(seed: UInt64) async {
         let explorer = Explorer(.random(seed: seed, schedules: 100)).with(\.patience, .milliseconds(1))
         let waiting = await explore("two ways to fail", by: explorer) { run in
@@ -51,7 +51,7 @@ struct RandomSearchTests {
 
     @Test func `finds a failure with no more delays than it needs, by other schedules for another seed`() async {
         var counts: Set<Int> = []
-        for seed: UInt64 in 1...5 {
+        for seed: UInt64 in 1...3 {
             let report = await explore("ahead", by: Explorer(.random(seed: seed, schedules: 1000))) { run in
                 for name in ["first", "second", "third"] {
                     run.operation(name) {

@@ -28,11 +28,12 @@ struct EveryInterleavingTests {
         "a caller that is cancelled", "sign-out, and asking again", "sign-in during a load", "a deadline",
     ].map(ContractScenario.named)
 
-    /// No limit is below the 32 runs that an exploration has at least.
+    private static let fewSchedules = 20
+
     @Test(arguments: Subject.own)
     func `is kept by`(_ subject: Subject) async {
         let isPlain = [Subject.actor.name, Subject.queue.name].contains(subject.name)
-        let limit = effort.map { $0 * (isPlain ? 600 : 60) } ?? 32
+        let limit = effort.map { $0 * (isPlain ? 600 : 60) } ?? Self.fewSchedules
         let scenarios = effort == nil ? (isPlain ? Self.smallest : Self.aroundServices) : ContractScenario.all
         for scenario in scenarios {
             _ = await explore(scenario, with: subject, preempting: false, atMost: limit)
@@ -51,7 +52,7 @@ struct EveryInterleavingTests {
     @Test(arguments: effort == nil ? [Subject.actor, .queue] : Subject.own)
     func `is kept, also where steps are held in their middle, by`(_ subject: Subject) async {
         for scenario in effort == nil ? Self.smallest : ContractScenario.all {
-            _ = await explore(scenario, with: subject, atMost: effort.map { 15 * $0 } ?? 32)
+            _ = await explore(scenario, with: subject, atMost: effort.map { 15 * $0 } ?? Self.fewSchedules)
         }
     }
 
@@ -65,7 +66,7 @@ struct EveryInterleavingTests {
         ]
         for var scenario in names.map(ContractScenario.named) {
             scenario.marksAnswers = true
-            _ = await explore(scenario, with: subject, atMost: effort == nil ? 50 : 400)
+            _ = await explore(scenario, with: subject, atMost: effort == nil ? Self.fewSchedules : 400)
         }
         // The deadline can pass while the load begins; an end that is noted before the beginning is no end.
         _ = await explore(.named("sign-out during a silent load"), with: subject, atMost: effort == nil ? 50 : 500)

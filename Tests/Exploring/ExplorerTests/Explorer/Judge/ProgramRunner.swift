@@ -1,5 +1,13 @@
 import InterleavingExplorer
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// An actor with a log that shows in which order it was entered.
 private actor Log {
     private(set) var entries: [Int] = []
@@ -23,7 +31,7 @@ private actor Log {
     }
 }
 
-/// A program as real code, for one run of the explorer.
+/// A program as real code, for one run of the explorer, or on the threads of the process.
 final class ProgramRunner: Sendable {
     private struct State: Sendable {
         var history: [Int] = []
@@ -34,16 +42,42 @@ final class ProgramRunner: Sendable {
     }
 
     private let program: Program
-    private let run: ScheduledRun
+    /// `nil` on threads.
+    private let run: ScheduledRun?
     private let logs = (0..<Program.actors).map { _ in Log() }
     private let state = Protected(State())
 
-    init(_ program: Program, _ run: ScheduledRun) {
+    private init(_ program: Program, _ run: ScheduledRun?) {
         self.program = program
         self.run = run
     }
 
-    func begin() {
+    /// What the program comes to in a run of the explorer.
+    static func explore(_ program: Program, in run: ScheduledRun) -> @Sendable () async -> String {
+        let runner = ProgramRunner(program, run)
+        runner.begin(in: run)
+        return { await runner.outcome }
+    }
+
+    /// What the program comes to on threads, whose order is a matter of chance.
+    static func runOnThreads(_ program: Program) async -> String {
+        let runner = ProgramRunner(program, nil)
+        let operations = program.operations.enumerated().map { index, statements in
+            let priority = program.priorities.isEmpty ? nil : program.priorities[index]
+            return Task.detached(priority: priority) { await runner.perform(statements) }
+        }
+        if program.cancelsFirst { operations.first?.cancel() }
+        for operation in operations { await operation.value }
+        // A task may have started others, which nobody has awaited.
+        var ended = 0
+        while case let tasks = runner.state.withLock({ Array($0.tasks.values) }), tasks.count > ended {
+            for task in tasks { await task.value }
+            ended = tasks.count
+        }
+        return await runner.outcome
+    }
+
+    private func begin(in run: ScheduledRun) {
         var first: ScenarioOperation<Void>?
         for (index, statements) in program.operations.enumerated() {
             let priority = program.priorities.isEmpty ? nil : program.priorities[index]
@@ -56,7 +90,7 @@ final class ProgramRunner: Sendable {
         run.permitUnfinishedTasks()
     }
 
-    var outcome: String {
+    private var outcome: String {
         get async {
             var logs: [[Int]] = []
             for log in self.logs { logs.append(await log.entries) }
@@ -71,8 +105,18 @@ final class ProgramRunner: Sendable {
 
     private func perform(_ statements: [Program.Statement]) async {
         for statement in statements {
-            if case .guardAndAdd = statement, Task.isCancelled { return }
+            if run == nil, Bool.random() { sched_yield() }
+            if case .guardAndAdd(let number, _) = statement, Self.isCancelled(number) { return }
             await perform(statement)
+        }
+    }
+
+    /// Looks whether the task is cancelled, in one of the ways that the language has.
+    private static func isCancelled(_ number: Int) -> Bool {
+        switch number % 3 {
+        case 0: Task.isCancelled
+        case 1: (try? Task.checkCancellation()) == nil
+        default: unsafe withUnsafeCurrentTask { unsafe $0?.isCancelled ?? false }
         }
     }
 
@@ -86,7 +130,7 @@ final class ProgramRunner: Sendable {
         case .spawn(let number, let kind, let body):
             let task =
                 switch kind {
-                case .preferred: Task(executorPreference: run.executor) { await self.perform(body) }
+                case .preferred: Task(executorPreference: run?.executor) { await self.perform(body) }
                 case .plain: Task { await self.perform(body) }
                 case .detached: Task.detached { await self.perform(body) }
                 }
@@ -122,7 +166,7 @@ final class ProgramRunner: Sendable {
         case .cancelInside(let number, let spawn, let actor):
             let task = state.withLock { $0.tasks[spawn] }
             observe(number, await logs[actor].add(number, cancelling: task))
-        case .look(let number): observe(number, [Task.isCancelled ? 1 : 0])
+        case .look(let number): observe(number, [Self.isCancelled(number) ? 1 : 0])
         case .lookAt(let number, let spawn):
             let task = state.withLock { $0.tasks[spawn] }
             observe(number, [task?.isCancelled == true ? 1 : 0])
@@ -138,8 +182,12 @@ final class ProgramRunner: Sendable {
         }
     }
 
+    private func effect<Value>(_ name: String, _ body: () -> Value) -> Value {
+        run?.effect(name, body) ?? body()
+    }
+
     private func mark(_ number: Int) {
-        run.effect("\(number)") {
+        effect("\(number)") {
             state.withLock { state in
                 state.history.append(number)
                 state.seen[number, default: []] += state.history
@@ -157,7 +205,7 @@ final class ProgramRunner: Sendable {
 
     private nonisolated(nonsending) func wait() async {
         await withCheckedContinuation { continuation in
-            let isOpen = run.effect("wait") {
+            let isOpen = effect("wait") {
                 state.withLock { state in
                     if !state.isOpen { state.waiter = continuation }
                     return state.isOpen
@@ -168,7 +216,7 @@ final class ProgramRunner: Sendable {
     }
 
     private func open() {
-        let waiter = run.effect("open") {
+        let waiter = effect("open") {
             state.withLock { state in
                 state.isOpen = true
                 defer { state.waiter = nil }

@@ -71,17 +71,3 @@ public struct Schedule: Sendable, Hashable, ExpressibleByStringLiteral, CustomSt
         digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }
 }
-
-/// What one schedule has led to.
-@available(Executors, *)
-public struct Replay: Sendable, CustomStringConvertible {
-    /// The steps, by name.
-    public let trace: Trace
-    /// What went wrong, if anything did.
-    public let failure: ScenarioFailure?
-
-    /// The failure, with the steps that led to it; the steps alone if all holds.
-    public var description: String {
-        failure?.description ?? trace.description
-    }
-}
