@@ -38,7 +38,7 @@ struct FleetTests {
     /// Looks at the states that the fewest steps lead to; nobody has counted all of them.
     ///
     /// That everybody ends is proved by complete explorations alone.
-    @Test(.enabled(if: FleetTests.isLong, "It takes minutes: .ci/deep fleet"))
+    @Test(.enabled(if: FleetTests.isLong, "It takes minutes: .ci/deep sequences"))
     func `three processes, and whatever goes wrong twice, up to a bound`() async {
         await expectSound(FleetModel(processes: 3, Self.everyFault, most: 2), limit: 2_000_000)
     }
