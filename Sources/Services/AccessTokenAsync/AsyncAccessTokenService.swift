@@ -206,8 +206,11 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
         return decide(on: .handler(handler), as: id, isCancelled: false, inside: loads) ? id : nil
     }
 
+    /// Not inlined: each task that waits would have room for all of this in its frame, and one slab of memory more.
+    ///
     /// - Returns: whether the caller waits.
     @discardableResult
+    @inline(never)
     private func decide(on waiter: Waiter, as id: Waiter.ID, isCancelled: Bool, inside loads: [Load.ID]) -> Bool {
         var isWaiting = true
         perform {
