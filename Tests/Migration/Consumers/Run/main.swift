@@ -1,6 +1,7 @@
 // Calls every handler that was formed on the main actor: none of them may trap.
 import AccessTokenAdapters
 import Dispatch
+import Observation
 
 @MainActor
 func everyHandler() async {
@@ -35,5 +36,29 @@ func everyHandler() async {
     }
 }
 
+/// A session that is observed on the main actor, of either service.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+@MainActor
+func everySession() async {
+    for isAsync in [true, false] {
+        let (queue, actor) = (
+            AccessTokenService(loader: Callbacks.Value()), AsyncAccessTokenService(loader: Async.Value())
+        )
+        let stored: @Sendable () async throws -> StoredSession? = { StoredSession(subject: "user") }
+        let session = isAsync ? ObservedSession(of: actor, stored: stored) : ObservedSession(of: queue, stored: stored)
+        let change = AsyncStream<Void>.makeStream()
+        let before = withObservationTracking {
+            session.status
+        } onChange: {
+            change.continuation.finish()
+        }
+        if isAsync { _ = try? await actor.token() } else { _ = try? await queue.token() }
+        for await _ in change.stream {}
+        await session.look()
+        precondition(before == .unknown && session.status == .signedIn && session.subject == "user")
+    }
+}
+
 await everyHandler()
+if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *) { await everySession() }
 print("No handler traps.")

@@ -8,8 +8,9 @@ import InterleavingExplorer
 
 /// What callback code implements.
 enum Callbacks {
-    nonisolated struct Value: AccessTokenLoader, AccessTokenClock, LoggableError {
+    nonisolated struct Value: AccessTokenLoader, AccessTokenClock, LoggableError, LoginNeedingError {
         var logCode: String { "value" }
+        var needsLogin: Bool { false }
         var now: Date { .now }
 
         func load(replacing old: AccessToken?, then handler: @escaping AccessTokenHandler) {

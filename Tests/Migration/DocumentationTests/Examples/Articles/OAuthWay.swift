@@ -36,11 +36,9 @@ final class AppSession {
 
     /// Says at launch, and when the app becomes active, whether there is a session; asks no server.
     func isSignedIn() async throws -> Bool {
-        let token = tokens.currentToken
-        if try await store.load() != nil { return true }
-        // Another process may have ended the session. A sign-out could end one that begins at this moment.
-        if let token { await tokens.invalidate(token) }
-        return false
+        let loader = loader
+        try await tokens.look { try await loader.storedSession() }
+        return [.signedIn, .expired].contains(tokens.sessionStatus)
     }
 }
 

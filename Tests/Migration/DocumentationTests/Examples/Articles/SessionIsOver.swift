@@ -3,12 +3,7 @@ import AccessTokenOAuth
 nonisolated enum SessionIsOver {
     /// Whether nothing but a login helps.
     static func needsSignIn(_ error: any Error) -> Bool {
-        switch error {
-        case AccessTokenError.signedOut: true  // No user is signed in any more.
-        // The server refused the refresh token just now, or its last reply could not be read.
-        case let error as OAuthError: error.requiresSignIn || error.sessionMayBeSpent
-        default: false
-        }
+        (error as? any LoginNeedingError)?.needsLogin == true
     }
 }
 
