@@ -12,7 +12,8 @@ extension AuthorizationEndpoints {
     func answerLogin(_ request: HTTPRequest, issuer: String) -> HTTPResponse? {
         switch (request.path, request.method) {
         case (let path, "GET") where Self.metadataPaths.contains(path): return metadata(issuer)
-        case (LoginEndpoints.authorizationPath, "GET"): return logins.authorizationPage(request.query, issuer: issuer)
+        case (LoginEndpoints.authorizationPath, "GET"):
+            return state.withLock { logins.authorizationPage(request.query, $0.logins, issuer: issuer) }
         case (LoginEndpoints.authorizationPath, "POST"):
             return decided(request) { logins.decision($0, &$1, issuer: issuer) }
         case (LoginEndpoints.devicePath, "GET"): return logins.devicePage(request.query)
@@ -21,7 +22,11 @@ extension AuthorizationEndpoints {
             guard let form = FormFields(request) else { return rejected(400) }
             guard let client = client(of: request, form) else { return .failure(401, "invalid_client") }
             return state.withLock { logins.deviceCodes(client, &$0.logins, issuer: issuer) }
-        case (LoginEndpoints.authorizationPath, _), (LoginEndpoints.devicePath, _),
+        case (LoginEndpoints.pushPath, "POST"):
+            guard let form = FormFields(request) else { return rejected(400) }
+            guard let client = client(of: request, form) else { return .failure(401, "invalid_client") }
+            return state.withLock { logins.push(request, of: client, &$0.logins) }
+        case (LoginEndpoints.authorizationPath, _), (LoginEndpoints.devicePath, _), (LoginEndpoints.pushPath, _),
             (LoginEndpoints.deviceAuthorizationPath, _):
             return rejected(405)
         default: return nil
@@ -61,6 +66,7 @@ extension AuthorizationEndpoints {
             ("authorization_endpoint", LoginEndpoints.authorizationPath), ("token_endpoint", Self.tokenPath),
             ("device_authorization_endpoint", LoginEndpoints.deviceAuthorizationPath),
             ("revocation_endpoint", Self.revocationPath),
+            ("pushed_authorization_request_endpoint", LoginEndpoints.pushPath),
         ]
         let members = endpoints.map { name, path in "\"\(name)\":\"\(issuer)\(path)\"" }
         return HTTPResponse(
@@ -69,6 +75,7 @@ extension AuthorizationEndpoints {
                 + #""grant_types_supported":["authorization_code","refresh_token","client_credentials","#
                 + #""urn:ietf:params:oauth:grant-type:device_code"],"code_challenge_methods_supported":["S256"],"#
                 + #""token_endpoint_auth_methods_supported":["none","client_secret_basic","client_secret_post"],"#
+                + #""require_pushed_authorization_requests":\#(logins.requiresPushedRequests),"#
                 + #""authorization_response_iss_parameter_supported":true}"#
         )
     }

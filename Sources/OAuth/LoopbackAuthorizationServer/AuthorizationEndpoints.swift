@@ -43,10 +43,15 @@ final class AuthorizationEndpoints: Sendable {
         grace: TimeInterval,
         latency: TimeInterval,
         deviceInterval: Int,
+        requiresPushedRequests: Bool,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void
     ) {
         self.clients = clients
-        logins = LoginEndpoints(clients: clients, deviceInterval: deviceInterval)
+        logins = LoginEndpoints(
+            clients: clients,
+            deviceInterval: deviceInterval,
+            requiresPushedRequests: requiresPushedRequests
+        )
         self.latency = latency
         self.onEvent = onEvent
         state = Locked(State(ledger: GrantLedger(lifetime: lifetime, grace: grace)))

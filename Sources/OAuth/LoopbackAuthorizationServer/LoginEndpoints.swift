@@ -5,6 +5,7 @@ import OAuthFoundation
 /// Where users decide: the pages for a browser, and the codes for a device.
 struct LoginEndpoints: Sendable {
     static let authorizationPath = "/authorize"
+    static let pushPath = "/par"
     static let deviceAuthorizationPath = "/device_authorization"
     static let devicePath = "/device"
 
@@ -19,6 +20,8 @@ struct LoginEndpoints: Sendable {
     let clients: [AuthorizationServerClient]
     /// Seconds between two requests of a device.
     let deviceInterval: Int
+    /// Whether the browser may bring references only (RFC 9126, section 5).
+    let requiresPushedRequests: Bool
 
     /// What an authorization request comes to before the user has seen it.
     private enum Reading {
@@ -27,6 +30,21 @@ struct LoginEndpoints: Sendable {
         case rejected(String)
         /// To the client.
         case refused(String, redirectURI: String, state: String?)
+    }
+
+    private var now: TimeInterval { ProcessInfo.processInfo.systemUptime }
+
+    /// A request that the browser brings, or a reference to one that the client has sent before.
+    private func reading(of query: String?, _ ledger: LoginLedger) -> Reading {
+        if let form = FormFields(query: query), let reference = form["request_uri"] {
+            guard let id = form["client_id"], let pushed = ledger.pushed(reference, clientID: id, at: now) else {
+                return .rejected("The client has not sent this request, or its time has passed.")
+            }
+            return reading(of: pushed)
+        }
+        let reading = reading(of: query)
+        guard requiresPushedRequests, case .accepted(let request, let state) = reading else { return reading }
+        return .refused("invalid_request", redirectURI: request.redirectURI, state: state)
     }
 
     private func reading(of query: String?) -> Reading {
@@ -50,8 +68,30 @@ struct LoginEndpoints: Sendable {
         return .accepted(request, state: form["state"])
     }
 
-    func authorizationPage(_ query: String?, issuer: String) -> HTTPResponse {
+    /// RFC 9126, section 2.
+    func push(_ request: HTTPRequest, of client: AuthorizationServerClient, _ ledger: inout LoginLedger) -> HTTPResponse
+    {
+        var query = String(decoding: request.body, as: UTF8.self)
+        guard let form = FormFields(query: query), form["request_uri"] == nil else {
+            return .failure(400, "invalid_request")
+        }
+        // The client may have named itself in the header only.
+        if form["client_id"] == nil {
+            query += "&client_id=" + (client.id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
+        }
         switch reading(of: query) {
+        case .rejected: return .failure(400, "invalid_request")
+        case .refused(let code, _, _): return .failure(400, code)
+        case .accepted(let request, _) where request.clientID != client.id: return .failure(400, "invalid_request")
+        case .accepted: break
+        }
+        let reference = ledger.push(query, clientID: client.id, at: now)
+        let lifetime = Int(LoginLedger.pushLifetime)
+        return HTTPResponse(status: 201, json: #"{"request_uri":"\#(reference)","expires_in":\#(lifetime)}"#)
+    }
+
+    func authorizationPage(_ query: String?, _ ledger: LoginLedger, issuer: String) -> HTTPResponse {
+        switch reading(of: query, ledger) {
         case .rejected(let why): return rejection(why)
         case .refused(let code, let redirectURI, let state):
             return .redirect(to: Self.location(redirectURI, ["error": code], state, issuer))
@@ -73,17 +113,20 @@ struct LoginEndpoints: Sendable {
 
     func decision(on query: String?, user: String?, _ ledger: inout LoginLedger, issuer: String) -> Decision {
         let (request, state): (LoginLedger.Request, String?)
-        switch reading(of: query) {
+        switch reading(of: query, ledger) {
         case .accepted(let accepted, let text): (request, state) = (accepted, text)
         case .refused(let code, let redirectURI, let state):
             return (.redirect(to: Self.location(redirectURI, ["error": code], state, issuer)), nil, false)
         case .rejected(let why): return (rejection(why), nil, false)
         }
+        let reference = FormFields(query: query)?["request_uri"]
         guard let user else {
+            if let reference { ledger.spendPush(reference) }
             let location = Self.location(request.redirectURI, ["error": "access_denied"], state, issuer)
             return (.redirect(to: location), nil, true)
         }
         guard Self.users.contains(user) else { return (rejection("There is no such user."), nil, false) }
+        if let reference { ledger.spendPush(reference) }
         let code = ledger.code(for: request, user: user, at: ProcessInfo.processInfo.systemUptime)
         return (.redirect(to: Self.location(request.redirectURI, ["code": code], state, issuer)), user, true)
     }

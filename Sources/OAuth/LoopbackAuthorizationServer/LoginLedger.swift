@@ -50,8 +50,28 @@ struct LoginLedger {
     /// Without vowels, which make words, and without what looks like another letter (RFC 8628, section 6.1).
     private static let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
 
+    /// Seconds for which a pushed request can be opened (RFC 9126, section 2.2).
+    static let pushLifetime: TimeInterval = 60
+
     private var codes: [String: Code] = [:]
+    private var pushes: [String: (clientID: String, query: String, expiration: TimeInterval)] = [:]
     private var devices: [String: Device] = [:]
+
+    /// A client has sent its request before the browser opens: a reference to it (RFC 9126, section 2.2).
+    mutating func push(_ query: String, clientID: String, at now: TimeInterval) -> String {
+        let reference = "urn:ietf:params:oauth:request_uri:" + LoginSecret.random()
+        pushes[reference] = (clientID, query, now + Self.pushLifetime)
+        return reference
+    }
+
+    /// The request that a reference stands for, for its own client and in time.
+    func pushed(_ reference: String, clientID: String, at now: TimeInterval) -> String? {
+        guard let push = pushes[reference], push.clientID == clientID, now < push.expiration else { return nil }
+        return push.query
+    }
+
+    /// A reference is good for one decision (RFC 9126, section 4).
+    mutating func spendPush(_ reference: String) { pushes[reference] = nil }
 
     /// The user agreed: a code for the redirect.
     ///

@@ -25,6 +25,7 @@ public final class RotatingAuthorizationServer: Sendable {
     ///     being punished; 0 is strict.
     ///   - latency: how long a request at the token endpoint takes at least, in seconds.
     ///   - deviceInterval: seconds between two questions of a device; one that asks sooner is told to slow down.
+    ///   - requiresPushedRequests: whether a login has to send its request before the browser opens (RFC 9126).
     ///   - onEvent: is called on the threads of the server, many at a time.
     /// - Throws: ``SocketError`` if the system does not give it a socket or the port is taken.
     public init(
@@ -34,6 +35,7 @@ public final class RotatingAuthorizationServer: Sendable {
         grace: TimeInterval = 0,
         latency: TimeInterval = 0,
         deviceInterval: Int = 1,
+        requiresPushedRequests: Bool = false,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void = { _ in }
     ) throws(SocketError) {
         let endpoints = AuthorizationEndpoints(
@@ -42,6 +44,7 @@ public final class RotatingAuthorizationServer: Sendable {
             grace: grace,
             latency: latency,
             deviceInterval: deviceInterval,
+            requiresPushedRequests: requiresPushedRequests,
             onEvent: onEvent
         )
         self.endpoints = endpoints
@@ -62,6 +65,9 @@ public final class RotatingAuthorizationServer: Sendable {
 
     /// Where a user's browser asks for a code: a page with a button for each of two users, and one that refuses.
     public var authorizationEndpoint: URL { url(LoginEndpoints.authorizationPath) }
+
+    /// Where a login sends its request before the browser opens (RFC 9126).
+    public var pushedAuthorizationEndpoint: URL { url(LoginEndpoints.pushPath) }
 
     /// Where a device asks for its codes (RFC 8628).
     public var deviceAuthorizationEndpoint: URL { url(LoginEndpoints.deviceAuthorizationPath) }

@@ -7,7 +7,7 @@ import LoopbackAuthorizationServer
 struct LoopbackServer {
     private static let usage = """
         usage: loopback-server [--port N] [--client-id ID] [--lifetime SECONDS] [--grace SECONDS]
-                               [--redirect-uri URI]...
+                               [--redirect-uri URI]... [--pushed-requests required]
 
         An authorization server for tests, on 127.0.0.1: code with PKCE, device code, refresh tokens that rotate.
         It prints its addresses as NAME=value, then a line for each event, and runs until it is interrupted.
@@ -18,6 +18,8 @@ struct LoopbackServer {
           --grace SECONDS       for how long a spent refresh token is answered again (0)
           --redirect-uri URI    where the client may send the browser; this machine at any port,
                                 with the path /callback, if nothing is said
+          --pushed-requests required
+                                a login has to send its request before the browser opens (RFC 9126)
 
         """
 
@@ -26,6 +28,7 @@ struct LoopbackServer {
         var (lifetime, grace) = (3600, 0)
         var clientID = RotatingAuthorizationServer.clientID
         var redirectURIs: [String] = []
+        var requiresPushedRequests = false
         var rest = CommandLine.arguments.dropFirst()
         while let option = rest.popFirst() {
             guard option != "--help", option != "-h" else { return print(usage, terminator: "") }
@@ -36,6 +39,7 @@ struct LoopbackServer {
             case ("--grace", let number?) where number >= 0: grace = number
             case ("--client-id", _) where !value.isEmpty: clientID = value
             case ("--redirect-uri", _): redirectURIs.append(value)
+            case ("--pushed-requests", _) where value == "required": requiresPushedRequests = true
             default: fail(option)
             }
         }
@@ -49,6 +53,7 @@ struct LoopbackServer {
                 clients: [client],
                 lifetime: lifetime,
                 grace: TimeInterval(grace),
+                requiresPushedRequests: requiresPushedRequests,
                 onEvent: { say("\($0)") }
             )
             say(
@@ -57,6 +62,7 @@ struct LoopbackServer {
                 CLIENT_ID=\(client.id)
                 AUTHORIZATION_ENDPOINT=\(server.authorizationEndpoint)
                 TOKEN_ENDPOINT=\(server.tokenEndpoint)
+                PUSHED_AUTHORIZATION_ENDPOINT=\(server.pushedAuthorizationEndpoint)
                 DEVICE_AUTHORIZATION_ENDPOINT=\(server.deviceAuthorizationEndpoint)
                 REVOCATION_ENDPOINT=\(server.revocationEndpoint)
                 RESOURCE=\(server.resource)

@@ -12,6 +12,12 @@ package enum LoginSecret {
     /// The challenge of a code verifier by the method `S256` (RFC 7636, section 4.2).
     package static func challenge(of verifier: String) -> String { base64URL(SHA256.digest(Array(verifier.utf8))) }
 
+    /// The left half of the digest of an access token: `at_hash` (OpenID Connect Core, section 3.1.3.6), for signatures
+    /// that take SHA-256.
+    package static func halfDigest(of token: String) -> String {
+        base64URL(Array(SHA256.digest(Array(token.utf8)).prefix(16)))
+    }
+
     private static func base64URL(_ bytes: [UInt8]) -> String {
         String(
             Data(bytes).base64EncodedString().prefix { $0 != "=" }

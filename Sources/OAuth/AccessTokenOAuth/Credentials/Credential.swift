@@ -33,7 +33,7 @@ public struct Credential: Hashable, Sendable, Codable {
     /// Whose credential it is, as the app says or the ID token does (`sub`; OpenID Connect Core, section 2); `nil` if
     /// neither.
     ///
-    /// The ID token is decoded and **not verified**: the subject keeps accounts apart, and proves nothing about a user.
+    /// The signature of the ID token is **not verified**: the subject keeps accounts apart, and proves nothing.
     public let subject: String?
 
     /// Says that the refresh token was sent and no reply is known; `nil` otherwise.
@@ -48,7 +48,8 @@ public struct Credential: Hashable, Sendable, Codable {
     /// Which session it is of; no comparison looks at it.
     var session = SessionNumber()
 
-    /// The ID token of OpenID Connect, if the server has sent one; it is not validated here.
+    /// The ID token of OpenID Connect, if the server has sent one; for what of it was checked see
+    /// ``TokenResponse/idToken``.
     public var idToken: String? { otherMembers["id_token"] }
 
     /// Creates a credential, for one that the app has stored elsewhere up to now.

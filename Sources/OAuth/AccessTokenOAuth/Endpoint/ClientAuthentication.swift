@@ -17,7 +17,10 @@ public struct ClientAuthentication: Sendable {
     }
 
     private let method: String
-    private let clientID: String
+    /// Empty where the server takes it from the assertion alone.
+    let clientID: String
+    /// Whether each request has the identifier in its body.
+    var isNamedInBody: Bool { !method.hasPrefix("basic") && !clientID.isEmpty }
     /// What goes into one request.
     let proof: @Sendable (_ deadline: TimeInterval, _ clock: any AccessTokenClock) async throws -> Proof
 

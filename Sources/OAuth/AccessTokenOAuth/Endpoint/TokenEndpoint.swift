@@ -224,7 +224,7 @@ public struct TokenEndpoint: Sendable {
             }
             switch result {
             case .success(let reply):
-                exchange.settle(TokenReplyReader(secrets: secrets, grant: grant.kind, ways: ways).read(reply))
+                exchange.settle(TokenReplyReader(secrets: secrets, of: grant, ways: ways).read(reply))
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))
             }
         }

@@ -6,6 +6,8 @@ public struct TokenGrant: Hashable, Sendable {
 
     let type: String
     private let own: [FormParameter]
+    /// What an ID token in the reply has to say.
+    private(set) var idToken: IDTokenCheck?
 
     /// On what the meaning of a reply depends.
     var kind: GrantKind {
@@ -101,7 +103,14 @@ public struct TokenGrant: Hashable, Sendable {
         let added = parameters.map { name, value in
             FormParameter(name, value, isSecret: !["resource", "audience", "scope"].contains(name))
         }
-        return TokenGrant(type: type, own + added)
+        return TokenGrant(type: type, own + added).expecting(idToken)
+    }
+
+    /// The same grant, with what an ID token in the reply has to say.
+    func expecting(_ idToken: IDTokenCheck?) -> TokenGrant {
+        var grant = self
+        grant.idToken = idToken
+        return grant
     }
 
     /// The refresh token that the grant sends, if it is such a grant.

@@ -84,8 +84,9 @@ public struct TokenExchange: Sendable {
         takesType = { ways.takes($0) }
         start = { request, outstanding in
             switch request {
-            case .renewal(_, let refreshToken):
-                try await endpoint.send(.refreshToken(refreshToken).adding(parameters), settling: outstanding)
+            case .renewal(let credential, let refreshToken):
+                let grant = TokenGrant.refreshToken(refreshToken).adding(parameters)
+                try await endpoint.send(grant.expecting(IDTokenCheck(renewing: credential)), settling: outstanding)
             case .grant(let grant): try await endpoint.send(grant, settling: outstanding)
             }
         }
@@ -135,7 +136,8 @@ public struct TokenExchange: Sendable {
             let parameters = try await made(within: endpoint.deadline, by: endpoint.clock) {
                 try await parameters(credential.noting(nil))
             }
-            try await endpoint.send(.refreshToken(refreshToken).adding(parameters), settling: outstanding)
+            let grant = TokenGrant.refreshToken(refreshToken).adding(parameters)
+            try await endpoint.send(grant.expecting(IDTokenCheck(renewing: credential)), settling: outstanding)
         }
         revoke = { try await adapted($0).revoke($0) }
     }

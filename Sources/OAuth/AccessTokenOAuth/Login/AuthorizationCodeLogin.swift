@@ -23,13 +23,9 @@ public struct AuthorizationCodeLogin: Sendable {
     public let url: URL
 
     /// Where the browser comes back to, as it is registered.
-    public var redirectURI: String { redirect.text }
+    public var redirectURI: String { draft.redirect.text }
 
-    private let redirect: RedirectURI
-    private let server: AuthorizationServer
-    private let resources: [String]
-    private let verifier = LoginSecret.random()
-    private let state = LoginSecret.random()
+    private let draft: AuthorizationRequest
     private let answer = Answer()
 
     /// What all copies of a login share.
@@ -45,14 +41,6 @@ public struct AuthorizationCodeLogin: Sendable {
         }
     }
 
-    /// Parameters that a login sets itself.
-    private static let own: Set = [
-        "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
-    ]
-
-    /// Those that may come more than once (RFC 8707, section 2; RFC 8693, section 2.1).
-    private static let repeatable: Set = ["resource", "audience"]
-
     /// Creates a login.
     ///
     /// - Parameters:
@@ -61,8 +49,8 @@ public struct AuthorizationCodeLogin: Sendable {
     ///   - redirectURI: as it is registered, to the letter: an app's own scheme, `https`, or this machine.
     ///   - scope: what to ask for, separated by spaces; `nil` leaves that to the server. Most OpenID providers give a
     ///     refresh token for `offline_access` only.
-    ///   - parameters: others, such as `prompt`, `login_hint`, `nonce`, or `resource` (RFC 8707), which goes with the
-    ///     code as well.
+    ///   - parameters: others, such as `prompt`, `login_hint`, or `resource` (RFC 8707), which goes with the code as
+    ///     well. With the scope `openid`, a login makes a `nonce` unless you name one; the ID token has to repeat it.
     /// - Throws: ``LoginError`` if one of these cannot be used.
     public init(
         at server: AuthorizationServer,
@@ -71,36 +59,43 @@ public struct AuthorizationCodeLogin: Sendable {
         scope: String? = nil,
         parameters: KeyValuePairs<String, String> = [:]
     ) throws(LoginError) {
-        let endpoint = try server.usable(server.authorizationURL, "authorization_endpoint")
-        guard !clientID.isEmpty else { throw .unusable("the client's identifier is empty") }
-        self.server = server
-        redirect = try RedirectURI(redirectURI, allowsInsecureHTTP: server.allowsInsecureHTTP)
-        resources = parameters.filter { $0.key == "resource" }.map(\.value)
-        var query = [
-            FormParameter("response_type", "code"), FormParameter("client_id", clientID),
-            FormParameter("redirect_uri", redirectURI), FormParameter("scope", scope ?? ""),
-            FormParameter("state", state),
-            FormParameter("code_challenge", LoginSecret.challenge(of: verifier)),
-            FormParameter("code_challenge_method", "S256"),
-        ]
-        query += parameters.map { FormParameter($0.key, $0.value) }
-        // The endpoint's own query is kept (RFC 6749, section 3.1).
-        let present = URLComponents(url: endpoint, resolvingAgainstBaseURL: true)?.percentEncodedQuery
-        var names = RedirectQuery(present).parameters.map(\.name) + parameters.map(\.key)
-        names.removeAll(where: Self.repeatable.contains)
-        if let name = names.first(where: Self.own.contains) {
-            throw .unusable(
-                "\(name) is set by the login itself: leave it out of the parameters and of the endpoint's URL"
-            )
+        guard !server.requiresPushedRequests else {
+            throw .unusable("the server takes pushed requests only: begin the login with the token endpoint, at:with:")
         }
-        guard Set(names).count == names.count else { throw .unusable("a parameter is named twice") }
-        // In a URL, every server reads %20 as a space, and not every one reads + so.
-        let added = FormEncoding.body(query).replacingOccurrences(of: "+", with: "%20")
-        let separator = present == nil ? "?" : present == "" ? "" : "&"
-        guard let url = URL(string: endpoint.absoluteString + separator + added) else {
-            throw .unusable("the authorization_endpoint makes no URL with a query")
+        draft = try AuthorizationRequest(server, clientID, redirectURI, scope, parameters)
+        url = try draft.url(with: draft.parameters)
+    }
+
+    /// Creates a login whose request is sent to the server first, where the server takes that (RFC 9126).
+    ///
+    /// ``url`` has a reference to the request then: what is asked for does not pass through the browser. A server
+    /// without ``AuthorizationServer/pushedAuthorizationURL`` gets the usual URL.
+    ///
+    /// **Failure** ``LoginError``; an error of the app's own client assertion, unchanged.
+    ///
+    /// - Parameters:
+    ///   - server: needs an ``AuthorizationServer/authorizationURL``.
+    ///   - endpoint: the token endpoint of the client that logs in, which proves itself in the same way.
+    ///   - redirectURI: as it is registered, to the letter: an app's own scheme, `https`, or this machine.
+    ///   - scope: what to ask for, separated by spaces; `nil` leaves that to the server.
+    ///   - parameters: others, as for the usual login.
+    public init(
+        at server: AuthorizationServer,
+        with endpoint: TokenEndpoint,
+        redirectURI: String,
+        scope: String? = nil,
+        parameters: KeyValuePairs<String, String> = [:]
+    ) async throws {
+        draft = try AuthorizationRequest(server, endpoint.authentication.clientID, redirectURI, scope, parameters)
+        if server.pushedAuthorizationURL != nil || server.requiresPushedRequests {
+            let place = try server.usable(server.pushedAuthorizationURL, "pushed_authorization_request_endpoint")
+            let reference = try await PushedRequest.send(draft.parameters, to: place, with: endpoint)
+            url = try draft.url(with: [
+                FormParameter("client_id", draft.clientID), FormParameter("request_uri", reference),
+            ])
+        } else {
+            url = try draft.url(with: draft.parameters)
         }
-        self.url = url
     }
 
     /// Turns the URL that came back into the grant to exchange (RFC 6749, section 4.1.2).
@@ -111,15 +106,15 @@ public struct AuthorizationCodeLogin: Sendable {
     /// - Parameter redirect: the whole URL, with its query. An address that the user pasted is as good.
     /// - Throws: ``LoginError``: what the server refused, or why the redirect is not accepted.
     public func grant(from redirect: URL) throws(LoginError) -> TokenGrant {
-        guard let query = self.redirect.query(of: redirect) else { throw .foreignRedirect }
+        guard let query = draft.redirect.query(of: redirect) else { throw .foreignRedirect }
         // Of another login, not even the error is looked at.
-        guard query.parameters.filter({ $0.name == "state" }).map(\.value) == [state] else { throw .wrongState }
+        guard query.parameters.filter({ $0.name == "state" }).map(\.value) == [draft.state] else { throw .wrongState }
         try answer.take()
         try checkIssuer(query)
         let (code, error) = (try query.value("code"), try query.value("error"))
         if let error {
             guard code == nil else { throw .badRedirect("error", "beside a code") }
-            let sent = SentSecrets([state, verifier])
+            let sent = SentSecrets([draft.state, draft.verifier])
             guard let shown = sent.code(error) else { throw .badRedirect("error", "not a code") }
             let explanation = try? query.value("error_description")
             throw .serverRefused(shown, explanation: explanation.map(sent.readable))
@@ -127,8 +122,8 @@ public struct AuthorizationCodeLogin: Sendable {
         guard let code else { throw .badRedirect("code", "missing") }
         guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .badRedirect("code", "not readable") }
         do {
-            let grant = try TokenGrant.authorizationCode(code, redirectURI: redirectURI, codeVerifier: verifier)
-            return resources.reduce(grant) { $0.adding(["resource": $1]) }
+            let grant = try TokenGrant.authorizationCode(code, redirectURI: redirectURI, codeVerifier: draft.verifier)
+            return draft.resources.reduce(grant.expecting(draft.idToken)) { $0.adding(["resource": $1]) }
         } catch {
             throw .badRedirect("code", "not usable")
         }
@@ -137,9 +132,12 @@ public struct AuthorizationCodeLogin: Sendable {
     /// A server that answers for another one wants the code of that one (RFC 9207, section 2.4).
     private func checkIssuer(_ query: RedirectQuery) throws(LoginError) {
         let named = try query.value("iss")
-        guard let issuer = server.issuer?.absoluteString else { return }
-        guard named == issuer || (named == nil && !server.sendsIssuer) else {
-            throw .wrongIssuer(expected: issuer, found: named.map { SentSecrets([state, verifier]).readable($0) })
+        guard let issuer = draft.server.issuer?.absoluteString else { return }
+        guard named == issuer || (named == nil && !draft.server.sendsIssuer) else {
+            throw .wrongIssuer(
+                expected: issuer,
+                found: named.map { SentSecrets([draft.state, draft.verifier]).readable($0) }
+            )
         }
     }
 }

@@ -150,6 +150,8 @@ struct ServerDiscovery {
             tokenURL: try endpoint("token_endpoint", members, of: issuer),
             deviceAuthorizationURL: try endpoint("device_authorization_endpoint", members, of: issuer),
             revocationURL: try endpoint("revocation_endpoint", members, of: issuer),
+            pushedAuthorizationURL: try endpoint("pushed_authorization_request_endpoint", members, of: issuer),
+            requiresPushedRequests: members["require_pushed_authorization_requests"] == .flag(true),
             sendsIssuer: members["authorization_response_iss_parameter_supported"] == .flag(true),
             allowsInsecureHTTP: allowsInsecureHTTP
         )

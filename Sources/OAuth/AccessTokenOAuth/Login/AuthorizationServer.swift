@@ -28,6 +28,12 @@ public struct AuthorizationServer: Hashable, Sendable {
     /// Where tokens are revoked (RFC 7009).
     public let revocationURL: URL?
 
+    /// Where a login sends its request before the browser opens (RFC 9126).
+    public let pushedAuthorizationURL: URL?
+
+    /// Whether the server takes no other requests than those that were sent there (RFC 9126, section 5).
+    public let requiresPushedRequests: Bool
+
     /// Whether every redirect has to name the issuer (RFC 9207, section 3).
     public let sendsIssuer: Bool
 
@@ -41,6 +47,8 @@ public struct AuthorizationServer: Hashable, Sendable {
         tokenURL: URL?,
         deviceAuthorizationURL: URL? = nil,
         revocationURL: URL? = nil,
+        pushedAuthorizationURL: URL? = nil,
+        requiresPushedRequests: Bool = false,
         sendsIssuer: Bool = false,
         allowsInsecureHTTP: Bool = false
     ) {
@@ -49,6 +57,8 @@ public struct AuthorizationServer: Hashable, Sendable {
         self.tokenURL = tokenURL
         self.deviceAuthorizationURL = deviceAuthorizationURL
         self.revocationURL = revocationURL
+        self.pushedAuthorizationURL = pushedAuthorizationURL
+        self.requiresPushedRequests = requiresPushedRequests
         self.sendsIssuer = sendsIssuer
         self.allowsInsecureHTTP = allowsInsecureHTTP
     }

@@ -28,6 +28,7 @@ public struct DeviceLogin: Sendable {
     private let endpoint: TokenEndpoint
     private let deviceCode: String
     private let interval: TimeInterval
+    private let idToken: IDTokenCheck
 
     /// Asks the server for the codes (RFC 8628, section 3.1).
     ///
@@ -70,6 +71,7 @@ public struct DeviceLogin: Sendable {
         self.endpoint = endpoint
         deviceCode = codes.deviceCode
         interval = codes.interval
+        idToken = IDTokenCheck(issuer: server.issuer?.absoluteString, clientID: endpoint.authentication.clientID)
     }
 
     /// Waits until the user has decided.
@@ -88,7 +90,7 @@ public struct DeviceLogin: Sendable {
         let grant = TokenGrant.extensionGrant(
             TokenGrant.deviceCodeType,
             parameters: ["device_code": deviceCode]
-        )
+        ).expecting(idToken)
         var polling = DevicePolling(interval: interval)
         var pause = interval
         while true {

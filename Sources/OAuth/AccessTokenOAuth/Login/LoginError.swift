@@ -21,6 +21,7 @@ public struct LoginError: Error, Hashable, Sendable {
     enum Place: String, Sendable {
         case metadata = "the server's metadata"
         case deviceEndpoint = "the device authorization endpoint"
+        case pushEndpoint = "the pushed authorization request endpoint"
     }
 
     private enum Reason: Hashable, Sendable {

@@ -43,10 +43,7 @@ public final class LoopbackLogin: Sendable {
         parameters: KeyValuePairs<String, String> = [:],
         clock: any AccessTokenClock = SystemClock()
     ) throws(LoginError) {
-        let answer = LoopbackAnswer()
-        let listeners = try LoopbackListeners(at: redirectURI) { address, port throws(SocketFailure) in
-            try LoopbackHTTPServer(on: address, port: port) { request, _ in answer.respond(to: request) }
-        }
+        let (answer, listeners) = try Self.listen(at: redirectURI)
         do throws(LoginError) {
             login = try AuthorizationCodeLogin(
                 at: server,
@@ -64,6 +61,49 @@ public final class LoopbackLogin: Sendable {
         self.listeners = listeners
         self.clock = clock
         self.answer = answer
+    }
+
+    /// Listens at once, and sends the request to the server first, where the server takes that (RFC 9126).
+    ///
+    /// It is ``AuthorizationCodeLogin/init(at:with:redirectURI:scope:parameters:)`` for a program that listens. Use it
+    /// if the server has a ``AuthorizationServer/pushedAuthorizationURL``. The endpoint's clock counts the time limit.
+    ///
+    /// **Failure** ``LoginError``, also if the port is taken; an error of the app's own client assertion, unchanged.
+    public init(
+        at server: AuthorizationServer,
+        with endpoint: TokenEndpoint,
+        redirectURI: String = "http://127.0.0.1/callback",
+        scope: String? = nil,
+        parameters: KeyValuePairs<String, String> = [:]
+    ) async throws {
+        let (answer, listeners) = try Self.listen(at: redirectURI)
+        do {
+            login = try await AuthorizationCodeLogin(
+                at: server,
+                with: endpoint,
+                redirectURI: listeners.redirectURI,
+                scope: scope,
+                parameters: parameters
+            )
+        } catch {
+            listeners.close()
+            throw error
+        }
+        answer.expect(login)
+        url = login.url
+        self.listeners = listeners
+        clock = endpoint.clock
+        self.answer = answer
+    }
+
+    private static func listen(
+        at redirectURI: String
+    ) throws(LoginError) -> (answer: LoopbackAnswer, listeners: LoopbackListeners) {
+        let answer = LoopbackAnswer()
+        let listeners = try LoopbackListeners(at: redirectURI) { address, port throws(SocketFailure) in
+            try LoopbackHTTPServer(on: address, port: port) { request, _ in answer.respond(to: request) }
+        }
+        return (answer, listeners)
     }
 
     deinit { listeners.close() }

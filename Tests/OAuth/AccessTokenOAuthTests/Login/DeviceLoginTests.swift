@@ -262,7 +262,7 @@ struct DeviceLoginTests {
 }
 
 /// A clock whose pauses a test ends; the deadlines of exchanges never come.
-private final class PauseClock: AccessTokenClock {
+final class PauseClock: AccessTokenClock {
     private static let deadline: TimeInterval = 3600
 
     private struct State {

@@ -22,6 +22,14 @@ struct TokenReply: Sendable {
         fate = if case .failure(let error) = result { RequestFate(of: error) } else { nil }
     }
 
+    /// The same, or what is wrong with the ID token: the access token beside it is not used, and the refresh token is.
+    func checking(_ idToken: IDTokenCheck?, isRead: Bool, at now: Date) -> TokenReply {
+        guard let idToken, case .success(let response) = result,
+            let what = idToken.complaint(about: response, isRead: isRead, at: now)
+        else { return self }
+        return TokenReply(.failure(.unusableToken(what)), rescuing: response.refreshToken)
+    }
+
     /// What the app's own exchange threw.
     init(thrown error: any Error) {
         // As itself it would say that the loader's own store has failed, and that nothing was sent.

@@ -26,6 +26,8 @@ struct TokenReplyReader {
     let sent: SentSecrets
     var grant = GrantKind.other
     var ways = Ways()
+    /// What an ID token has to say.
+    var idToken: IDTokenCheck?
 
     /// The seconds by which RFC 8628, section 3.5, makes the interval longer.
     private static let shortestSlowDown: TimeInterval = 5
@@ -36,10 +38,15 @@ struct TokenReplyReader {
         self.ways = ways
     }
 
+    init(secrets: [String], of grant: TokenGrant, ways: Ways) {
+        self.init(secrets: secrets, grant: grant.kind, ways: ways)
+        idToken = grant.idToken
+    }
+
     func read(_ reply: TokenEndpointReply) -> TokenReply {
         let isSuccess = (200...299).contains(reply.status)
         if isSuccess, let response = ways.reply?(reply) ?? ways.server?.response(from: reply) {
-            return TokenReply(checking: response)
+            return TokenReply(checking: response).checking(idToken, isRead: false, at: reply.received)
         }
         let members = TokenReplyMembers(reply.body)
         let hasToken = members?.accessToken != nil || members?.refreshToken.value != nil
@@ -48,7 +55,7 @@ struct TokenReplyReader {
         case _ where isSuccess:
             let isStrange = members?.refreshToken == .strange && members?.error.value == nil
             guard let members, hasToken || isStrange else { return noToken(reply, members) }
-            return success(reply, members)
+            return success(reply, members).checking(idToken, isRead: true, at: reply.received)
         case 301, 302, 303, 307, 308: return TokenReply(.failure(.redirected(status: reply.status)))
         case 100..<400: return notUnderstood(reply, "it has a status that no token reply has")
         default: return refusal(reply)

@@ -43,3 +43,13 @@ func credential(for grant: TokenGrant, at endpoint: TokenEndpoint, log: (String)
     if response.refreshToken == nil { log("The server gave no refresh token. Ask for the scope offline_access.") }
     return Credential(response)
 }
+
+func pushedLogin(at issuer: URL, with authentication: ClientAuthentication) async throws -> AuthorizationCodeLogin {
+    let server = try await AuthorizationServer.discover(issuer)
+    return try await AuthorizationCodeLogin(
+        at: server,
+        with: try server.tokenEndpoint(authentication),
+        redirectURI: "com.example.app:/callback",
+        scope: "notes"
+    )
+}
