@@ -69,6 +69,7 @@ extension AuthorizationEndpoints {
             ("pushed_authorization_request_endpoint", LoginEndpoints.pushPath),
         ]
         let members = endpoints.map { name, path in "\"\(name)\":\"\(issuer)\(path)\"" }
+        let wantsProof = state.withLock { $0.proofs } != nil
         return HTTPResponse(
             status: 200,
             json: #"{"issuer":"\#(issuer)",\#(members.joined(separator: ",")),"response_types_supported":["code"],"#
@@ -76,11 +77,16 @@ extension AuthorizationEndpoints {
                 + #""urn:ietf:params:oauth:grant-type:device_code"],"code_challenge_methods_supported":["S256"],"#
                 + #""token_endpoint_auth_methods_supported":["none","client_secret_basic","client_secret_post"],"#
                 + #""require_pushed_authorization_requests":\#(logins.requiresPushedRequests),"#
+                + (wantsProof ? #""dpop_signing_alg_values_supported":["ES256"],"# : "")
                 + #""authorization_response_iss_parameter_supported":true}"#
         )
     }
 
-    func exchangeCode(_ form: FormFields, of client: AuthorizationServerClient) -> HTTPResponse {
+    func exchangeCode(
+        _ form: FormFields,
+        of client: AuthorizationServerClient,
+        boundTo thumbprint: String?
+    ) -> HTTPResponse {
         guard let code = form["code"], let verifier = form["code_verifier"], let redirectURI = form["redirect_uri"]
         else {
             return refusedToken("invalid_request")
@@ -91,11 +97,12 @@ extension AuthorizationEndpoints {
                 clientID: client.id,
                 redirectURI: redirectURI,
                 verifier: verifier,
+                thumbprint: thumbprint,
                 at: ProcessInfo.processInfo.systemUptime
             )
             switch exchange {
             case .granted(let user):
-                let pair = begin(&state, client, user)
+                let pair = begin(&state, client, user, boundTo: thumbprint)
                 state.logins.note(family: pair.accessName.family, of: code)
                 return (pair, nil)
             case .spent(let family?) where state.ledger.revoke(family: family):
@@ -108,7 +115,11 @@ extension AuthorizationEndpoints {
         return pair.map(begun) ?? refusedToken("invalid_grant")
     }
 
-    func exchangeDeviceCode(_ form: FormFields, of client: AuthorizationServerClient) -> HTTPResponse {
+    func exchangeDeviceCode(
+        _ form: FormFields,
+        of client: AuthorizationServerClient,
+        boundTo thumbprint: String?
+    ) -> HTTPResponse {
         guard let code = form["device_code"] else { return refusedToken("invalid_request") }
         let (pair, error) = state.withLock { state -> (TokenPair?, String) in
             let (user, error) = state.logins.poll(
@@ -117,14 +128,19 @@ extension AuthorizationEndpoints {
                 interval: TimeInterval(logins.deviceInterval),
                 at: ProcessInfo.processInfo.systemUptime
             )
-            return (user.map { begin(&state, client, $0) }, error)
+            return (user.map { begin(&state, client, $0, boundTo: thumbprint) }, error)
         }
         return pair.map(begun) ?? refusedToken(error)
     }
 
-    private func begin(_ state: inout State, _ client: AuthorizationServerClient, _ user: String) -> TokenPair {
+    private func begin(
+        _ state: inout State,
+        _ client: AuthorizationServerClient,
+        _ user: String,
+        boundTo thumbprint: String?
+    ) -> TokenPair {
         state.tally.signIns += 1
-        return state.ledger.signIn(client.id, user: user)
+        return state.ledger.signIn(client.id, user: user, boundTo: thumbprint)
     }
 
     private func begun(_ pair: TokenPair) -> HTTPResponse {

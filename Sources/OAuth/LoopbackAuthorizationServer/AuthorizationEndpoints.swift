@@ -9,6 +9,8 @@ final class AuthorizationEndpoints: Sendable {
         var ledger: GrantLedger
         var logins = LoginLedger()
         var tally = AuthorizationServerTally()
+        /// `nil` if the server asks for no proofs of possession.
+        var proofs: ProofLedger?
         var faults: [AuthorizationServerFault.Place: [AuthorizationServerFault]] = [:]
         /// How many requests the token endpoint still takes.
         var limit: (left: Int, retryAfter: Int)?
@@ -44,6 +46,7 @@ final class AuthorizationEndpoints: Sendable {
         latency: TimeInterval,
         deviceInterval: Int,
         requiresPushedRequests: Bool,
+        proofs: ProofDemand?,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void
     ) {
         self.clients = clients
@@ -54,7 +57,15 @@ final class AuthorizationEndpoints: Sendable {
         )
         self.latency = latency
         self.onEvent = onEvent
-        state = Locked(State(ledger: GrantLedger(lifetime: lifetime, grace: grace)))
+        state = Locked(
+            State(ledger: GrantLedger(lifetime: lifetime, grace: grace), proofs: proofs.map(ProofLedger.init))
+        )
+    }
+
+    private static func unauthorizedByProof(_ code: String?) -> HTTPResponse {
+        var response = HTTPResponse(status: 401, json: code.map { #"{"error":"\#($0)"}"# } ?? "{}")
+        response.fields = [challenge(code)]
+        return response
     }
 
     private static func unauthorized(_ json: String, _ challenge: String) -> HTTPResponse {
@@ -72,9 +83,9 @@ final class AuthorizationEndpoints: Sendable {
         switch (request.path, request.method) {
         case (Self.tokenPath, "POST"):
             if let seconds = state.withLock({ $0.takeRequest() }) { return refusedForNow(seconds) }
-            return answer(request, at: .tokenEndpoint, answerTokenRequest)
+            return answer(request, at: .tokenEndpoint) { answerTokenRequest($0, issuer: issuer) }
         case (Self.resourcePath, "GET"):
-            return answer(request, at: .resource, answerResourceRequest)
+            return answer(request, at: .resource) { answerResourceRequest($0, issuer: issuer) }
         case (Self.revocationPath, "POST"): return answerRevocation(request)
         case (Self.tokenPath, _), (Self.resourcePath, _), (Self.revocationPath, _): return rejected(405)
         default: return rejected(404)
@@ -93,9 +104,9 @@ final class AuthorizationEndpoints: Sendable {
         }
         let response: HTTPResponse
         switch fault?.kind {
-        case nil: return usual(request)
+        case nil: return naming(usual(request), at: place)
         case .delivered(let delivery):
-            var response = usual(request)
+            var response = naming(usual(request), at: place)
             response.delivery = delivery
             return response
         case .answered(let answer): response = answer
@@ -131,7 +142,7 @@ final class AuthorizationEndpoints: Sendable {
     }
 
     /// RFC 6749, sections 4.1.3, 4.4, 5.1, 5.2 and 6, and RFC 8628, section 3.4.
-    private func answerTokenRequest(_ request: HTTPRequest) -> HTTPResponse {
+    private func answerTokenRequest(_ request: HTTPRequest, issuer: String) -> HTTPResponse {
         let form = FormFields(request)
         let token = form?["refresh_token"]
         let name = state.withLock { state in
@@ -144,16 +155,25 @@ final class AuthorizationEndpoints: Sendable {
         Thread.sleep(forTimeInterval: latency)
         guard let form else { return refusedToken("invalid_request") }
         guard let client = client(of: request, form) else { return refusedToken("invalid_client", status: 401) }
+        let thumbprint: String?
+        // Before anything is spent (RFC 9449, section 8).
+        do throws(ProofLedger.Refusal) {
+            thumbprint = try self.thumbprint(of: request, at: .tokenEndpoint, issuer: issuer)
+        } catch {
+            onEvent(.tokenRefused(code: error.code))
+            return refused(error, at: .tokenEndpoint)
+        }
         switch form["grant_type"] {
         case nil: return refusedToken("invalid_request")
         case "refresh_token":
             guard let token else { return refusedToken("invalid_request") }
-            return rotate(token, of: client)
-        case "authorization_code": return exchangeCode(form, of: client)
-        case "urn:ietf:params:oauth:grant-type:device_code": return exchangeDeviceCode(form, of: client)
+            return rotate(token, of: client, boundTo: thumbprint)
+        case "authorization_code": return exchangeCode(form, of: client, boundTo: thumbprint)
+        case "urn:ietf:params:oauth:grant-type:device_code":
+            return exchangeDeviceCode(form, of: client, boundTo: thumbprint)
         case "client_credentials":
             guard client.secret != nil else { return refusedToken("unauthorized_client") }
-            let pair = state.withLock { $0.ledger.signIn(client.id) }
+            let pair = state.withLock { $0.ledger.signIn(client.id, boundTo: thumbprint) }
             onEvent(.clientTokenIssued(pair.accessName))
             // A refresh token should not be included (RFC 6749, section 4.4.3).
             return issued(pair, refreshToken: nil)
@@ -175,9 +195,20 @@ final class AuthorizationEndpoints: Sendable {
         return clients.first { $0.id == id && $0.secret == secret }
     }
 
-    private func rotate(_ token: String, of client: AuthorizationServerClient) -> HTTPResponse {
+    private func rotate(
+        _ token: String,
+        of client: AuthorizationServerClient,
+        boundTo thumbprint: String?
+    ) -> HTTPResponse {
         let rotation = state.withLock { state in
-            let rotation = state.ledger.rotate(token, of: client.id, at: ProcessInfo.processInfo.systemUptime)
+            let rotation = state.ledger.rotate(
+                token,
+                of: client.id,
+                boundTo: thumbprint,
+                // A client that authenticates is known by its secret (RFC 9449, section 5).
+                isBound: client.secret == nil,
+                at: ProcessInfo.processInfo.systemUptime
+            )
             if case .spent(_, let revokes) = rotation {
                 state.tally.reuses += 1
                 state.tally.revokedFamilies += revokes ? 1 : 0
@@ -195,9 +226,11 @@ final class AuthorizationEndpoints: Sendable {
 
     func issued(_ pair: TokenPair, refreshToken: String?) -> HTTPResponse {
         let refresh = refreshToken.map { #","refresh_token":"\#($0)""# } ?? ""
+        let isBound = state.withLock { $0.ledger.thumbprint(of: pair.accessToken) } != nil
+        let type = isBound ? "DPoP" : "Bearer"
         return HTTPResponse(
             status: 200,
-            json: #"{"access_token":"\#(pair.accessToken)","token_type":"Bearer","#
+            json: #"{"access_token":"\#(pair.accessToken)","token_type":"\#(type)","#
                 + #""expires_in":\#(pair.lifetime)\#(refresh)}"#
         )
     }
@@ -207,24 +240,36 @@ final class AuthorizationEndpoints: Sendable {
         return .failure(status, code)
     }
 
-    /// RFC 6750, section 3.
-    private func answerResourceRequest(_ request: HTTPRequest) -> HTTPResponse {
+    /// RFC 6750, section 3; RFC 9449, section 7.
+    private func answerResourceRequest(_ request: HTTPRequest, issuer: String) -> HTTPResponse {
+        let wantsProof = state.withLock { $0.proofs } != nil
         guard let credentials = request[field: "authorization"] else {
             onEvent(.resourceRequested(nil))
             onEvent(.resourceRefused(nil))
-            return Self.unauthorized("{}", "Bearer")
+            return wantsProof ? Self.unauthorizedByProof(nil) : Self.unauthorized("{}", "Bearer")
         }
         let words = credentials.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 2, words[0].lowercased() == "bearer" else { return rejected(400) }
+        guard words.count == 2, ["bearer", "dpop"].contains(words[0].lowercased()) else { return rejected(400) }
+        // Neither kind of token is good in the other scheme (RFC 9449, section 7.2).
+        let isRightScheme = words[0].lowercased() == (wantsProof ? "dpop" : "bearer")
         let token = String(words[1])
         let (name, isAccepted, user) = state.withLock { state in
             let name = state.ledger.name(of: token)
             return (name, state.ledger.accepts(accessToken: token), name.flatMap(state.ledger.user))
         }
         onEvent(.resourceRequested(name))
-        guard let name, isAccepted else {
+        guard let name, isAccepted, isRightScheme else {
             onEvent(.resourceRefused(name))
-            return Self.invalidToken
+            return wantsProof ? Self.unauthorizedByProof("invalid_token") : Self.invalidToken
+        }
+        do throws(ProofLedger.Refusal) {
+            let thumbprint = try self.thumbprint(of: request, at: .resource, issuer: issuer, token: token)
+            guard thumbprint == state.withLock({ $0.ledger.thumbprint(of: token) }) else {
+                throw .proof("7.1: the access token is bound to another key")
+            }
+        } catch {
+            onEvent(.resourceRefused(name))
+            return refused(error, at: .resource)
         }
         onEvent(.resourceServed(name))
         let who = user.map { #","user":"\#($0)""# } ?? ""

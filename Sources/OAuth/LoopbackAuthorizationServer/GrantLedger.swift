@@ -22,6 +22,8 @@ struct GrantLedger {
     private struct Family {
         let clientID: String
         let user: String?
+        /// Of the key to which the refresh tokens of a client without a secret are bound (RFC 9449, section 5).
+        var thumbprint: String?
         var newest = 1
         var isRevoked = false
         /// The generations whose access token has run out, whatever the lifetime said at first.
@@ -32,6 +34,8 @@ struct GrantLedger {
     private let grace: TimeInterval
     private var families: [Family] = []
     private var names: [String: TokenName] = [:]
+    /// Of the keys to which access tokens are bound.
+    private var thumbprints: [String: String] = [:]
     /// What a refresh token was exchanged for, and when.
     private var exchanges: [String: (pair: TokenPair, time: TimeInterval)] = [:]
 
@@ -43,9 +47,9 @@ struct GrantLedger {
     }
 
     /// The first tokens of a new family; a client that acts for itself leaves the refresh token unused.
-    mutating func signIn(_ clientID: String, user: String? = nil) -> TokenPair {
-        families.append(Family(clientID: clientID, user: user))
-        return issue(family: families.count, generation: 1)
+    mutating func signIn(_ clientID: String, user: String? = nil, boundTo thumbprint: String? = nil) -> TokenPair {
+        families.append(Family(clientID: clientID, user: user, thumbprint: thumbprint))
+        return issue(family: families.count, generation: 1, boundTo: thumbprint)
     }
 
     /// Spends a refresh token.
@@ -53,11 +57,22 @@ struct GrantLedger {
     /// Strict but for the grace: the server cannot tell a thief from an owner who is in two minds, so the second use of
     /// a token ends the session for both.
     ///
-    /// - Parameter now: seconds by any clock that does not go back.
-    mutating func rotate(_ refreshToken: String, of clientID: String, at now: TimeInterval) -> Rotation {
+    /// - Parameters:
+    ///   - thumbprint: of the key that the request has proved.
+    ///   - isBound: whether the refresh token is good with one key only; a session that began without one takes the
+    ///     first.
+    ///   - now: seconds by any clock that does not go back.
+    mutating func rotate(
+        _ refreshToken: String,
+        of clientID: String,
+        boundTo thumbprint: String? = nil,
+        isBound: Bool = true,
+        at now: TimeInterval
+    ) -> Rotation {
         guard let name = names[refreshToken], name.kind == .refresh, families[name.family - 1].clientID == clientID
         else { return .refused }
         let family = families[name.family - 1]
+        if isBound, let bound = family.thumbprint, bound != thumbprint { return .refused }
         if let earlier = exchanges[refreshToken], !family.isRevoked, now - earlier.time < grace {
             return .rotated(earlier.pair)
         }
@@ -67,7 +82,8 @@ struct GrantLedger {
         }
         guard !family.isRevoked else { return .refused }
         families[name.family - 1].newest += 1
-        let pair = issue(family: name.family, generation: name.generation + 1)
+        families[name.family - 1].thumbprint = thumbprint
+        let pair = issue(family: name.family, generation: name.generation + 1, boundTo: thumbprint)
         if grace > 0 { exchanges[refreshToken] = (pair, now) }
         return .rotated(pair)
     }
@@ -109,7 +125,10 @@ struct GrantLedger {
         names[token]
     }
 
-    private mutating func issue(family: Int, generation: Int) -> TokenPair {
+    /// Of the key to which an access token is bound; `nil` if it is bound to none.
+    func thumbprint(of accessToken: String) -> String? { thumbprints[accessToken] }
+
+    private mutating func issue(family: Int, generation: Int, boundTo thumbprint: String?) -> TokenPair {
         let pair = TokenPair(
             accessToken: Self.randomValue(),
             refreshToken: Self.randomValue(),
@@ -119,6 +138,7 @@ struct GrantLedger {
         )
         names[pair.accessToken] = pair.accessName
         names[pair.refreshToken] = pair.refreshName
+        thumbprints[pair.accessToken] = thumbprint
         return pair
     }
 

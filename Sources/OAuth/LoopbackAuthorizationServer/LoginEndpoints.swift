@@ -64,7 +64,12 @@ struct LoginEndpoints: Sendable {
         else { return refused("invalid_request") }
         // No user is ever logged in here.
         guard form["prompt"] != "none" else { return refused("login_required") }
-        let request = LoginLedger.Request(clientID: client.id, redirectURI: redirectURI, challenge: challenge)
+        let request = LoginLedger.Request(
+            clientID: client.id,
+            redirectURI: redirectURI,
+            challenge: challenge,
+            thumbprint: form["dpop_jkt"]
+        )
         return .accepted(request, state: form["state"])
     }
 

@@ -10,6 +10,8 @@ struct LoginLedger {
         let clientID: String
         let redirectURI: String
         let challenge: String
+        /// Of the only key with which the code is good: `dpop_jkt` (RFC 9449, section 10).
+        var thumbprint: String?
     }
 
     /// What a code is good for.
@@ -89,6 +91,7 @@ struct LoginLedger {
         clientID: String,
         redirectURI: String,
         verifier: String,
+        thumbprint: String? = nil,
         at now: TimeInterval
     ) -> Exchange {
         guard let known = codes[code], known.request.clientID == clientID else { return .refused }
@@ -96,7 +99,8 @@ struct LoginLedger {
         // A code is good for one attempt: a thief has no second one.
         codes[code]?.isSpent = true
         guard now < known.expiration, known.request.redirectURI == redirectURI,
-            known.request.challenge == LoginSecret.challenge(of: verifier)
+            known.request.challenge == LoginSecret.challenge(of: verifier),
+            known.request.thumbprint == nil || known.request.thumbprint == thumbprint
         else { return .refused }
         return .granted(user: known.user)
     }

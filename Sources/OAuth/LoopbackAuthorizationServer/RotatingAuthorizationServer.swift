@@ -26,6 +26,8 @@ public final class RotatingAuthorizationServer: Sendable {
     ///   - latency: how long a request at the token endpoint takes at least, in seconds.
     ///   - deviceInterval: seconds between two questions of a device; one that asks sooner is told to slow down.
     ///   - requiresPushedRequests: whether a login has to send its request before the browser opens (RFC 9126).
+    ///   - proofs: has the token endpoint and the resource ask for proofs of possession (DPoP, RFC 9449); `nil` asks for
+    ///     none, and issues Bearer tokens.
     ///   - onEvent: is called on the threads of the server, many at a time.
     /// - Throws: ``SocketError`` if the system does not give it a socket or the port is taken.
     public init(
@@ -36,6 +38,7 @@ public final class RotatingAuthorizationServer: Sendable {
         latency: TimeInterval = 0,
         deviceInterval: Int = 1,
         requiresPushedRequests: Bool = false,
+        proofs: ProofDemand? = nil,
         onEvent: @escaping @Sendable (AuthorizationServerEvent) -> Void = { _ in }
     ) throws(SocketError) {
         let endpoints = AuthorizationEndpoints(
@@ -45,6 +48,7 @@ public final class RotatingAuthorizationServer: Sendable {
             latency: latency,
             deviceInterval: deviceInterval,
             requiresPushedRequests: requiresPushedRequests,
+            proofs: proofs,
             onEvent: onEvent
         )
         self.endpoints = endpoints
@@ -158,6 +162,8 @@ public struct AuthorizationServerTally: Hashable, Sendable {
     public internal(set) var reuses = 0
     /// Families that were signed in.
     public internal(set) var signIns = 0
+    /// Requests whose proof of possession was refused, those without a good nonce included.
+    public internal(set) var refusedProofs = 0
     /// Families that were revoked.
     public internal(set) var revokedFamilies = 0
 }

@@ -8,6 +8,7 @@ struct LoopbackServer {
     private static let usage = """
         usage: loopback-server [--port N] [--client-id ID] [--lifetime SECONDS] [--grace SECONDS]
                                [--redirect-uri URI]... [--pushed-requests required]
+                               [--dpop NONCE-USES]
 
         An authorization server for tests, on 127.0.0.1: code with PKCE, device code, refresh tokens that rotate.
         It prints its addresses as NAME=value, then a line for each event, and runs until it is interrupted.
@@ -20,6 +21,8 @@ struct LoopbackServer {
                                 with the path /callback, if nothing is said
           --pushed-requests required
                                 a login has to send its request before the browser opens (RFC 9126)
+          --dpop NONCE-USES     asks for proofs of possession (RFC 9449), with a new nonce after so many of them;
+                                0 keeps the first nonce
 
         """
 
@@ -29,6 +32,7 @@ struct LoopbackServer {
         var clientID = RotatingAuthorizationServer.clientID
         var redirectURIs: [String] = []
         var requiresPushedRequests = false
+        var proofs: ProofDemand?
         var rest = CommandLine.arguments.dropFirst()
         while let option = rest.popFirst() {
             guard option != "--help", option != "-h" else { return print(usage, terminator: "") }
@@ -38,6 +42,7 @@ struct LoopbackServer {
             case ("--lifetime", let number?) where number >= 0: lifetime = number
             case ("--grace", let number?) where number >= 0: grace = number
             case ("--client-id", _) where !value.isEmpty: clientID = value
+            case ("--dpop", let number?) where number >= 0: proofs = ProofDemand(nonceUses: number)
             case ("--redirect-uri", _): redirectURIs.append(value)
             case ("--pushed-requests", _) where value == "required": requiresPushedRequests = true
             default: fail(option)
@@ -54,6 +59,7 @@ struct LoopbackServer {
                 lifetime: lifetime,
                 grace: TimeInterval(grace),
                 requiresPushedRequests: requiresPushedRequests,
+                proofs: proofs,
                 onEvent: { say("\($0)") }
             )
             say(

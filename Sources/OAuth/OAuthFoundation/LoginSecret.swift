@@ -18,7 +18,8 @@ package enum LoginSecret {
         base64URL(Array(SHA256.digest(Array(token.utf8)).prefix(16)))
     }
 
-    private static func base64URL(_ bytes: [UInt8]) -> String {
+    /// Base64 with the alphabet for URLs, and without padding (RFC 7515, section 2).
+    package static func base64URL(_ bytes: some Collection<UInt8>) -> String {
         String(
             Data(bytes).base64EncodedString().prefix { $0 != "=" }
                 .map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
