@@ -72,6 +72,18 @@ let oauthGroup: [Target] = [
         pkgConfig: "libpq",
         providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]
     ),
+    // Empty without the trait, and nothing looks for libcrypto then.
+    .library(
+        "AccessTokenOpenSSL",
+        in: "OAuth",
+        ["AccessTokenOAuth", .target(name: "CLibcrypto", condition: .when(traits: ["OpenSSL"]))]
+    ),
+    .systemLibrary(
+        name: "CLibcrypto",
+        path: "Sources/OAuth/CLibcrypto",
+        pkgConfig: "libcrypto",
+        providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"]), .brew(["openssl@3"])]
+    ),
     .library("LoopbackAuthorizationServer", in: "OAuth", core + ["OAuthFoundation"]),
     .program("loopback-server", at: "Sources/OAuth/LoopbackServer", ["LoopbackAuthorizationServer"]),
     .program("token-reply", at: "Sources/OAuth/TokenReply", core + ["AccessTokenOAuth", "OAuthFoundation"]),
@@ -79,8 +91,8 @@ let oauthGroup: [Target] = [
         "AccessTokenOAuthTests",
         at: "OAuth/AccessTokenOAuthTests",
         services + [
-            "AccessTokenOAuth", "AccessTokenContract", "CredentialStoreContract", "LoopbackAuthorizationServer",
-            "OAuthFoundation", "TestSupport", "token-reply",
+            "AccessTokenOAuth", "AccessTokenOpenSSL", "AccessTokenContract", "CredentialStoreContract",
+            "LoopbackAuthorizationServer", "OAuthFoundation", "TestKeys", "TestSupport", "token-reply",
         ]
     ),
     .tests(
@@ -95,14 +107,14 @@ let oauthGroup: [Target] = [
     .program(
         "credential-worker",
         at: "Tests/OAuth/CredentialWorker",
-        core + ["AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres"]
+        core + ["AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres", "TestKeys"]
     ),
     .tests(
         "KillTests",
         at: "OAuth/KillTests",
         core + [
             "AccessTokenAsync", "AccessTokenOAuth", "AccessTokenPostgres",
-            "LoopbackAuthorizationServer", "credential-worker", "TestSupport",
+            "LoopbackAuthorizationServer", "credential-worker", "TestKeys", "TestSupport",
         ]
     ),
 ]
@@ -172,7 +184,7 @@ let migrationGroup: [Target] = [
         services + [
             "AccessTokenOAuth", "AccessTokenContract",
             "LoopbackAuthorizationServer", "CredentialStoreContract", "SampleShared", "SampleStage2", "loopback-server",
-            "notes-tool", "OAuthFoundation", "TestSupport",
+            "notes-tool", "OAuthFoundation", "TestKeys", "TestSupport",
         ]
     ),
 ]
@@ -183,6 +195,7 @@ let supportGroup: [Target] = [
         at: "Tests/Support/TestSupport",
         core + ["AccessTokenGCD"]
     ),
+    .library("TestKeys", at: "Tests/Support/TestKeys", ["AccessTokenOAuth"]),
     .library("BuggyServices", at: "Tests/Support/BuggyServices", coreAndServices),
 ]
 
@@ -197,11 +210,13 @@ let package = Package(
         .library(name: "CredentialStoreContract", targets: ["CredentialStoreContract"]),
         .library(name: "AccessTokenOAuth", targets: ["AccessTokenOAuth"]),
         .library(name: "AccessTokenPostgres", targets: ["AccessTokenPostgres"]),
+        .library(name: "AccessTokenOpenSSL", targets: ["AccessTokenOpenSSL"]),
         .library(name: "LoopbackAuthorizationServer", targets: ["LoopbackAuthorizationServer"]),
         .library(name: "InterleavingExplorer", targets: ["InterleavingExplorer"]),
     ],
     traits: [
-        .trait(name: "Postgres", description: "A credential store in PostgreSQL; it needs libpq to build.")
+        .trait(name: "Postgres", description: "A credential store in PostgreSQL; it needs libpq to build."),
+        .trait(name: "OpenSSL", description: "Keys for proofs of possession (DPoP); it needs libcrypto to build."),
     ],
     targets: [
         servicesGroup, contractsGroup, oauthGroup, exploringGroup, programsGroup, migrationGroup, supportGroup,

@@ -1,6 +1,7 @@
 import AccessTokenOAuth
 import AccessTokenSynchronization
 import Foundation
+import TestKeys
 
 #if Postgres
 import AccessTokenPostgres
@@ -61,7 +62,9 @@ struct WorkerArguments {
     func endpoint() throws -> TokenEndpoint {
         guard let url = URL(string: try value("endpoint")) else { throw Mistake(text: "the endpoint is no URL") }
         let deadline = try values["deadline"].map { _ in try number("deadline") } ?? TokenEndpoint.usualDeadline
-        return TokenEndpoint(url, authentication: .none(clientID: "loopback-client"), deadline: deadline)
+        var endpoint = TokenEndpoint(url, authentication: .none(clientID: "loopback-client"), deadline: deadline)
+        if values["keys"] != nil { endpoint.proofKeys = .ofThisMachine }
+        return endpoint
     }
 }
 

@@ -37,6 +37,15 @@ final class FileStoreKillTests {
         #expect(left.count <= 3, "\(left)")
     }
 
+    /// Also between a challenge and the request with its nonce; each new process has to learn the nonce.
+    @Test func `lose no session that is bound to a key`() async throws {
+        try await Massacre(place: place, store: store(), grace: 3600, kills: kills, isBound: true)
+            .losesOnlyWhatIsExplained()
+        #expect(
+            try String(contentsOf: session.appending(path: "credential.json"), encoding: .utf8).contains("proofKey")
+        )
+    }
+
     @Test(arguments: ["hold", "hold-with-child"])
     func `let the next one in when one dies inside, also while a child of it lives`(_ task: String) async throws {
         try await store().update { _ in .replace(Credential(refreshToken: "RT1")) }

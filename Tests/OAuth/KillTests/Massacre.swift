@@ -1,9 +1,11 @@
 #if os(macOS) || os(Linux)
-import AccessTokenOAuth
 import AccessTokenSynchronization
 import Foundation
 import LoopbackAuthorizationServer
+import TestKeys
 import Testing
+
+@testable import AccessTokenOAuth
 
 /// Processes that share a credential, and of which one after the other is killed, while others are stopped and go on,
 /// at a server that is slow at times.
@@ -25,6 +27,8 @@ struct Massacre {
     let grace: TimeInterval
     /// The run ends when so many were killed, and so many tokens were exchanged since.
     let kills: Int
+    /// Whether the session is bound to a key, at a server whose nonces are soon replaced.
+    var isBound = false
 
     struct Outcome {
         var kills = 0
@@ -51,7 +55,11 @@ struct Massacre {
 
     private func run() async throws -> Outcome {
         let reused = Locked<[TokenName]>([])
-        let server = try RotatingAuthorizationServer(grace: grace, latency: 0.01) { event in
+        let server = try RotatingAuthorizationServer(
+            grace: grace,
+            latency: 0.01,
+            proofs: isBound ? ProofDemand(nonceUses: 3) : nil
+        ) { event in
             if case .reuseDetected(let name) = event { reused.withLock { $0.append(name) } }
         }
         defer { server.stop() }
@@ -107,16 +115,21 @@ struct Massacre {
     }
 
     private func worker(for server: RotatingAuthorizationServer) throws -> Worker {
-        let options = [
+        var options = [
             "endpoint": server.tokenEndpoint.absoluteString, "callers": "\(crowd.callers)",
             "deadline": "\(Self.deadline)",
         ]
+        if isBound { options["keys"] = "own" }
         return try Worker("share", place, options)
     }
 
     private func signIn(to server: RotatingAuthorizationServer) async throws -> Int {
         let pair = server.signIn()
-        try await store.update { _ in .replace(Credential(refreshToken: pair.refreshToken)) }
+        var response = TokenResponse(accessToken: AccessToken(value: "none yet", expiration: .distantPast))
+            .withRefreshToken(pair.refreshToken)
+        if isBound { response = response.bound(to: try ProofKeys.ofThisMachine.make()) }
+        let credential = Credential(response)
+        try await store.update { _ in .replace(credential) }
         return pair.refreshName.family
     }
 }

@@ -10,19 +10,19 @@ public struct Credential: Hashable, Sendable, Codable {
     ///
     /// One that no header can carry counts as none (RFC 6750, section 2.1): it is empty, or has a space, a line break or
     /// another character than those of ASCII.
-    public let accessToken: AccessToken?
+    public internal(set) var accessToken: AccessToken?
 
     /// The refresh token to use next; `nil` for grants that give none.
     ///
     /// White space around it is left out. What is empty then, or has characters that no refresh token has (RFC 6749,
     /// appendix A.17), counts as none.
-    public let refreshToken: String?
+    public internal(set) var refreshToken: String?
 
     /// What the access token is good for, in the server's words; `nil` means what was asked for.
-    public let scope: String?
+    public internal(set) var scope: String?
 
     /// When the access token came, by the clock of the machine that exchanged it.
-    public let obtained: Date?
+    public internal(set) var obtained: Date?
 
     /// The other members of the server's responses, such as `id_token`; text as it is, anything else as its JSON.
     ///
@@ -34,7 +34,10 @@ public struct Credential: Hashable, Sendable, Codable {
     /// neither.
     ///
     /// The signature of the ID token is **not verified**: the subject keeps accounts apart, and proves nothing.
-    public let subject: String?
+    public private(set) var subject: String?
+
+    /// The key that the tokens are bound to (RFC 9449), as ``ProofKeys`` reads it; `nil` if they are bound to none.
+    package private(set) var proofKey: Data?
 
     /// Says that the refresh token was sent and no reply is known; `nil` otherwise.
     var note: SentNote?
@@ -82,6 +85,8 @@ public struct Credential: Hashable, Sendable, Codable {
             otherMembers: try members.decodeIfPresent([String: String].self, forKey: .otherMembers) ?? [:],
             subject: try members.decodeIfPresent(String.self, forKey: .subject)
         )
+        // Without its key, a session is over: what cannot be read must not look like a credential without a key.
+        proofKey = try members.decodeIfPresent(Data.self, forKey: .proofKey)
         // A later version may write other notes, which must not cost the session.
         note = try? members.decodeIfPresent(SentNote.self, forKey: .note)
         // They can be loaded again.
@@ -113,6 +118,7 @@ public struct Credential: Hashable, Sendable, Codable {
             otherMembers: Self.fitting(response.otherMembers, over: old?.otherMembers ?? [:]),
             subject: isAnother ? present : old?.subject ?? present
         )
+        proofKey = response.proofKey ?? old?.proofKey
         keyedTokens = isAnother ? nil : old?.keyedTokens
         keyedHolds = isAnother ? nil : old?.holdsLasting(besides: nil, at: now)
         session = isAnother ? SessionNumber() : old?.session ?? SessionNumber()
@@ -145,14 +151,24 @@ public struct Credential: Hashable, Sendable, Codable {
     /// The same for a subject, unless it has one.
     func of(_ subject: String?) -> Credential {
         guard self.subject == nil, let subject else { return self }
-        return Credential(
-            accessToken: accessToken,
-            refreshToken: refreshToken,
-            scope: scope,
-            obtained: obtained,
-            otherMembers: otherMembers,
-            subject: subject
-        ).noting(note).keying(keyedTokens).holding(keyedHolds).inSession(session)
+        var credential = self
+        credential.subject = subject
+        return credential
+    }
+
+    /// The same with tokens that are bound to a key, for the contract of stores.
+    package func bound(to key: Data) -> Credential {
+        var credential = self
+        credential.proofKey = key
+        return credential
+    }
+
+    /// The same with another refresh token, which came without an access token.
+    func with(refreshToken: String, boundTo key: Data?) -> Credential {
+        var credential = holding(holds.isEmpty ? nil : holds).noting(nil)
+        credential.refreshToken = TokenCharacters.sendable(refreshToken)
+        credential.proofKey = key ?? proofKey
+        return credential
     }
 
     /// Whether an access token can be handed out; the leeway never uses up more than half of its life (clause C4).

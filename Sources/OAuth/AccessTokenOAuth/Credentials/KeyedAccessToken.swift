@@ -26,38 +26,19 @@ extension Credential {
         }
         // Another user's access tokens are not kept.
         let kept = old?.subject == nil || issued.subject.isExactly(old?.subject) ? old : nil
-        self.init(
-            accessToken: kept?.accessToken,
-            refreshToken: issued.refreshToken,
-            scope: kept?.scope,
-            obtained: kept?.obtained,
-            otherMembers: issued.otherMembers,
-            subject: issued.subject
-        )
+        self = issued
+        (accessToken, scope, obtained) = (kept?.accessToken, kept?.scope, kept?.obtained)
         // What has expired is of no use, and a record must not grow with each key that was ever used.
         var tokens = (kept?.keyedTokens ?? [:]).filter { ($0.accessToken.expiration ?? .distantFuture) > now }
         tokens[key] = KeyedAccessToken(accessToken: response.accessToken, scope: response.scope, obtained: now)
         keyedTokens = tokens
         keyedHolds = kept?.holdsLasting(besides: key, at: now)
-        session = issued.session
     }
 
     /// Whether the access token for a key can be handed out.
     func isUsable(for key: String?, at now: Date, leeway: TimeInterval) -> Bool {
         let obtained = if let key { keyedTokens?[key]?.obtained } else { obtained }
         return Self.isUsable(accessToken(for: key), obtained: obtained, at: now, leeway: leeway)
-    }
-
-    /// The same with another refresh token, which came without an access token.
-    func with(refreshToken: String) -> Credential {
-        Credential(
-            accessToken: accessToken,
-            refreshToken: refreshToken,
-            scope: scope,
-            obtained: obtained,
-            otherMembers: otherMembers,
-            subject: subject
-        ).keying(keyedTokens).holding(holds.isEmpty ? nil : holds).inSession(session)
     }
 
     /// When an access token came last, for whichever key.

@@ -104,14 +104,10 @@ extension Credential {
 
     /// The same with dates that are so many seconds later, for stores whose dates are by another clock.
     package func moved(by seconds: TimeInterval) -> Credential {
-        Credential(
-            accessToken: accessToken?.moved(by: seconds),
-            refreshToken: refreshToken,
-            scope: scope,
-            obtained: obtained?.addingTimeInterval(seconds),
-            otherMembers: otherMembers,
-            subject: subject
-        ).noting(note?.moved(by: seconds)).keying(keyedTokens?.moved(by: seconds))
-            .holding(keyedHolds?.map { $0.moved(by: seconds) }).inSession(session)
+        var credential = self
+        credential.accessToken = accessToken?.moved(by: seconds)
+        credential.obtained = obtained?.addingTimeInterval(seconds)
+        return credential.noting(note?.moved(by: seconds)).keying(keyedTokens?.moved(by: seconds))
+            .holding(keyedHolds?.map { $0.moved(by: seconds) })
     }
 }

@@ -46,7 +46,9 @@ package struct StoredRecord: Hashable, Sendable {
 package struct StoredRecordCoder: Sendable {
     /// The JSON as it stands at rest.
     ///
-    /// Later versions of the format have a greater number, and members of their own.
+    /// Later versions of the format have a greater number, and members of their own. Format 2 is 1 with a key to which
+    /// the tokens are bound (RFC 9449): code of before would leave the key out when it writes the record, and with it the
+    /// session.
     private struct Form: Codable {
         var format = 1
         let version: Int
@@ -89,6 +91,7 @@ package struct StoredRecordCoder: Sendable {
     package func data(of record: StoredRecord) throws(CredentialStoreError) -> Data {
         do {
             var form = Form(version: record.version, credential: record.credential)
+            if record.credential?.proofKey != nil { form.format = 2 }
             if let seal, let credential = record.credential {
                 form.sealed = try seal.seal(Self.encoder.encode(credential))
                 form.credential = nil
@@ -105,7 +108,7 @@ package struct StoredRecordCoder: Sendable {
         // Foundation's decoding errors are not shown: they can repeat what stands there.
         let form = try? Self.decoder.decode(Form.self, from: data)
         let format = form?.format ?? (try? Self.decoder.decode(Format.self, from: data).format)
-        if let format, format != 1 {
+        if let format, !(1...2).contains(format) {
             throw .unreadable(at: place, "it has format \(format), which a later version of this package wrote")
         }
         guard let form else { throw .unreadable(at: place, "it is damaged, or was not written by this package") }

@@ -9,8 +9,8 @@ extension OAuthError {
     /// | that the refresh token is no good any more: `invalid_grant` (RFC 6749, section 5.2), or other words for it | is removed by an ``OAuthLoader`` |
     /// | that it wants to see the user: `interaction_required` (OpenID Connect Core, section 3.1.2.6), or other words | stays, and is not sent again for two minutes |
     ///
-    /// <doc:Servers> has the words.
-    public var requiresSignIn: Bool { endsSession || needsInteraction }
+    /// <doc:Servers> has the words. It is true of ``proofKeyLost`` as well, where no server was asked.
+    public var requiresSignIn: Bool { endsSession || needsInteraction || reason == .proofKeyLost }
 
     /// The server says that the refresh token, or the code, is no good any more.
     var endsSession: Bool { meaning == .sessionEnded }
@@ -50,6 +50,7 @@ extension OAuthError {
         case .refused(_, let meaning, _): meaning == .mistake
         case .unreachable(let code, _): Self.isUnusableURL(code) || Self.isUntrustedCertificate(code)
         case .redirected, .insecureEndpoint, .userInEndpoint, .invalidCodeVerifier: true
+        case .noProofKeys, .unusableProofKey: true
         default: false
         }
     }

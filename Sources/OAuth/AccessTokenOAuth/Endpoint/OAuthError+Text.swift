@@ -22,6 +22,9 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
         case .userInEndpoint: "user_in_endpoint"
         case .invalidCodeVerifier: "invalid_code_verifier"
         case .assertionTimedOut: "assertion_timed_out"
+        case .proofKeyLost: "proof_key_lost"
+        case .noProofKeys: "no_proof_keys"
+        case .unusableProofKey: "unusable_proof_key"
         }
     }
 
@@ -76,6 +79,14 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
             "the code verifier must be 43 to 128 letters, digits, '-', '.', '_' or '~'."
         case .assertionTimedOut:
             "the app made no client assertion, or no grant, within the deadline\(unsent). Look at what makes it."
+        case .proofKeyLost:
+            "the session is bound to a key, and the key is lost\(unsent). Let the user sign in: a new session has a "
+                + "new key."
+        case .noProofKeys:
+            "the session is bound to a key, and the endpoint has no proofKeys to read it with\(unsent). Give the "
+                + "endpoint the proofKeys of the login."
+        case .unusableProofKey(let what):
+            "the key of the app's own is of no use: \(what). Look at what makes the ProofKey."
         }
     }
 
@@ -117,6 +128,11 @@ extension OAuthError: LoggableError, CustomStringConvertible, CustomReflectable,
         case "invalid_client": "Check the client's identifier, secret and method of authentication."
         case "unauthorized_client", "unsupported_grant_type": "Check which grants the client is registered for."
         case "invalid_scope": "Ask for no scope, or for none that was not granted."
+        case "use_dpop_nonce":
+            "The server wants proofs of possession (RFC 9449): give the endpoint proofKeys, and let the user sign in."
+        case "invalid_dpop_proof":
+            "Give the endpoint proofKeys if it has none. Else check this machine's clock, and that the endpoint's URL "
+                + "is the server's own name for it."
         case "invalid_target": "Check the resource or audience that the request names."
         default: "The grant is kept; check the request against the server's documentation."
         }

@@ -35,6 +35,9 @@ public struct OAuthError: Error, Hashable, Sendable {
         case userInEndpoint
         case invalidCodeVerifier
         case assertionTimedOut
+        case proofKeyLost
+        case noProofKeys
+        case unusableProofKey(what: String)
     }
 
     let reason: Reason
@@ -157,6 +160,19 @@ public struct OAuthError: Error, Hashable, Sendable {
 
     /// The app did not make the client assertion, or the grant, within the endpoint's deadline.
     public static let assertionTimedOut = OAuthError(reason: .assertionTimedOut)
+
+    // MARK: Proofs of possession
+
+    /// The session's tokens are bound to a key (RFC 9449), and that key is lost: only a login helps.
+    ///
+    /// The credential stays in its store until then: another process may have the key.
+    public static let proofKeyLost = OAuthError(reason: .proofKeyLost)
+
+    /// The session's tokens are bound to a key, and the endpoint has no `proofKeys`.
+    static let noProofKeys = OAuthError(reason: .noProofKeys)
+
+    /// The app's own key is none that proofs can be made with.
+    static func unusableProofKey(_ what: String) -> OAuthError { OAuthError(reason: .unusableProofKey(what: what)) }
 
     /// Lets a pattern match any error, as a case would: `catch OAuthError.timedOut`.
     public static func ~= (pattern: OAuthError, error: any Error) -> Bool {

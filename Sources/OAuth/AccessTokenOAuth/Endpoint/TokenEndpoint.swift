@@ -103,6 +103,13 @@ public struct TokenEndpoint: Sendable {
     /// The mappings above are asked first.
     public var server: KnownServer?
 
+    /// Makes and reads keys, for a server that binds tokens to a key of the client (DPoP, RFC 9449).
+    ///
+    /// Each login then makes a key, and the credential's record keeps it. Every request with that credential has a proof
+    /// of the key. `nil` sends no proof. A session that began without a key goes on without one until the next login.
+    /// <doc:ProofOfPossession> has the whole way.
+    public var proofKeys: ProofKeys?
+
     /// Answers challenges of the endpoint's connections: pinning, a private authority, a client certificate (mTLS).
     ///
     /// `nil` leaves them to the system. HTTP Basic and Digest are always refused: they are the server's way to say that
@@ -130,7 +137,10 @@ public struct TokenEndpoint: Sendable {
     /// Shared by all copies.
     private(set) var gate: ExchangeGate
 
-    private var transport = EndpointTransport()
+    private(set) var transport = EndpointTransport()
+
+    /// Shared by all copies.
+    private(set) var proofMemory = ProofMemory()
 
     /// Creates a client of the endpoint; `deadline` is at most an hour, and 30 seconds for what makes no sense.
     public init(
@@ -158,9 +168,10 @@ public struct TokenEndpoint: Sendable {
     /// **Failure** ``OAuthError``. A refresh token's successor may come without an access token, or after the deadline:
     /// only an ``OAuthLoader`` saves it then, also if this is called by the closure of its ``TokenExchange``.
     public func exchange(_ grant: TokenGrant) async throws -> TokenResponse {
-        let turn = try await gate.turn(.other)
-        // Inside of an app's own exchange, the loader wants to know of the reply as well.
+        // Inside of an app's own exchange, the loader wants to know of the reply as well, and knows the key.
         let relay = ExchangeRelay.current?.relaying(grant)
+        let grant = try relay.flatMap { try key(of: $0.credential) }.map { grant.bound(to: $0) } ?? grant
+        let turn = try await gate.turn(.other)
         relay?.begin()
         // The connection may last longer than the caller waits.
         let exchange = OutstandingExchange<TokenReply> { reply, _ in
@@ -199,11 +210,16 @@ public struct TokenEndpoint: Sendable {
     ///   - token: a refresh token, or an access token.
     ///   - hint: what kind it is, to help the server look it up (RFC 7009, section 2.1).
     public func revoke(_ token: String, hint: String = "refresh_token") async throws {
+        try await revoke(token, hint: hint, provedBy: nil)
+    }
+
+    /// - Parameter key: for servers that want a proof here as well, of which the RFC says nothing.
+    func revoke(_ token: String, hint: String, provedBy key: ProofKey?) async throws {
         guard let revocationURL else { return }
         let parameters = [FormParameter("token", token, isSecret: true), FormParameter("token_type_hint", hint)]
         // Without a turn: a sign-out is not put off because the server refuses exchanges.
         let exchange = OutstandingExchange<Result<Void, any Error>>()
-        try await send(parameters, to: revocationURL, limit: deadline) { result, secrets in
+        try await send(parameters, to: revocationURL, provedBy: key, limit: deadline) { result, secrets in
             let reader = TokenReplyReader(secrets: secrets)
             exchange.settle(result.mapError { $0 }.flatMap { reader.readRevocation($0) })
         }
@@ -211,20 +227,27 @@ public struct TokenEndpoint: Sendable {
         try reply.get()
     }
 
-    /// Sends a grant, for a caller that has a turn.
+    /// Sends a grant, for a caller that has a turn; with a proof if the grant has a key, or begins a session.
     ///
     /// The exchange ends with its reply, also when no caller waits any more.
     func send(_ grant: TokenGrant, settling exchange: OutstandingExchange<TokenReply>) async throws {
+        let made = grant.key == nil && grant.kind != .renewal ? try proofKeys?.make() : nil
+        let key = grant.key ?? made
         // A login that polls too often says nothing about the exchanges of others.
         let isOfLine = grant.kind != .device
         let volley = gate.volley
-        try await send(grant.parameters, to: url, limit: replyLimit) { [ways, gate] result, secrets in
+        try await send(grant.parameters, to: url, provedBy: key, limit: replyLimit) {
+            [ways, gate, proofKeys] result, secrets in
             if isOfLine, case .success(let reply) = result {
                 gate.answered(reply.status, retryAfter: reply.retryAfter, of: volley)
             }
             switch result {
             case .success(let reply):
-                exchange.settle(TokenReplyReader(secrets: secrets, of: grant, ways: ways).read(reply))
+                let reader = TokenReplyReader(secrets: secrets, of: grant, ways: ways, isProved: key != nil)
+                let read = reader.read(reply).bound(to: key)
+                // Nobody else knows of a key that was made in vain.
+                if let made, read.proofKey == nil { proofKeys?.forget(made.stored) }
+                exchange.settle(read)
             case .failure(let error): exchange.settle(TokenReply(.failure(error)))
             }
         }
@@ -234,30 +257,8 @@ public struct TokenEndpoint: Sendable {
     func inLine(of other: TokenEndpoint) -> TokenEndpoint {
         var endpoint = self
         endpoint.gate = other.gate
+        endpoint.proofMemory = other.proofMemory
         return endpoint
-    }
-
-    /// Sends a form with the client's proof to an endpoint of the server; `secrets` are what no error may show.
-    func send(
-        _ parameters: [FormParameter],
-        to url: URL,
-        limit: TimeInterval,
-        then handler: @escaping @Sendable (Result<TokenEndpointReply, OAuthError>, _ secrets: [String]) -> Void
-    ) async throws {
-        if !allowsInsecureHTTP, let refusal = Self.refusal(of: url) { throw refusal }
-        let proof = try await authentication.proof(deadline, clock)
-        let parameters = parameters + proof.parameters
-        let request = URLRequest(url, posting: parameters, authorization: proof.authorization)
-        let secrets = parameters.filter(\.isSecret).map(\.value) + proof.secrets
-        transport.send(request, limit: limit) { handler($0, secrets) }
-    }
-
-    /// `nil` if no machine on the way can read what is sent.
-    private static func refusal(of url: URL) -> OAuthError? {
-        guard WebOrigin(of: url)?.isProtected != true else { return nil }
-        guard url.user == nil else { return .userInEndpoint }
-        let isHTTPS = url.scheme?.lowercased() == "https"
-        return isHTTPS ? .unreachable(code: URLError.Code.badURL.rawValue) : .insecureEndpoint
     }
 }
 

@@ -5,9 +5,11 @@ public struct TokenGrant: Hashable, Sendable {
     static let deviceCodeType = "urn:ietf:params:oauth:grant-type:device_code"
 
     let type: String
-    private let own: [FormParameter]
+    private var own: [FormParameter]
     /// What an ID token in the reply has to say.
     private(set) var idToken: IDTokenCheck?
+    /// The key that the tokens are bound to, or are to be bound to (RFC 9449).
+    private(set) var key: ProofKey?
 
     /// On what the meaning of a reply depends.
     var kind: GrantKind {
@@ -103,13 +105,22 @@ public struct TokenGrant: Hashable, Sendable {
         let added = parameters.map { name, value in
             FormParameter(name, value, isSecret: !["resource", "audience", "scope"].contains(name))
         }
-        return TokenGrant(type: type, own + added).expecting(idToken)
+        var grant = self
+        grant.own += added
+        return grant
     }
 
     /// The same grant, with what an ID token in the reply has to say.
     func expecting(_ idToken: IDTokenCheck?) -> TokenGrant {
         var grant = self
         grant.idToken = idToken
+        return grant
+    }
+
+    /// The same grant, sent with proofs of a key.
+    func bound(to key: ProofKey?) -> TokenGrant {
+        var grant = self
+        grant.key = key
         return grant
     }
 

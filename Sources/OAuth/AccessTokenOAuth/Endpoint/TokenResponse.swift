@@ -11,7 +11,7 @@ public struct TokenResponse: Hashable, Sendable {
     /// The refresh token to use from now on; `nil` means that the one that was sent, if one was, stays good.
     ///
     /// A server may send a number, whose digits are kept as they stand. Of any other type the reply is not understood.
-    public let refreshToken: String?
+    public private(set) var refreshToken: String?
 
     /// What the access token is good for, in the server's words; `nil` means what was asked for.
     public let scope: String?
@@ -19,6 +19,9 @@ public struct TokenResponse: Hashable, Sendable {
     /// The response's other members, such as `id_token` and those of a vendor; text as it is, anything else as its
     /// JSON.
     public let otherMembers: [String: String]
+
+    /// The key that the tokens are bound to (RFC 9449), as its record is to keep it.
+    private(set) var proofKey: Data?
 
     /// The ID token of OpenID Connect, if there is one.
     ///
@@ -93,7 +96,15 @@ public struct TokenResponse: Hashable, Sendable {
     }
 
     func withRefreshToken(_ token: String?) -> TokenResponse {
-        TokenResponse(accessToken: accessToken, refreshToken: token, scope: scope, otherMembers: otherMembers)
+        var response = self
+        response.refreshToken = token
+        return response
+    }
+
+    func bound(to key: ProofKey) -> TokenResponse {
+        var response = self
+        response.proofKey = key.stored
+        return response
     }
 }
 

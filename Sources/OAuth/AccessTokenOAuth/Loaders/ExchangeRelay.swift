@@ -17,10 +17,15 @@ final class ExchangeRelay: Sendable {
 
     @TaskLocal static var current: ExchangeRelay?
 
+    /// Whose refresh token the closure exchanges.
+    let credential: Credential
     private let refreshToken: String
     private let queue = TimedWaiters<State, TokenReply?>(State())
 
-    init(of refreshToken: String) { self.refreshToken = refreshToken }
+    init(of refreshToken: String, in credential: Credential) {
+        self.credential = credential
+        self.refreshToken = refreshToken
+    }
 
     /// This relay, if the grant sends the loader's refresh token: the closure may exchange something else as well.
     func relaying(_ grant: TokenGrant) -> ExchangeRelay? { grant.refreshToken == refreshToken ? self : nil }

@@ -55,6 +55,7 @@ extension OAuthLoader {
         guard let record = try? await made(within: 1, by: exchange.clock, orThrow: OAuthError.timedOut, look) else {
             return nil
         }
+        learn(from: record)
         let now = exchange.clock.now
         return load.decide { machine, _ in machine.adoptable(record, at: now) }
     }
@@ -100,7 +101,7 @@ extension OAuthLoader {
     ) async -> (Result<CredentialRecord?, any Error>, present: CredentialRecord?) {
         let isInside = Locked(false)
         do {
-            let record = try await store.update { record in
+            let record = try await updateStore { record in
                 isInside.withLock { $0 = true }
                 // It throws nothing: an error of the update is an error of the store.
                 return await self.change(of: record, by: load, with: means)
@@ -108,7 +109,9 @@ extension OAuthLoader {
             return (.success(record), nil)
         } catch {
             // Without the exclusion, nothing is sent.
-            return (.failure(error), isInside.withLock { $0 } ? nil : try? await store.load())
+            let present = isInside.withLock { $0 } ? nil : try? await store.load()
+            learn(from: present)
+            return (.failure(error), present)
         }
     }
 
@@ -126,7 +129,8 @@ extension OAuthLoader {
             answer = await self.answer(to: .renewal(credential, refreshToken: refreshToken), renewing: credential)
         case .sendGrant:
             guard let grant = means.grant else { return .keep }
-            answer = await self.answer(to: .grant(grant.grant), renewing: record?.credential)
+            let request = TokenExchange.Request.grant(grant.grant, replacing: record?.credential)
+            answer = await self.answer(to: request, renewing: record?.credential)
         }
         let present: CredentialRecord? = if case .failed(_, .refused) = answer { try? await store.load() } else { nil }
         let then = exchange.clock.now
@@ -187,7 +191,9 @@ extension OAuthLoader {
             credential(response, renewing: old)
         case .failure:
             // The present access token may live on, for peers and for the next start of the app.
-            reply.rescuedRefreshToken.map { (old ?? Credential(refreshToken: nil)).with(refreshToken: $0) }
+            reply.rescuedRefreshToken.map { refreshToken in
+                (old ?? Credential(refreshToken: nil)).with(refreshToken: refreshToken, boundTo: reply.proofKey)
+            }
         }
     }
 }

@@ -135,6 +135,8 @@ extension OAuthLoader {
         var serverError = credential == nil ? unread : nil
         if let credential {
             do { try await exchange.revoke(credential) } catch { serverError = error }
+            // Also of a record that is still to be removed.
+            if let key = credential.proofKey { exchange.proofKeys?.forget(key) }
         }
         return UnfinishedSignOut(store: storeError, server: serverError)
     }
@@ -230,10 +232,10 @@ extension OAuthLoader {
     ///
     /// A request of this process that is under way is waited for, and up to the exchange's deadline: what it brings is
     /// of the session that ends.
-    func updateSession(_ body: CredentialUpdate) async throws {
+    func updateSession(_ body: @escaping CredentialUpdate) async throws {
         let timer = exchange.clock.schedule(after: exchange.deadline) { [memory] in memory.replies.cancelAll() }
         defer { timer.cancel() }
-        try await store.update(body)
+        try await updateStore(body)
     }
 
     func revoke(_ credential: Credential) async {

@@ -33,6 +33,14 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
     let onUnheardError: (@Sendable (any Error) -> Void)?
     let memory: SharedLoaderMemory
 
+    /// `nil` without keys: a server may have a loader for each of its users.
+    let ownProofs: TokenProofs?
+
+    /// The proofs for requests with the tokens of this loader, if they are bound to a key (DPoP, RFC 9449).
+    ///
+    /// Give it to each session whose service has this loader.
+    public var proofs: TokenProofs { ownProofs ?? TokenProofs(of: store, nil, clock: exchange.clock) }
+
     /// Creates a loader.
     ///
     /// - Parameters:
@@ -54,6 +62,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         self.exchange = exchange
         self.store = store
         memory = .of(store)
+        ownProofs = exchange.proofKeys.map { TokenProofs(of: store, $0, clock: exchange.clock) }
         self.subject = subject
         self.leeway = leeway
         self.onUnheardError = onUnheardError

@@ -21,7 +21,8 @@ public import Foundation
 public struct TokenExchange: Sendable {
     enum Request: Sendable {
         case renewal(Credential, refreshToken: String)
-        case grant(TokenGrant)
+        /// - Parameter replacing: what is in the store.
+        case grant(TokenGrant, replacing: Credential?)
     }
 
     /// How many seconds a caller waits.
@@ -41,6 +42,8 @@ public struct TokenExchange: Sendable {
     /// Begins an exchange, which ends with its reply; throws if nothing was sent.
     private(set) var start: @Sendable (Request, OutstandingExchange<TokenReply>) async throws -> Void
     private(set) var revoke: @Sendable (Credential) async throws -> Void
+    /// Reads the keys of bound credentials; `nil` if there are none.
+    let proofKeys: ProofKeys?
     let name: String
 
     /// The key, as it is told from others.
@@ -85,12 +88,14 @@ public struct TokenExchange: Sendable {
         start = { request, outstanding in
             switch request {
             case .renewal(let credential, let refreshToken):
-                let grant = TokenGrant.refreshToken(refreshToken).adding(parameters)
-                try await endpoint.send(grant.expecting(IDTokenCheck(renewing: credential)), settling: outstanding)
-            case .grant(let grant): try await endpoint.send(grant, settling: outstanding)
+                try await endpoint.renew(credential, refreshToken, parameters, settling: outstanding)
+            case .grant(let grant, let former):
+                // A client that acts for itself keeps its key. One that is lost costs no session: there is no user.
+                try await endpoint.send(grant.bound(to: try? endpoint.key(of: former)), settling: outstanding)
             }
         }
         revoke = { try await endpoint.revoke($0) }
+        proofKeys = endpoint.proofKeys
         name = "\(endpoint)"
     }
 
@@ -136,8 +141,7 @@ public struct TokenExchange: Sendable {
             let parameters = try await made(within: endpoint.deadline, by: endpoint.clock) {
                 try await parameters(credential.noting(nil))
             }
-            let grant = TokenGrant.refreshToken(refreshToken).adding(parameters)
-            try await endpoint.send(grant.expecting(IDTokenCheck(renewing: credential)), settling: outstanding)
+            try await endpoint.renew(credential, refreshToken, parameters, settling: outstanding)
         }
         revoke = { try await adapted($0).revoke($0) }
     }
@@ -170,12 +174,15 @@ public struct TokenExchange: Sendable {
     ///     loader stops waiting for it; what comes later is saved by the next load of this process.
     ///   - clock: wall clock and timers.
     ///   - revoke: tells the server that a session has ended; by default nobody is told.
+    ///   - proofKeys: reads the keys of credentials that are bound to one (RFC 9449), for ``OAuthLoader/proofs``; those
+    ///     of the endpoint that `renew` calls.
     ///   - renew: exchanges the refresh token of a credential. It is called once at a time, and never cancelled.
     public init(
         key: String? = nil,
         deadline: TimeInterval = 30,
         clock: any AccessTokenClock = SystemClock(),
         revoke: @escaping @Sendable (Credential) async throws -> Void = { _ in },
+        proofKeys: ProofKeys? = nil,
         _ renew: @escaping @Sendable (Credential) async throws -> TokenResponse
     ) {
         self.deadline = TokenEndpoint.sensible(deadline)
@@ -188,7 +195,7 @@ public struct TokenExchange: Sendable {
         takesType = { _ in false }
         start = { request, outstanding in
             guard case .renewal(let credential, let refreshToken) = request else { throw AccessTokenError.signedOut }
-            let relay = ExchangeRelay(of: refreshToken)
+            let relay = ExchangeRelay(of: refreshToken, in: credential)
             Task {
                 do {
                     let response = try await ExchangeRelay.$current.withValue(relay) {
@@ -201,6 +208,7 @@ public struct TokenExchange: Sendable {
             }
         }
         self.revoke = revoke
+        self.proofKeys = proofKeys
         name = "an exchange of the app's own"
     }
 
@@ -213,14 +221,29 @@ public struct TokenExchange: Sendable {
 }
 
 extension TokenEndpoint {
+    /// Sends the refresh token of a credential, with a proof if the credential is bound to a key.
+    fileprivate func renew(
+        _ credential: Credential,
+        _ refreshToken: String,
+        _ parameters: KeyValuePairs<String, String>,
+        settling outstanding: OutstandingExchange<TokenReply>
+    ) async throws {
+        let grant = TokenGrant.refreshToken(refreshToken).adding(parameters).bound(to: try key(of: credential))
+        try await send(grant.expecting(IDTokenCheck(renewing: credential)), settling: outstanding)
+    }
+
     /// Revokes the refresh token of a credential, or its access tokens if it has none.
     fileprivate func revoke(_ credential: Credential) async throws {
         // With a refresh token, its access tokens end as well (RFC 7009, section 2.1).
-        if let refreshToken = credential.refreshToken { return try await revoke(refreshToken) }
+        // A lost key must not keep a session from ending.
+        let key = try? key(of: credential)
+        if let refreshToken = credential.refreshToken {
+            return try await revoke(refreshToken, hint: "refresh_token", provedBy: key)
+        }
         var failure: (any Error)?
         for token in credential.accessTokens {
             // One that fails must not keep the others valid.
-            do { try await revoke(token, hint: "access_token") } catch { failure = failure ?? error }
+            do { try await revoke(token, hint: "access_token", provedBy: key) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
     }

@@ -51,18 +51,22 @@ public struct AuthorizationCodeLogin: Sendable {
     ///     refresh token for `offline_access` only.
     ///   - parameters: others, such as `prompt`, `login_hint`, or `resource` (RFC 8707), which goes with the code as
     ///     well. With the scope `openid`, a login makes a `nonce` unless you name one; the ID token has to repeat it.
+    ///   - proofKeys: those of the token endpoint, for a server that binds tokens to a key (DPoP, RFC 9449): the key of
+    ///     the session is made now. The request names it (`dpop_jkt`, section 10), so that the code is good with that
+    ///     key only.
     /// - Throws: ``LoginError`` if one of these cannot be used.
     public init(
         at server: AuthorizationServer,
         clientID: String,
         redirectURI: String,
         scope: String? = nil,
-        parameters: KeyValuePairs<String, String> = [:]
+        parameters: KeyValuePairs<String, String> = [:],
+        proofKeys: ProofKeys? = nil
     ) throws(LoginError) {
         guard !server.requiresPushedRequests else {
             throw .unusable("the server takes pushed requests only: begin the login with the token endpoint, at:with:")
         }
-        draft = try AuthorizationRequest(server, clientID, redirectURI, scope, parameters)
+        draft = try AuthorizationRequest(server, clientID, redirectURI, scope, parameters, proofKeys)
         url = try draft.url(with: draft.parameters)
     }
 
@@ -86,7 +90,14 @@ public struct AuthorizationCodeLogin: Sendable {
         scope: String? = nil,
         parameters: KeyValuePairs<String, String> = [:]
     ) async throws {
-        draft = try AuthorizationRequest(server, endpoint.authentication.clientID, redirectURI, scope, parameters)
+        draft = try AuthorizationRequest(
+            server,
+            endpoint.authentication.clientID,
+            redirectURI,
+            scope,
+            parameters,
+            endpoint.proofKeys
+        )
         if server.pushedAuthorizationURL != nil || server.requiresPushedRequests {
             let place = try server.usable(server.pushedAuthorizationURL, "pushed_authorization_request_endpoint")
             let reference = try await PushedRequest.send(draft.parameters, to: place, with: endpoint)
@@ -123,7 +134,9 @@ public struct AuthorizationCodeLogin: Sendable {
         guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .badRedirect("code", "not readable") }
         do {
             let grant = try TokenGrant.authorizationCode(code, redirectURI: redirectURI, codeVerifier: draft.verifier)
-            return draft.resources.reduce(grant.expecting(draft.idToken)) { $0.adding(["resource": $1]) }
+            return draft.resources.reduce(grant.expecting(draft.idToken).bound(to: draft.key)) {
+                $0.adding(["resource": $1])
+            }
         } catch {
             throw .badRedirect("code", "not usable")
         }

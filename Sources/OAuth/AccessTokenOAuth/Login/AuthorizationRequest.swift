@@ -12,12 +12,14 @@ struct AuthorizationRequest: Sendable {
     let state = LoginSecret.random()
     /// What an ID token has to say at the end.
     let idToken: IDTokenCheck
+    /// To which the tokens are bound (RFC 9449).
+    let key: ProofKey?
     private let endpoint: URL
 
     /// Parameters that a login sets itself.
     private static let own: Set = [
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
-        "request_uri",
+        "request_uri", "dpop_jkt",
     ]
 
     /// Those that may come more than once (RFC 8707, section 2; RFC 8693, section 2.1).
@@ -28,7 +30,8 @@ struct AuthorizationRequest: Sendable {
         _ clientID: String,
         _ redirectURI: String,
         _ scope: String?,
-        _ parameters: KeyValuePairs<String, String>
+        _ parameters: KeyValuePairs<String, String>,
+        _ proofKeys: ProofKeys?
     ) throws(LoginError) {
         endpoint = try server.usable(server.authorizationURL, "authorization_endpoint")
         guard !clientID.isEmpty else { throw .unusable("the client's identifier is empty") }
@@ -36,6 +39,10 @@ struct AuthorizationRequest: Sendable {
         self.clientID = clientID
         redirect = try RedirectURI(redirectURI, allowsInsecureHTTP: server.allowsInsecureHTTP)
         resources = parameters.filter { $0.key == "resource" }.map(\.value)
+        do { key = try proofKeys?.make() } catch {
+            // The error may be one of the app's, which could repeat a secret.
+            throw .unusable("the proofKeys made no key, by an error of type \(type(of: error))")
+        }
         // OpenID Connect Core, section 3.1.2.1.
         let isOpenID = scope?.split(separator: " ").contains("openid") == true
         let given = parameters.first { $0.key == "nonce" }?.value
@@ -46,7 +53,7 @@ struct AuthorizationRequest: Sendable {
             FormParameter("redirect_uri", redirectURI), FormParameter("scope", scope ?? ""),
             FormParameter("state", state, isSecret: true),
             FormParameter("code_challenge", LoginSecret.challenge(of: verifier)),
-            FormParameter("code_challenge_method", "S256"),
+            FormParameter("code_challenge_method", "S256"), FormParameter("dpop_jkt", key?.thumbprint ?? ""),
         ]
         if given == nil, let nonce { all.append(FormParameter("nonce", nonce)) }
         self.parameters = all + parameters.map { FormParameter($0.key, $0.value) }

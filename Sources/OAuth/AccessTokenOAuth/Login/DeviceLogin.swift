@@ -90,7 +90,10 @@ public struct DeviceLogin: Sendable {
         let grant = TokenGrant.extensionGrant(
             TokenGrant.deviceCodeType,
             parameters: ["device_code": deviceCode]
-        ).expecting(idToken)
+        )
+        // One key for all questions: it is that of the session.
+        .bound(to: try endpoint.proofKeys?.make())
+        .expecting(idToken)
         var polling = DevicePolling(interval: interval)
         var pause = interval
         while true {

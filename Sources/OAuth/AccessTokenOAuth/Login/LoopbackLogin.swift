@@ -34,6 +34,7 @@ public final class LoopbackLogin: Sendable {
     ///   - scope: what to ask for; `nil` leaves that to the server.
     ///   - parameters: others, such as `prompt`, `login_hint` or `resource`.
     ///   - clock: counts the time limit.
+    ///   - proofKeys: those of the token endpoint, for a server that binds tokens to a key (DPoP, RFC 9449).
     /// - Throws: ``LoginError``, also if the port is taken.
     public init(
         at server: AuthorizationServer,
@@ -41,7 +42,8 @@ public final class LoopbackLogin: Sendable {
         redirectURI: String = "http://127.0.0.1/callback",
         scope: String? = nil,
         parameters: KeyValuePairs<String, String> = [:],
-        clock: any AccessTokenClock = SystemClock()
+        clock: any AccessTokenClock = SystemClock(),
+        proofKeys: ProofKeys? = nil
     ) throws(LoginError) {
         let (answer, listeners) = try Self.listen(at: redirectURI)
         do throws(LoginError) {
@@ -50,7 +52,8 @@ public final class LoopbackLogin: Sendable {
                 clientID: clientID,
                 redirectURI: listeners.redirectURI,
                 scope: scope,
-                parameters: parameters
+                parameters: parameters,
+                proofKeys: proofKeys
             )
         } catch {
             listeners.close()

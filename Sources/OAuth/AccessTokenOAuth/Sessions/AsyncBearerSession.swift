@@ -7,7 +7,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// Sends requests with a token, for `async` code: `URLSession` with `Authorization: Bearer`.
+/// Sends requests with a token, for `async` code: `URLSession` with `Authorization: Bearer`, or `DPoP` (RFC 9449).
 ///
 /// Give each module its own session, with its own time-outs and its own cancellation. All sessions share one service.
 ///
@@ -33,6 +33,7 @@ public import FoundationNetworking
 public final class AsyncBearerSession: Sendable {
     private let tokens: any AsyncAccessTokenProviding
     private let transport: BearerTransport
+    private let proofs: TokenProofs?
     private let running = RunningRequests()
 
     /// Creates a session.
@@ -50,6 +51,8 @@ public final class AsyncBearerSession: Sendable {
     ///   - onRenewalPause: told when two renewals in a row changed nothing. For a minute, callers of that origin get a
     ///     rejection as it is, and no token is renewed for it.
     ///   - clock: wall clock.
+    ///   - proofs: ``OAuthLoader/proofs`` of the service's loader: a token that is bound to a key goes as
+    ///     `Authorization: DPoP` then, with a proof (RFC 9449). Without it every token goes as `Bearer`.
     public init(
         tokens: any AsyncAccessTokenProviding,
         origins: [URL],
@@ -58,15 +61,18 @@ public final class AsyncBearerSession: Sendable {
         allowsInsecureHTTP: Bool = false,
         isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
         onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,
-        clock: any AccessTokenClock = SystemClock()
+        clock: any AccessTokenClock = SystemClock(),
+        proofs: TokenProofs? = nil
     ) {
         self.tokens = tokens
+        self.proofs = proofs
         transport = BearerTransport(
             origins: origins,
             allowsInsecureHTTP: allowsInsecureHTTP,
             configuration: configuration,
             bodyLimit: bodyLimit,
-            rejections: RejectionSettings(isRejected: isRejected, onPause: onRenewalPause, clock: clock)
+            rejections: RejectionSettings(isRejected: isRejected, onPause: onRenewalPause, clock: clock),
+            proofs: proofs
         )
     }
 
@@ -98,18 +104,25 @@ public final class AsyncBearerSession: Sendable {
         let attempt = try await tokens.withToken(pausesRepeating: false) { (attempt: BearerTransport.Attempt) in
             attempt.next == .sendAgain
         } send: { token in
-            let attempt = await send(request, with: token)
+            let prover = try await proofs?.prover(for: token)
+            let attempt = await send(request, with: token, by: prover)
             if attempt.next == .invalidate { await tokens.invalidate(token) }
             return attempt
         }
         return try transport.answer(for: attempt.outcome).get()
     }
 
-    private func send(_ request: URLRequest, with token: AccessToken) async -> BearerTransport.Attempt {
+    private func send(
+        _ request: URLRequest,
+        with token: AccessToken,
+        by prover: Prover?
+    ) async -> BearerTransport.Attempt {
         let cancellation = Latch()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                transport.send(request, with: token, until: cancellation) { continuation.resume(returning: $0) }
+                transport.send(request, with: token, by: prover, until: cancellation) {
+                    continuation.resume(returning: $0)
+                }
             }
         } onCancel: {
             cancellation.fire()

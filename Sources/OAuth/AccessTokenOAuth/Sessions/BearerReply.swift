@@ -17,17 +17,22 @@ public struct BearerReply: Sendable {
     /// The status of the response.
     public var status: Int { response.statusCode }
 
-    /// The `error` of the `Bearer` challenge (RFC 6750, section 3), such as `invalid_token`; without a challenge, that
-    /// of the body's JSON object.
+    /// The `error` of the `Bearer` or `DPoP` challenge (RFC 6750, section 3; RFC 9449, section 7.1), such as
+    /// `invalid_token`; without a challenge, that of the body's JSON object.
     public var error: String? {
-        let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate").flatMap(BearerChallenge.error)
-        return challenge ?? JSONMembers(of: body)?["error"]?.shown
+        let challenges = response.value(forHTTPHeaderField: "WWW-Authenticate").map(BearerChallenge.errors)
+        return challenges?.first ?? JSONMembers(of: body)?["error"]?.shown
     }
 
     /// Creates a reply, to test a closure with.
     public init(_ response: HTTPURLResponse, body: Data = Data()) {
         self.response = response
         self.body = body
+    }
+
+    /// What the reply says of a proof of possession (RFC 9449).
+    func aboutProof(at now: Date) -> ProofReply {
+        ProofReply(status: status, body: body, at: now) { response.value(forHTTPHeaderField: $0) }
     }
 
     /// Whether the token is good and not good enough (RFC 6750, section 3.1): the next token is no better.
@@ -44,20 +49,25 @@ extension BearerReply: CustomStringConvertible, CustomReflectable {
 
 /// Reads the challenges of a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
 enum BearerChallenge {
-    /// The `error` of the first `Bearer` challenge that has one.
-    static func error(in field: String) -> String? {
-        var scheme = ""
+    private static let schemes: Set = ["bearer", "dpop"]
+
+    /// The `error` of each `Bearer` or `DPoP` challenge that has one.
+    ///
+    /// Not by the scheme that was sent: some servers say in a `Bearer` challenge what they have against a proof.
+    static func errors(in field: String) -> [String] {
+        var (scheme, errors) = ("", [String]())
         for part in parts(of: field) {
             // A part is a scheme, a scheme with its first parameter, or one more parameter.
             let head = part.prefix { $0 != "=" && $0 != "\"" }.split(whereSeparator: \.isWhitespace)
             if head.count > 1 || !part.contains("=") { scheme = head.first.map { $0.lowercased() } ?? "" }
-            guard scheme == "bearer", head.last?.lowercased() == "error", let sign = part.firstIndex(of: "=") else {
+            guard schemes.contains(scheme), head.last?.lowercased() == "error", let sign = part.firstIndex(of: "=")
+            else {
                 continue
             }
             let value = part[part.index(after: sign)...].trimmingCharacters(in: .whitespaces)
-            return value.hasPrefix("\"") ? String(value.dropFirst().prefix { $0 != "\"" }) : value
+            errors.append(value.hasPrefix("\"") ? String(value.dropFirst().prefix { $0 != "\"" }) : value)
         }
-        return nil
+        return errors
     }
 
     /// What stands between the commas that are in no quotation.

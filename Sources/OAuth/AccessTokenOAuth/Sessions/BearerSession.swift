@@ -8,7 +8,8 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// Sends requests with a token, for callback code: `URLSession` with `Authorization: Bearer`.
+/// Sends requests with a token, for callback code: `URLSession` with `Authorization: Bearer`, or `DPoP` (RFC
+/// 9449).
 ///
 /// It does what ``AsyncBearerSession`` does, and sessions of both kinds can share one service.
 ///
@@ -26,6 +27,7 @@ public import FoundationNetworking
 public final class BearerSession: Sendable {
     private let tokens: any AccessTokenProviding
     private let transport: BearerTransport
+    private let proofs: TokenProofs?
     private let running = RunningRequests()
     private let handlerQueue: DispatchQueue
 
@@ -39,16 +41,19 @@ public final class BearerSession: Sendable {
         allowsInsecureHTTP: Bool = false,
         isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
         onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,
-        clock: any AccessTokenClock = SystemClock()
+        clock: any AccessTokenClock = SystemClock(),
+        proofs: TokenProofs? = nil
     ) {
         self.tokens = tokens
+        self.proofs = proofs
         self.handlerQueue = DispatchQueue(label: "BearerSession.handlers", target: handlerQueue)
         transport = BearerTransport(
             origins: origins,
             allowsInsecureHTTP: allowsInsecureHTTP,
             configuration: configuration,
             bodyLimit: bodyLimit,
-            rejections: RejectionSettings(isRejected: isRejected, onPause: onRenewalPause, clock: clock)
+            rejections: RejectionSettings(isRejected: isRejected, onPause: onRenewalPause, clock: clock),
+            proofs: proofs
         )
     }
 
@@ -72,10 +77,19 @@ public final class BearerSession: Sendable {
         cancellation.whenFired { answer(.failure(URLError(.cancelled))) }
         let retrieval = tokens.withToken(pausesRepeating: false) { (attempt: BearerTransport.Attempt) in
             attempt.next == .sendAgain
-        } send: { [transport, tokens] token, reply in
-            transport.send(request, with: token, until: cancellation) { attempt in
-                if attempt.next == .invalidate { tokens.invalidate(token) }
-                reply(.success(attempt))
+        } send: { [transport, tokens, proofs] token, reply in
+            let send = { @Sendable (prover: Prover?) in
+                transport.send(request, with: token, by: prover, until: cancellation) { attempt in
+                    if attempt.next == .invalidate { tokens.invalidate(token) }
+                    reply(.success(attempt))
+                }
+            }
+            guard let proofs else { return send(nil) }
+            proofs.prover(for: token) { prover in
+                switch prover {
+                case .success(let prover): send(prover)
+                case .failure(let error): reply(.failure(error))
+                }
             }
         } then: { [transport] result in
             answer(result.flatMap { transport.answer(for: $0.outcome) })

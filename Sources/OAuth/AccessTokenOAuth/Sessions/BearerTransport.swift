@@ -28,11 +28,12 @@ final class BearerTransport: Sendable {
 
     private let origins: Set<WebOrigin>
     private let allowsInsecureHTTP: Bool
-    /// An `Authorization` field in the session's configuration would replace the token.
+    /// An `Authorization` field in the session's configuration would replace the token, and a `DPoP` field the proof.
     private let hasOwnAuthorization: Bool
     private let connections: HTTPConnections
     private let bodyLimit: Int
     private let rejections: RejectionSettings
+    private let proofs: TokenProofs?
     private let history = Locked(RejectionHistory())
 
     init(
@@ -40,13 +41,16 @@ final class BearerTransport: Sendable {
         allowsInsecureHTTP: Bool,
         configuration: URLSessionConfiguration,
         bodyLimit: Int,
-        rejections: RejectionSettings = RejectionSettings()
+        rejections: RejectionSettings = RejectionSettings(),
+        proofs: TokenProofs? = nil
     ) {
         self.origins = Set(origins.compactMap { WebOrigin(of: $0, ignoringUser: true) })
         self.allowsInsecureHTTP = allowsInsecureHTTP
         hasOwnAuthorization = (configuration.httpAdditionalHeaders ?? [:]).keys.contains { name in
-            (name as? String)?.lowercased() == "authorization"
+            let name = (name as? String)?.lowercased()
+            return name == "authorization" || (proofs != nil && name == Proof.field.lowercased())
         }
+        self.proofs = proofs
         connections = HTTPConnections(configuration)
         self.bodyLimit = max(0, bodyLimit)
         self.rejections = rejections
@@ -55,7 +59,7 @@ final class BearerTransport: Sendable {
     /// Why a request must not be sent with a token; `nil` if it may.
     func refusal(of request: URLRequest) -> BearerSessionError? {
         guard !hasOwnAuthorization, request.value(forHTTPHeaderField: "Authorization") == nil, let url = request.url,
-            url.user == nil
+            url.user == nil, proofs == nil || request.value(forHTTPHeaderField: Proof.field) == nil
         else { return .authorizationAlreadySet }
         guard let origin = WebOrigin(of: url), origins.contains(origin) else {
             return .originNotAllowed(WebOrigin(of: url)?.description ?? "\(url.scheme ?? "no scheme"):")
@@ -65,13 +69,16 @@ final class BearerTransport: Sendable {
     }
 
     /// Sends a request, and follows redirects that stay within its origin; the handler is called once, on any thread.
+    ///
+    /// - Parameter prover: makes the proofs of the key that the token is bound to; `nil` for a Bearer token.
     func send(
         _ request: URLRequest,
         with token: AccessToken,
+        by prover: Prover? = nil,
         until cancellation: Latch,
         then handler: @escaping @Sendable (Attempt) -> Void
     ) {
-        exchange(request, with: token, until: cancellation, redirects: 0) { outcome in
+        exchange(request, with: token, by: prover, until: cancellation, redirects: 0) { outcome in
             handler(Attempt(outcome: outcome, next: self.step(after: outcome, to: request, with: token)))
         }
     }
@@ -79,6 +86,7 @@ final class BearerTransport: Sendable {
     private func exchange(
         _ request: URLRequest,
         with token: AccessToken,
+        by prover: Prover?,
         until cancellation: Latch,
         redirects: Int,
         then handler: @escaping @Sendable (HTTPExchange.Outcome) -> Void
@@ -89,15 +97,61 @@ final class BearerTransport: Sendable {
             return handler(.failure(HTTPFailure(cause: cause, response: nil, hasSentBody: false)))
         }
         var signed = request
-        signed.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
+        let attempt: Prover.Attempt?
+        do { attempt = try sign(&signed, with: token, by: prover) } catch {
+            return handler(.failure(HTTPFailure(cause: error, response: nil, hasSentBody: false)))
+        }
         let exchange = HTTPExchange(signed, bodyLimit: bodyLimit) { outcome in
+            if let attempt, let next = self.prover(after: outcome, to: request, attempt) {
+                return self.exchange(
+                    request,
+                    with: token,
+                    by: next,
+                    until: cancellation,
+                    redirects: redirects,
+                    then: handler
+                )
+            }
             guard redirects < Self.mostRedirects, let next = Self.redirect(of: request, by: outcome) else {
                 return handler(outcome)
             }
-            self.exchange(next, with: token, until: cancellation, redirects: redirects + 1, then: handler)
+            let hop = redirects + 1
+            self.exchange(next, with: token, by: prover?.anew, until: cancellation, redirects: hop, then: handler)
         }
         exchange.start(over: connections)
         cancellation.whenFired { exchange.abandon() }
+    }
+
+    /// Puts the token into a request, and a proof beside it if the token is bound to a key.
+    private func sign(
+        _ request: inout URLRequest,
+        with token: AccessToken,
+        by prover: Prover?
+    ) throws -> Prover.Attempt? {
+        guard let prover, let url = request.url else {
+            request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
+            return nil
+        }
+        let attempt = try prover.attempt(for: request.httpMethod ?? "GET", url, token: token.value, at: proofClock.now)
+        request.setValue("\(Proof.field) \(token.value)", forHTTPHeaderField: "Authorization")
+        request.setValue(attempt.proof, forHTTPHeaderField: Proof.field)
+        return attempt
+    }
+
+    /// That of the endpoint, which has made the key's other proofs.
+    private var proofClock: any AccessTokenClock { proofs?.clock ?? rejections.clock }
+
+    /// What makes the proof with which to send the request again; a body from a stream is used up.
+    private func prover(
+        after outcome: HTTPExchange.Outcome,
+        to request: URLRequest,
+        _ attempt: Prover.Attempt
+    ) -> Prover? {
+        guard let reply = outcome.reply else { return nil }
+        // The system itself may have sent the proof twice; a request that changes something may have been carried out.
+        let isSafe = ["GET", "HEAD"].contains(request.httpMethod ?? "GET")
+        let next = attempt.next(after: reply.aboutProof(at: proofClock.now), mayRepeat: isSafe)
+        return request.httpBodyStream == nil ? next : nil
     }
 
     /// The request that follows a redirect (RFC 9110, section 15.4); `nil` if the outcome is none, or leads elsewhere.
@@ -124,6 +178,8 @@ final class BearerTransport: Sendable {
             methodAndPath: "\(request.httpMethod ?? "GET") \(url.path)"
         )
         let isSentAgain = request.httpBodyStream == nil
+        // The server has looked at the proof, and not at the token.
+        guard reply.aboutProof(at: proofClock.now).refusal == nil else { return .answer }
         guard !reply.wantsOtherScope, rejections.isRejected(reply) else {
             // A server that is busy or fails has not looked at the token.
             if reply.status < 500, reply.status != 429 {

@@ -173,10 +173,10 @@ struct FileCredentialStoreTests {
     // MARK: What cannot be read
 
     @Test(arguments: [
-        "", "{", "null", "s3cret", #"{"format":1,"version":3,"credential":{"refreshTo"#, #"{"format":2,"version":3}"#,
+        "", "{", "null", "s3cret", #"{"format":1,"version":3,"credential":{"refreshTo"#, #"{"format":3,"version":3}"#,
         #"{"format":1,"version":9223372036854775807}"#, #"{"format":1,"version":-1}"#,
         #"{"format":1,"version":3,"sealed":"AAAA"}"#, #"{"format":1,"version":3,"credential":"s3cret"}"#,
-        #"{"format":2,"version":"3-a","credential":"s3cret"}"#, #"{"format":2,"revision":7}"#,
+        #"{"format":3,"version":"3-a","credential":"s3cret"}"#, #"{"format":3,"revision":7}"#,
     ])
     func `a damaged file is an error that names it, and is left as it is`(_ text: String) async throws {
         let store = try await filledStore()
@@ -189,7 +189,7 @@ struct FileCredentialStoreTests {
             #expect(error?.isUnreadable == true)
             #expect(error?.place == place.session.appending(path: "credential.json").path)
             let isNewer = error?.description.contains("which a later version of this package wrote")
-            #expect(isNewer == text.contains(#""format":2"#))
+            #expect(isNewer == text.contains(#""format":3"#))
             #expect(error.map { everythingShown(by: $0).contains("s3cret") } == false)
         }
         #expect(try place.text == text)

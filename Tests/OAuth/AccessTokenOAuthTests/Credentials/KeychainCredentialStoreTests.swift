@@ -117,7 +117,7 @@ struct KeychainCredentialStoreTests {
         #expect(try await store().update { _ in .replace(second) }?.version == version + 2)
     }
 
-    @Test(arguments: ["", "s3cret", #"{"format":2,"version":3}"#])
+    @Test(arguments: ["", "s3cret", #"{"format":3,"version":3}"#])
     func `an item of somebody else is an error, and is left as it is until it is reset`(_ text: String) async throws {
         item.text = text
         let errors = [

@@ -87,7 +87,7 @@ struct RejectionTests {
         ] as [(String, String?)]
     )
     func `the error of a Bearer challenge is found among others`(field: String, error: String?) {
-        #expect(BearerChallenge.error(in: field) == error)
+        #expect(BearerChallenge.errors(in: field).first == error)
     }
 
     // MARK: Useless renewals

@@ -130,6 +130,13 @@ struct ReceivedRequest: Sendable {
     let fields: [String: String]
     let body: String
 
+    /// One with a proof and nothing else.
+    init(proof: String?) {
+        line = ""
+        fields = proof.map { ["dpop": $0] } ?? [:]
+        body = ""
+    }
+
     init(_ request: HTTPRequest) {
         line = request.line
         fields = request.fields.compactMapValues(\.first)

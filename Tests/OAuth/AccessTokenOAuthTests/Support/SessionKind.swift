@@ -28,7 +28,8 @@ enum SessionKind: String, CaseIterable, Sendable {
         allowsInsecureHTTP: Bool = false,
         isRejected: @escaping @Sendable (BearerReply) -> Bool = { $0.status == 401 },
         onRenewalPause: (@Sendable (RenewalPause) -> Void)? = nil,
-        clock: any AccessTokenClock = ManualClock()
+        clock: any AccessTokenClock = ManualClock(),
+        proofs: TokenProofs? = nil
     ) -> any TestedSession {
         switch self {
         case .async:
@@ -40,7 +41,8 @@ enum SessionKind: String, CaseIterable, Sendable {
                 allowsInsecureHTTP: allowsInsecureHTTP,
                 isRejected: isRejected,
                 onRenewalPause: onRenewalPause,
-                clock: clock
+                clock: clock,
+                proofs: proofs
             )
         case .callback:
             CallbackSession(
@@ -52,7 +54,8 @@ enum SessionKind: String, CaseIterable, Sendable {
                     allowsInsecureHTTP: allowsInsecureHTTP,
                     isRejected: isRejected,
                     onRenewalPause: onRenewalPause,
-                    clock: clock
+                    clock: clock,
+                    proofs: proofs
                 )
             )
         }

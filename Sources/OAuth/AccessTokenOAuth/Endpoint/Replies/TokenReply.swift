@@ -3,11 +3,14 @@ import Foundation
 
 /// What an exchange came to.
 struct TokenReply: Sendable {
-    let result: Result<TokenResponse, any Error>
+    private(set) var result: Result<TokenResponse, any Error>
     /// A refresh token that came without a usable access token: the one that was sent is spent, so it is saved.
     var rescuedRefreshToken: String?
     /// What became of the request; `nil` if it brought a token.
     let fate: RequestFate?
+
+    /// The key that the tokens are bound to.
+    private(set) var proofKey: Data?
 
     var error: OAuthError? {
         if case .failure(let error as OAuthError) = result { error } else { nil }
@@ -28,6 +31,17 @@ struct TokenReply: Sendable {
             let what = idToken.complaint(about: response, isRead: isRead, at: now)
         else { return self }
         return TokenReply(.failure(.unusableToken(what)), rescuing: response.refreshToken)
+    }
+
+    /// The same from a request with a proof: whatever tokens came are bound to the key.
+    func bound(to key: ProofKey?) -> TokenReply {
+        guard let key else { return self }
+        var reply = self
+        if case .success(let response) = result {
+            (reply.result, reply.proofKey) = (.success(response.bound(to: key)), key.stored)
+        }
+        if rescuedRefreshToken != nil { reply.proofKey = key.stored }
+        return reply
     }
 
     /// What the app's own exchange threw.

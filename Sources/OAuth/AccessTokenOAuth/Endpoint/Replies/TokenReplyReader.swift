@@ -28,18 +28,21 @@ struct TokenReplyReader {
     var ways = Ways()
     /// What an ID token has to say.
     var idToken: IDTokenCheck?
+    /// Whether a proof of possession was sent (RFC 9449): the token is to be bound to its key.
+    var isProved = false
 
     /// The seconds by which RFC 8628, section 3.5, makes the interval longer.
     private static let shortestSlowDown: TimeInterval = 5
 
-    init(secrets: [String], grant: GrantKind = .other, ways: Ways = Ways()) {
+    init(secrets: [String], grant: GrantKind = .other, ways: Ways = Ways(), isProved: Bool = false) {
         sent = SentSecrets(secrets)
+        self.isProved = isProved
         self.grant = grant
         self.ways = ways
     }
 
-    init(secrets: [String], of grant: TokenGrant, ways: Ways) {
-        self.init(secrets: secrets, grant: grant.kind, ways: ways)
+    init(secrets: [String], of grant: TokenGrant, ways: Ways, isProved: Bool = false) {
+        self.init(secrets: secrets, grant: grant.kind, ways: ways, isProved: isProved)
         idToken = grant.idToken
     }
 
@@ -84,8 +87,14 @@ struct TokenReplyReader {
         guard members.error == .none else { return unusable("it has an error beside a token") }
         guard let value = members.accessToken else { return unusable("it has no access token") }
         guard TokenCharacters.canBeSent(AccessToken(value: value)) else { return unusable(TokenCharacters.notSent) }
-        // Servers that leave the type out mean Bearer; another type must not be used so (RFC 6749, section 7.1).
-        if let type = members.tokenType, !ways.takes(type) {
+        if isProved, let type = members.tokenType, type.lowercased() != Proof.field.lowercased() {
+            // RFC 9449, section 5: such a token is good for whoever has it.
+            return unusable(
+                "the token is not bound to the key: its type is \(sent.type(type) ?? "no word"), and not DPoP"
+            )
+        }
+        // Servers that leave the type out mean the usual one; another must not be used so (RFC 6749, section 7.1).
+        if !isProved, let type = members.tokenType, !ways.takes(type) {
             let name = sent.type(type) ?? "no word"
             return unusable("the type of the token is \(name); name it in the endpoint's tokenTypes", type: type)
         }
@@ -148,6 +157,11 @@ struct TokenReplyReader {
     /// The body decides: servers do not agree on 400 or 401.
     private func refusal(_ reply: TokenEndpointReply) -> TokenReply {
         let texts = ReplyTexts(reply.body)
+        let said = ProofReply(status: reply.status, body: reply.body, at: reply.received, reply.header)
+        if isProved, said.refusal == .nonce {
+            // It was sent with the server's last nonce, and the next request has another one.
+            return TokenReply(.failure(unavailable(reply, texts, code: "use_dpop_nonce")))
+        }
         guard let verdict = ReplyVerdict.of(reply, texts, for: grant) else {
             guard !reply.isHTML else { return TokenReply(.failure(.page(status: reply.status, "it is HTML"))) }
             let what = texts.hasError ? "its error code is none" : "it has no error code"

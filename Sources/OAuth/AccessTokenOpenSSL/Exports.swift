@@ -1,0 +1,3 @@
+#if OpenSSL
+@_exported import AccessTokenOAuth
+#endif
