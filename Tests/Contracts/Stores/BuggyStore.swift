@@ -60,7 +60,7 @@ final class Hold: Sendable {
 /// A store that keeps the contract without a bug, and has one bug at a time otherwise.
 final class BuggyStore: CredentialStore, CustomStringConvertible {
     enum Bug: String, CaseIterable, Sendable {
-        case storesNothing, losesMembers, remembersWhatItRead, comesBackAfterRemoval, removalIsForGood
+        case storesNothing, losesMembers, losesTheKey, remembersWhatItRead, comesBackAfterRemoval, removalIsForGood
         case returnsTheOldRecord, countsByTwo, countsWhatIsKept, deletesTheVersion, removalKeepsTheVersion
         case noExclusion, locksItsOpeningOnly, readsBeforeTheLock, runsTheBodyTwice, oneWaiterIsForgotten
         case locksTheRecord, dropsItsLock, writesAfterItsLoss
@@ -200,6 +200,7 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
             case .replace(let new):
                 if bug == .storesNothing || bug == .removalIsForGood && wasRemoved { return }
                 credential = bug == .losesMembers ? Credential(refreshToken: new.refreshToken) : new
+                if bug == .losesTheKey { credential = new.copiedByHand }
                 version += bug == .countsByTwo ? 2 : 1
                 if bug == .locksTheRecord { replacePassingMutex() }
             case .remove:
@@ -210,5 +211,19 @@ final class BuggyStore: CredentialStore, CustomStringConvertible {
             }
             stored = StoredRecord(version: version, credential: credential)
         }
+    }
+}
+
+extension Credential {
+    /// What a store keeps that writes down the members that it knows.
+    fileprivate var copiedByHand: Credential {
+        Credential(
+            accessToken: accessToken,
+            refreshToken: refreshToken,
+            scope: scope,
+            obtained: obtained,
+            otherMembers: otherMembers,
+            subject: subject
+        )
     }
 }

@@ -6,7 +6,8 @@ import Testing
 struct PlantedStoreBugTests {
     /// The bugs, each with all clauses that it breaks.
     static let bugs: [BuggyStore.Bug: [ClauseID]] = [
-        .storesNothing: ["K1"], .losesMembers: ["K1"], .remembersWhatItRead: ["K2"],
+        .storesNothing: ["K1"], .losesMembers: ["K1"], .losesTheKey: ["K1"],
+        .remembersWhatItRead: ["K2"],
         .comesBackAfterRemoval: ["K2", "K3", "V4", "L1"], .removalIsForGood: ["K5", "V3", "V4", "L1"],
         .returnsTheOldRecord: ["K3", "K4", "V2", "V3", "V4", "F1"],
         .countsByTwo: ["V1"], .countsWhatIsKept: ["K4", "V2"], .deletesTheVersion: ["V3", "V4", "L1"],

@@ -18,7 +18,9 @@ extension StoreContract {
                 otherMembers: ["id_token": String(repeating: "ü.", count: 5_000), "empty": ""],
                 subject: "user 1"
             )
-            for credential in [credential, Credential(refreshToken: nil)] {
+            for credential in [
+                credential, Credential(refreshToken: nil), credential.bound(to: Data("s3cret key".utf8)),
+            ] {
                 try await run.update(.replace(credential))
                 let difference = try await run.load()?.credential.difference(from: credential) ?? "there is no record"
                 try run.expect(difference.isEmpty, "load to bring the same credential", observed: difference)
@@ -181,6 +183,7 @@ extension Credential {
             ("obtained", areEqual(obtained, other.obtained)),
             ("otherMembers", otherMembers == other.otherMembers),
             ("subject", subject == other.subject),
+            ("key", proofKey == other.proofKey),
         ]
         return members.filter { !$0.1 }.map { "another \($0.0)" }.joined(separator: ", ")
     }
