@@ -10,14 +10,16 @@ import FoundationNetworking
 
 /// A server that others wrote, installed and started by the scripts in `Tests/OAuth/AuthorizationServers`.
 ///
-/// The environment says where it is: `DJANGO_OAUTH_TOOLKIT` and `OIDC_PROVIDER_MOCK` are `PORT:STATE_FOLDER`. Without
-/// them its tests are skipped, and say so.
+/// The environment says where it is: `DJANGO_OAUTH_TOOLKIT`, `OIDC_PROVIDER_MOCK` and `AUTHGENT_SERVER` are
+/// `PORT:STATE_FOLDER`. Without them its tests are skipped, and say so.
 struct RealServer: Sendable, CustomTestStringConvertible {
     static let command = ".ci/deep servers installs the servers, starts them and runs these tests"
 
     static let django = RealServer("django-oauth-toolkit")
     static let mock = RealServer("oidc-provider-mock")
     static let all = [django, mock].compactMap(\.self)
+    /// It takes no request without a proof of possession.
+    static let authgent = RealServer("authgent-server")
 
     let name: String
     let port: UInt16
@@ -115,6 +117,12 @@ struct RealServer: Sendable, CustomTestStringConvertible {
             let log = try String(contentsOfFile: stateFolder + "/access.log", encoding: .utf8)
             return log.split(separator: "\n").count { $0.contains("POST /\(tokenPath) ") }
         }
+    }
+
+    /// The text of a file that its start script has left.
+    func file(_ name: String) throws -> String {
+        try String(contentsOfFile: "\(stateFolder)/\(name)", encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Ends the server as a power cut does.
