@@ -59,6 +59,23 @@ struct BoundSessionTests {
         }
     }
 
+    /// The key comes from the endpoint, and its name goes with what is pushed (RFC 9449, section 10.1).
+    @Test func `logs in by a request that was pushed, at a server that takes no other`() async throws {
+        let demand = ProofDemand(nonceUses: 1)
+        let server = try RotatingAuthorizationServer(requiresPushedRequests: true, proofs: demand)
+        defer { server.stop() }
+        let endpoint = server.boundEndpoint()
+        let login = try await AuthorizationCodeLogin(
+            at: try await AuthorizationServer.discover(server.issuer),
+            with: endpoint,
+            redirectURI: "http://127.0.0.1:1/callback"
+        )
+        #expect(!login.url.absoluteString.contains("dpop_jkt"))
+        let grant = try login.grant(from: try #require(server.redirect(for: login.url, user: "alice")))
+        let credential = Credential(try await endpoint.exchange(grant))
+        #expect(credential.proofKey == grant.key?.stored && credential.proofKey != nil)
+    }
+
     @Test func `is not begun with a code that was asked for with another key`() async throws {
         try await withBoundServer { server in
             let endpoint = server.boundEndpoint()
