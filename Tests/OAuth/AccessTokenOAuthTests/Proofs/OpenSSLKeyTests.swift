@@ -2,6 +2,7 @@
 import AccessTokenOpenSSL
 import Foundation
 import TestKeys
+import TestSupport
 import Testing
 
 @testable import AccessTokenOAuth
