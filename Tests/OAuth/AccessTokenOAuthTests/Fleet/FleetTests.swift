@@ -27,7 +27,18 @@ struct FleetTests {
     }
 
     @Test func `two processes, and whatever goes wrong once or twice`() async {
-        await expectSound(FleetModel(processes: 2, Self.everyFault, most: Self.isLong ? 3 : 2))
+        await expectSound(FleetModel(processes: 2, Self.everyFault, most: 2))
+    }
+
+    /// Three faults break a rule after 26 steps, and the way there is not judged yet.
+    ///
+    /// One way, by reading the rules: a sender is back, and hidden again before anybody has looked, until the delay is
+    /// over. Nobody has seen it, and the model takes it for one that was back.
+    @Test(.enabled(if: FleetTests.isLong, "It takes minutes: .ci/deep sequences"))
+    func `two processes, and whatever goes wrong three times`() async {
+        await withKnownIssue("a rule is broken by three faults") {
+            await expectSound(FleetModel(processes: 2, Self.everyFault, most: 3))
+        }
     }
 
     @Test func `three processes, and whatever goes wrong`() async {
