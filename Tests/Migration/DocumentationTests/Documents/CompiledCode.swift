@@ -10,6 +10,7 @@ struct CompiledCode {
             "Tests/Exploring/ExplorerTests/Explorer/FindARaceExample.swift",
             "Tests/Exploring/ExplorerTests/Explorer/TimingExample.swift",
             "Tests/OAuth/AccessTokenOAuthTests/Loaders/DocumentedExampleTests.swift",
+            "Tests/OAuth/AccessTokenPostgresTests/EndedSessionsTests.swift",
             "Tests/OAuth/AccessTokenPostgresTests/FleetExample.swift",
             "Tests/OAuth/AccessTokenPostgresTests/FourColumnsExample.swift",
         ]
