@@ -45,11 +45,21 @@ struct DeclaredHabitTests {
                 bug: nil
             )
             if habit == .refusalEndsSession { loader.whenRefused { service.signOut {} } }
+            let begun = Locked<[@Sendable () -> Void]>([])
+            /// Does what has been asked for, or only begins it: then the next caller comes first.
+            let perform = { @Sendable (onlyBegins: Bool, call: @escaping @Sendable () -> Void) in
+                if onlyBegins { begun.withLock { $0.append(call) } } else { call() }
+            }
             return .retrieving { handler in
                 guard habit != .refusesAfterFiveLoads || fixture.loader.loads.count < 5 else {
                     return handler(.failure(AccessTokenError.loadTimedOut))
                 }
                 service.retrieveToken(then: handler)
+                let calls = begun.withLock { calls in
+                    defer { calls = [] }
+                    return calls
+                }
+                for call in calls { call() }
             } refresh: { handler in
                 service.refreshToken { result in
                     if habit == .failedRefreshKeepsToken, case .failure = result, let old = service.currentToken {
@@ -60,24 +70,15 @@ struct DeclaredHabitTests {
                 }
             } invalidate: { token in
                 let isOld = service.currentToken != token
-                await perform(habit == .rejectionOnlyBegins) { service.invalidate(token) }
+                perform(habit == .rejectionOnlyBegins) { service.invalidate(token) }
                 if habit == .rejectionsLoad, isOld { service.refreshToken { _ in } }
             } signIn: { token in
-                await perform(habit == .signInOnlyBegins) { service.signIn(token) }
+                perform(habit == .signInOnlyBegins) { service.signIn(token) }
             } signOut: {
-                await perform(habit == .signOutOnlyBegins) { service.signOut {} }
+                perform(habit == .signOutOnlyBegins) { service.signOut {} }
             } currentToken: {
                 service.currentToken
             }
-        }
-    }
-
-    /// Whether the call has returned is known, or it only begins.
-    private static func perform(_ onlyBegins: Bool, _ call: @escaping @Sendable () -> Void) async {
-        if onlyBegins {
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2), execute: call)
-        } else {
-            call()
         }
     }
 
