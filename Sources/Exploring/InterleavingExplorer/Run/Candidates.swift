@@ -76,7 +76,10 @@ struct Candidates: Sendable {
 
     /// Whether a cancellation is ready that would reach one of these tasks.
     func mayCancel(_ tasks: Footprint.Ordinals) -> Bool {
-        cancellations > 0 && ready.contains { $0.cancelled.map(tasks.contains) ?? false }
+        guard cancellations > 0 else { return false }
+        // The optimizer of 6.3.1 ends with an error at `contains` with the same condition.
+        for case .cancellation(of: let task, _) in ready.map(\.work) where tasks.contains(task) { return true }
+        return false
     }
 
     mutating func removeAll() {
