@@ -30,10 +30,11 @@ struct FleetTests {
         await expectSound(FleetModel(processes: 2, Self.everyFault, most: 2))
     }
 
-    /// Three faults break a rule after 26 steps, and the way there is not judged yet.
+    /// Three faults break a rule after 26 steps: a sender falls silent, is back while the other process is stopped, and
+    /// falls silent again before that one goes on.
     ///
-    /// One way, by reading the rules: a sender is back, and hidden again before anybody has looked, until the delay is
-    /// over. Nobody has seen it, and the model takes it for one that was back.
+    /// The other process counts the gap between its looks as absence, since the gap is short enough. So nobody has seen
+    /// the sender for the whole delay, and the model takes it for one that was back.
     @Test(.enabled(if: FleetTests.isLong, "It takes minutes: .ci/deep sequences"))
     func `two processes, and whatever goes wrong three times`() async {
         await withKnownIssue("a rule is broken by three faults") {
