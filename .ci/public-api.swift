@@ -2,8 +2,8 @@
 //
 //   public-api DUMP
 //
-// Prints a dump of swift-api-digester without what is not public. A module has what the package's other modules share as
-// well (`package`). The digester marks that as internal, and would compare it all the same.
+// Prints a dump of swift-api-digester without what is not public. A module has what the package's other modules share
+// as well (`package`). The digester marks that as internal, and would compare it all the same.
 
 import Foundation
 

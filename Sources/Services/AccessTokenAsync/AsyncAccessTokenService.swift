@@ -377,7 +377,7 @@ public actor AsyncAccessTokenService: AsyncAccessTokenProviding {
     }
 
     /// What a look at the store has found; `false` if the session has changed since that look began.
-    package func looked(_ found: StoredSession?, since changes: Int) -> Bool {
+    package func looked(_ found: StoredSession?, since changes: UInt32) -> Bool {
         var counts = false
         perform { counts = machine.looked(found, since: changes, at: clock.now) }
         return counts

@@ -34,11 +34,8 @@ extension AsyncAccessTokenService: SessionShowing {
     package nonisolated var sessionClock: any AccessTokenClock { clock.base }
     package nonisolated var view: SessionView { snapshot.view(at: clock.now) }
 
-    package nonisolated func addSignal(_ signal: @escaping @Sendable () -> Void) -> SessionSignals.ID {
-        snapshot.addSignal(signal)
-    }
-
-    package nonisolated func removeSignal(_ id: SessionSignals.ID) { snapshot.removeSignal(id) }
+    package nonisolated func add(_ watch: SessionWatch) { snapshot.add(watch) }
+    package nonisolated func remove(_ watch: SessionWatch) { snapshot.remove(watch) }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)

@@ -1,7 +1,7 @@
 /// A name or a secret that is told from others by its bytes, as servers and databases do.
 ///
-/// Two Swift strings are equal if they look alike: "é" can be one Unicode scalar or two. A user of the one name must not
-/// get what belongs to the user of the other.
+/// Two Swift strings are equal if they look alike: "é" can be one Unicode scalar or two. A user of the one name must
+/// not get what belongs to the user of the other.
 package struct ExactString: Hashable, Sendable {
     package let string: String
 

@@ -14,9 +14,10 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         var load: Load.ID?
         var sessionEpoch = 0
 
-        /// For those who show the session; no caller of a token reads it.
+        /// For those who show the session; no caller of a token reads this.
         var outlook = SessionOutlook()
-        var changes = 0
+        var isSignedOut = false
+        var changes: UInt32 = 0
 
         @usableFromInline package var separated: Published {
             var copy = self
@@ -34,7 +35,8 @@ package struct TokenSnapshot: ~Copyable, Sendable {
     /// What became of requests with the token.
     private let repeatedRequests = Locked(RepeatedRequests())
 
-    private let signals = Locked(SessionSignals())
+    /// Who is told of each change of the session.
+    private let watches = Locked<[SessionWatch]>([])
 
     package init(reportsHits: Bool) {
         self.reportsHits = reportsHits
@@ -69,7 +71,11 @@ package struct TokenSnapshot: ~Copyable, Sendable {
 
     package borrowing func view(at now: Date) -> SessionView {
         published.read { published in
-            let (status, until) = published.outlook.status(of: published.cached, at: now)
+            let (status, until) = published.outlook.status(
+                of: published.cached,
+                isSignedOut: published.isSignedOut,
+                at: now
+            )
             return SessionView(
                 status: status,
                 subject: published.outlook.subject,
@@ -80,12 +86,13 @@ package struct TokenSnapshot: ~Copyable, Sendable {
         }
     }
 
-    package borrowing func addSignal(_ signal: @escaping @Sendable () -> Void) -> SessionSignals.ID {
-        signals.withLock { $0.add(signal) }
+    package borrowing func add(_ watch: SessionWatch) {
+        watches.withLock { $0.append(watch) }
     }
 
-    package borrowing func removeSignal(_ id: SessionSignals.ID) {
-        _ = signals.withLock { $0.remove(id) }
+    /// The caller has a reference, so that nothing is released under the lock.
+    package borrowing func remove(_ watch: SessionWatch) {
+        watches.withLock { $0.removeAll { $0 === watch } }
     }
 
     package borrowing func withRepeatedRequests<Result: Sendable>(_ body: (inout RepeatedRequests) -> Result) -> Result
@@ -108,9 +115,10 @@ package struct TokenSnapshot: ~Copyable, Sendable {
             load: machine.currentLoad,
             sessionEpoch: machine.sessionEpoch,
             outlook: machine.outlook,
+            isSignedOut: machine.isSignedOut,
             changes: machine.changes
         )
         published.change(to: new, answer)
-        for signal in signals.withLock({ $0.all }) { signal() }
+        for watch in watches.withLock({ $0 }) { watch.signal() }
     }
 }

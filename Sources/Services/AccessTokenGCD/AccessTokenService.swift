@@ -27,9 +27,9 @@ public import Dispatch
 /// | the event handler | a thread that all services share |
 /// | the deadline | a thread that all timers share: no queue can hold it up, but the executor of a waiting task can, if its `enqueue` blocks |
 ///
-/// The queue that guards the state cannot be passed in: code that blocked that queue would stop every caller, and code on
-/// it that called the service would wait for itself. A test that drains a queue passes one queue as `loaderQueue` and
-/// `handlerQueue`.
+/// The queue that guards the state cannot be passed in: code that blocked that queue would stop every caller, and code
+/// on it that called the service would wait for itself. A test that drains a queue passes one queue as `loaderQueue`
+/// and `handlerQueue`.
 public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable {
     // Sendable: what is `var` is only touched on `queue`.
     private let queue = DispatchQueue(label: "AccessTokenService")
@@ -340,7 +340,7 @@ public final class AccessTokenService: AccessTokenProviding, @unchecked Sendable
     }
 
     /// What a look at the store has found; `false` if the session has changed since that look began.
-    package func looked(_ found: StoredSession?, since changes: Int) -> Bool {
+    package func looked(_ found: StoredSession?, since changes: UInt32) -> Bool {
         var counts = false
         perform { counts = machine.looked(found, since: changes, at: clock.now) }
         return counts

@@ -34,11 +34,8 @@ extension AccessTokenService: SessionShowing {
     package var sessionClock: any AccessTokenClock { clock.base }
     package var view: SessionView { snapshot.view(at: clock.now) }
 
-    package func addSignal(_ signal: @escaping @Sendable () -> Void) -> SessionSignals.ID {
-        snapshot.addSignal(signal)
-    }
-
-    package func removeSignal(_ id: SessionSignals.ID) { snapshot.removeSignal(id) }
+    package func add(_ watch: SessionWatch) { snapshot.add(watch) }
+    package func remove(_ watch: SessionWatch) { snapshot.remove(watch) }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)

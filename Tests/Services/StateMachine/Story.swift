@@ -40,9 +40,11 @@ struct Story {
         machine = AccessTokenStateMachine(token: token, policy: policy, reportsEvents: true, at: now)
     }
 
-    var status: SessionStatus { machine.outlook.status(of: machine.publishedToken, at: now).status }
+    var status: SessionStatus {
+        machine.outlook.status(of: machine.publishedToken, isSignedOut: machine.isSignedOut, at: now).status
+    }
     var subject: String? { machine.outlook.subject }
-    var changes: Int { machine.changes }
+    var changes: UInt32 { machine.changes }
 
     /// What was reported until now.
     var events: [AccessTokenEvent.Kind] {
@@ -113,7 +115,7 @@ struct Story {
     }
 
     /// - Parameter changes: those that there were when the look began; the present ones if nothing is said.
-    mutating func app(finds stored: StoredSession?, since changes: Int? = nil) {
+    mutating func app(finds stored: StoredSession?, since changes: UInt32? = nil) {
         _ = machine.looked(stored, since: changes ?? machine.changes, at: now)
     }
 

@@ -117,23 +117,6 @@ struct LoaderMemory: Sendable {
     }
 }
 
-/// A value that is seldom there, and takes room only then: a server may have this memory for each of its users.
-@propertyWrapper
-struct Seldom<Value: Sendable>: Sendable {
-    private indirect enum Box: Sendable {
-        case value(Value)
-    }
-
-    private var box: Box?
-
-    var wrappedValue: Value? {
-        get { if case .value(let value) = box { value } else { nil } }
-        set { box = newValue.map { .value($0) } }
-    }
-
-    init(wrappedValue: Value? = nil) { self.wrappedValue = wrappedValue }
-}
-
 /// The memory of all loaders of one store in this process, or of all stores of one place.
 ///
 /// What one loader has sent, or could not save, the others must know: they would send a spent refresh token.

@@ -17,12 +17,12 @@ extension AccessTokenStateMachine {
     ///
     /// - Parameter changes: those that there were when the look began.
     /// - Returns: `false` if the session has changed since: the look may be older than what is known, and is ignored.
-    package mutating func looked(_ found: StoredSession?, since changes: Int, at now: Date) -> Bool {
+    package mutating func looked(_ found: StoredSession?, since changes: UInt32, at now: Date) -> Bool {
         guard changes == self.changes else { return false }
         if case .signedOut = session { return true }
         guard let found else {
             session.retireToken()
-            (outlook.stored, outlook.storedUntil, outlook.subject) = (nil, nil, nil)
+            (outlook.stored, outlook.subject) = (nil, nil)
             loginIsNeeded(.nobody, LoggedError(AccessTokenError.signedOut))
             return true
         }
@@ -34,12 +34,13 @@ extension AccessTokenStateMachine {
             if isOther, stored != nil || found.token == nil { session.retireToken() }
             outlook.subject = subject
         }
-        let cached = stored.map { CachedToken($0, load: lastLoad, policy: policy, at: now) }
-        let isValid = cached?.isUsable(at: now) == true
-        (outlook.stored, outlook.storedUntil) = isValid ? (stored, cached?.usableUntil) : (nil, nil)
+        outlook.stored = stored.flatMap { token in
+            let cached = CachedToken(token, load: lastLoad, policy: policy, at: now)
+            return cached.isUsable(at: now) ? SessionOutlook.Stored(token: token, until: cached.usableUntil) : nil
+        }
         if found.needsLogin {
             loginIsNeeded(.user, LoggedError(type: "StoredSession", code: "needsLogin"))
-        } else if isValid {
+        } else if outlook.stored != nil {
             // Somebody else has signed in.
             outlook.need = nil
         }

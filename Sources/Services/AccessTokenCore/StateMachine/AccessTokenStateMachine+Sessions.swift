@@ -86,7 +86,7 @@ extension AccessTokenStateMachine {
     private mutating func endSession(because reason: FormerLoad.Reason) -> [Load.ID] {
         defer {
             session = .signedOut
-            outlook = SessionOutlook(isSignedOut: true)
+            outlook = SessionOutlook()
             sessionEpoch += 1
         }
         if reason == .signedOut {

@@ -17,7 +17,7 @@ package struct AccessTokenStateMachine: Sendable {
         didSet { noteChange() }
     }
     /// How often one of the two has changed.
-    package private(set) var changes = 0
+    package private(set) var changes: UInt32 = 0
     /// Changes at sign-in and sign-out.
     package internal(set) var sessionEpoch = 0
     var lastLoad = 0
@@ -49,6 +49,9 @@ package struct AccessTokenStateMachine: Sendable {
         case .signedOut, .outdated, .held, .loading: nil
         }
     }
+
+    /// Whether no user is signed in.
+    package var isSignedOut: Bool { if case .signedOut = session { true } else { false } }
 
     /// The load whose answer counts.
     package var currentLoad: Load.ID? { session.runningLoad?.load.id }
@@ -157,7 +160,7 @@ package struct AccessTokenStateMachine: Sendable {
     /// running may bring the rejected token, from a cache or another service: then its answer is worth nothing (I9).
     package mutating func invalidate(_ rejected: AccessToken) {
         noteRejection(of: rejected)
-        if outlook.stored?.secret == rejected.secret { (outlook.stored, outlook.storedUntil) = (nil, nil) }
+        if outlook.stored?.token.secret == rejected.secret { outlook.stored = nil }
         guard session.current?.token.secret == rejected.secret else { return report(.init(.ignoredInvalidation)) }
         session.retireToken()
         report(.init(.invalidated))

@@ -1,3 +1,6 @@
+/// What a load brings, and callers are answered with.
+package typealias LoadResult = Result<AccessToken, any Error>
+
 /// What a load brought, and what its error says.
 package struct LoadAnswer: Sendable {
     let result: LoadResult

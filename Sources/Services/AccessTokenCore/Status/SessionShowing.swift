@@ -11,7 +11,7 @@ package struct SessionView: Hashable, Sendable {
     /// Until when the view is right if nothing happens.
     let until: Date
     /// How often the session has changed.
-    let changes: Int
+    let changes: UInt32
 }
 
 /// A service whose session can be seen: both of this package.
@@ -19,12 +19,12 @@ package protocol SessionShowing: AnyObject, Sendable {
     nonisolated var sessionClock: any AccessTokenClock { get }
     nonisolated var view: SessionView { get }
 
-    /// Has `signal` called at each change, in the middle of a decision, until it is removed.
-    nonisolated func addSignal(_ signal: @escaping @Sendable () -> Void) -> SessionSignals.ID
-    nonisolated func removeSignal(_ id: SessionSignals.ID)
+    /// Signals each change to a watch, until it is removed.
+    nonisolated func add(_ watch: SessionWatch)
+    nonisolated func remove(_ watch: SessionWatch)
 
     /// What a look at the store has found: `false` if the session has changed since that look began.
-    func looked(_ found: StoredSession?, since changes: Int) async -> Bool
+    func looked(_ found: StoredSession?, since changes: UInt32) async -> Bool
 }
 
 extension SessionShowing {
@@ -58,8 +58,11 @@ extension SessionShowing {
                 continuation.finish()
             }
             continuation.onTermination = { [weak self, weak watch] _ in
-                if let id = watch?.id { self?.removeSignal(id) }
+                if let watch { self?.remove(watch) }
             }
+            add(watch)
+            // It begins with the present view.
+            watch.signal()
         }
     }
 }

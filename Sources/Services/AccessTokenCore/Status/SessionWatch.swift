@@ -3,21 +3,19 @@ import AccessTokenSynchronization
 
 /// Tells one observer what can be seen of a session, at each change and when the token expires.
 ///
-/// The service keeps it. It reads in tasks of its own, one after the other: an observer is told the newest view last,
-/// and holds up no decision.
-final class SessionWatch: Sendable {
+/// The service keeps it, and signals each change to it, in the middle of a decision. It reads in tasks of its own, one
+/// after the other: an observer is told the newest view last, and holds up no decision.
+package final class SessionWatch: Sendable {
     private enum Progress {
         case idle, isReading, readsAgain
     }
 
     private let progress = Locked(Progress.idle)
     private let timer = Locked<AccessTokenTimer?>(nil)
-    private let number = Locked<SessionSignals.ID?>(nil)
     private let read: @Sendable () -> (view: SessionView, clock: any AccessTokenClock)?
     private let onView: @Sendable (SessionView) -> Void
     private let onEnd: @Sendable () -> Void
 
-    /// Begins with the present view.
     init(
         of service: some SessionShowing,
         onView: @escaping @Sendable (SessionView) -> Void,
@@ -26,9 +24,6 @@ final class SessionWatch: Sendable {
         read = { [weak service] in service.map { ($0.view, $0.sessionClock) } }
         self.onView = onView
         self.onEnd = onEnd
-        let id = service.addSignal { self.signal() }
-        number.withLock { $0 = id }
-        signal()
     }
 
     deinit {
@@ -36,9 +31,8 @@ final class SessionWatch: Sendable {
         onEnd()
     }
 
-    var id: SessionSignals.ID? { number.withLock { $0 } }
-
-    private func signal() {
+    /// The view may be another one.
+    func signal() {
         let begins = progress.withLock { progress in
             defer { progress = progress == .idle ? .isReading : .readsAgain }
             return progress == .idle
@@ -70,23 +64,4 @@ final class SessionWatch: Sendable {
             return timer
         }?.cancel()
     }
-}
-
-/// Those who want to know of each change of a session.
-package struct SessionSignals: Sendable {
-    package typealias ID = Int
-
-    private var last = 0
-    private var signals: [ID: @Sendable () -> Void] = [:]
-
-    var all: [@Sendable () -> Void] { Array(signals.values) }
-
-    mutating func add(_ signal: @escaping @Sendable () -> Void) -> ID {
-        last += 1
-        signals[last] = signal
-        return last
-    }
-
-    /// Returns the signal, which the caller releases.
-    mutating func remove(_ id: ID) -> (@Sendable () -> Void)? { signals.removeValue(forKey: id) }
 }
