@@ -17,7 +17,7 @@ struct IDTokenCheck: Hashable, Sendable {
     /// Whether the login has asked for an ID token with this nonce, so that what is not there counts against it.
     var isOfLogin = true
 
-    /// Seconds by which this machine's clock may be wrong.
+    /// Seconds by which the clocks of the servers may differ, and this machine's where a reply has no `Date`.
     private static let skew: TimeInterval = 300
 
     /// What a login expects.
@@ -45,7 +45,7 @@ struct IDTokenCheck: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - isRead: whether the access token is the member that the specification means, and none of the app's choice.
-    ///   - now: when the response came.
+    ///   - now: when the response was sent, by the server's clock if that is known.
     func complaint(about response: TokenResponse, isRead: Bool, at now: Date) -> String? {
         guard let text = response.idToken else { return nil }
         guard let token = IDToken(text) else {

@@ -75,8 +75,8 @@ public struct OAuthError: Error, Hashable, Sendable {
         OAuthError(reason: .notUnderstood(status: status, what: what))
     }
 
-    /// A reply of 2xx without a trace of a token, or a page of HTML with 4xx: something else has answered in the server's
-    /// place, such as the sign-in page of a network, a firewall, or a server that is being maintained.
+    /// A reply of 2xx without a trace of a token, or a page of HTML with 4xx: something else has answered in the
+    /// server's place, such as the sign-in page of a network, a firewall, or a server that is being maintained.
     ///
     /// As after a lost reply, nobody knows whether the request was carried out; with 4xx it was not (RFC 9110, section
     /// 15.5).

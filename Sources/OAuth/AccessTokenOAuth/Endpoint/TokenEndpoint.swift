@@ -105,9 +105,9 @@ public struct TokenEndpoint: Sendable {
 
     /// Makes and reads keys, for a server that binds tokens to a key of the client (DPoP, RFC 9449).
     ///
-    /// Each login then makes a key, and the credential's record keeps it. Every request with that credential has a proof
-    /// of the key. `nil` sends no proof. A session that began without a key goes on without one until the next login.
-    /// <doc:ProofOfPossession> has the whole way.
+    /// Each login then makes a key, and the credential's record keeps it. Every request with that credential has a
+    /// proof of the key. `nil` sends no proof. A session that began without a key goes on without one until the next
+    /// login. <doc:ProofOfPossession> has the whole way.
     public var proofKeys: ProofKeys?
 
     /// Answers challenges of the endpoint's connections: pinning, a private authority, a client certificate (mTLS).

@@ -30,10 +30,10 @@ struct IDTokenTests {
         return "\(base64URL(#"{"alg":"\#(algorithm)"}"#)).\(base64URL("{\(json)}")).c2ln"
     }
 
-    private func reply(_ idToken: String?) -> TokenEndpointReply {
+    private func reply(_ idToken: String?, headers: [String: String] = [:]) -> TokenEndpointReply {
         let member = idToken.map { #","id_token":"\#($0)""# } ?? ""
         let body = #"{"access_token":"AT","token_type":"Bearer","expires_in":60,"refresh_token":"RT"\#(member)}"#
-        return TokenEndpointReply(status: 200, body: Data(body.utf8))
+        return TokenEndpointReply(status: 200, headers: headers, body: Data(body.utf8))
     }
 
     /// What an exchange makes of a reply with this ID token.
@@ -78,6 +78,21 @@ struct IDTokenTests {
         let error = try #require(reply.error)
         #expect(error.hasUnusableToken && "\(error)".contains(what), "\(error)")
         #expect(reply.rescuedRefreshToken == "RT")
+    }
+
+    /// The machine's clock is years ahead of the server's, or behind it.
+    @Test(arguments: [
+        (date: "Tue, 15 Nov 1994 08:12:31 GMT", expiration: 784_890_751, isTaken: true),
+        (date: "Tue, 15 Nov 1994 08:12:31 GMT", expiration: 784_880_000, isTaken: false),
+        (date: "Wed, 01 Jan 2098 00:00:00 GMT", expiration: 4_039_372_801, isTaken: true),
+        (date: "Wed, 01 Jan 2098 00:00:00 GMT", expiration: future, isTaken: false),
+    ])
+    func `expires by the server's clock`(_ row: (date: String, expiration: Int, isTaken: Bool)) {
+        let idToken = Self.token(["exp": "\(row.expiration)"])
+        let grant = TokenGrant.refreshToken("old").expecting(Self.ofLogin)
+        let reply = reply(idToken, headers: ["Date": row.date])
+        let error = TokenReplyReader(secrets: [], of: grant, ways: .init()).read(reply).error
+        #expect((error == nil) == row.isTaken, "\(String(describing: error))")
     }
 
     @Test func `that cannot be read is refused where one was asked for`() {

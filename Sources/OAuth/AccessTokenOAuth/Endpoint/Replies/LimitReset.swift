@@ -25,12 +25,9 @@ enum LimitReset {
         return instants.contains(reset / 1000) ? seconds(until: reset / 1000, reply) : nil
     }
 
-    /// By the server's clock, if the reply has its time: that of this machine may be wrong by years.
     private static func seconds(until instant: TimeInterval, _ reply: TokenEndpointReply) -> TimeInterval? {
         let end = Date(timeIntervalSince1970: instant)
-        if let now = reply.header("Date").flatMap(RetryAfter.date) {
-            return RetryAfter.limited(end.timeIntervalSince(now))
-        }
+        if let now = reply.sent { return RetryAfter.limited(end.timeIntervalSince(now)) }
         let seconds = end.timeIntervalSince(reply.received)
         return seconds <= day ? RetryAfter.limited(seconds) : nil
     }

@@ -144,7 +144,8 @@ struct ReplySentence {
         return false
     }
 
-    /// "invalid refresh token", "expired access or refresh token", "no such refresh token", "not a valid refresh token".
+    /// "invalid refresh token", "expired access or refresh token", "no such refresh token", "not a valid refresh
+    /// token".
     private func isDeadBefore(_ index: Int) -> Bool {
         let before = words.prefix(index).suffix(Self.reach)
         guard let close = before.lastIndex(where: { !Self.fillers.contains($0) }) else { return false }

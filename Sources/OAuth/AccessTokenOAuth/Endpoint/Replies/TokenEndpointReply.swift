@@ -50,17 +50,21 @@ public struct TokenEndpointReply: Sendable {
 }
 
 extension TokenEndpointReply {
+    /// When the reply was sent, by the server's clock; `nil` if the reply does not say (RFC 9110, section 6.6.1).
+    ///
+    /// What a server says of time is compared with this: the clock of this machine may be wrong by years.
+    var sent: Date? { header("Date").flatMap(RetryAfter.date) }
+
     /// How many bytes of the beginning say whether the body is a page.
     private static let beginning = 1000
 
-    /// Whether the body is a page of HTML, which no token endpoint sends: a proxy, a firewall or a network has answered.
+    /// Whether the body is a page of HTML, which no token endpoint sends: a proxy, a firewall or a network has
+    /// answered.
     ///
     /// The field `Content-Type` is not enough: many servers call everything HTML.
     var isHTML: Bool {
-        // Each encoding of Unicode has the same letters here, with zeros between them.
-        let letters = body.prefix(Self.beginning).filter { (1...0x7F).contains($0) }
-        let text = String(decoding: letters, as: UTF8.self).lowercased()
-        guard text.trimmingCharacters(in: .whitespacesAndNewlines).hasPrefix("<") else { return false }
+        let text = TokenTraces.letters(of: body.prefix(Self.beginning)).lowercased()
+        guard text.hasPrefix("<") else { return false }
         let type = header("Content-Type")?.lowercased() ?? ""
         return ["<!doctype html", "<html"].contains { text.contains($0) } || type.contains("html")
     }

@@ -49,7 +49,7 @@ struct TokenReplyReader {
     func read(_ reply: TokenEndpointReply) -> TokenReply {
         let isSuccess = (200...299).contains(reply.status)
         if isSuccess, let response = ways.reply?(reply) ?? ways.server?.response(from: reply) {
-            return TokenReply(checking: response).checking(idToken, isRead: false, at: reply.received)
+            return TokenReply(checking: response).checking(idToken, isRead: false, at: reply.sent ?? reply.received)
         }
         let members = TokenReplyMembers(reply.body)
         let hasToken = members?.accessToken != nil || members?.refreshToken.value != nil
@@ -58,7 +58,7 @@ struct TokenReplyReader {
         case _ where isSuccess:
             let isStrange = members?.refreshToken == .strange && members?.error.value == nil
             guard let members, hasToken || isStrange else { return noToken(reply, members) }
-            return success(reply, members).checking(idToken, isRead: true, at: reply.received)
+            return success(reply, members).checking(idToken, isRead: true, at: reply.sent ?? reply.received)
         case 301, 302, 303, 307, 308: return TokenReply(.failure(.redirected(status: reply.status)))
         case 100..<400: return notUnderstood(reply, "it has a status that no token reply has")
         default: return refusal(reply)
@@ -138,7 +138,8 @@ struct TokenReplyReader {
             let what = reply.body.isEmpty ? "it is empty" : "it is not a JSON object, or has nothing in it"
             return TokenReply(.failure(.page(status: reply.status, what)))
         }
-        // A token somewhere else may be the next refresh token. GitHub, Slack and others refuse by an error that is text.
+        // A token somewhere else may be the next refresh token. GitHub, Slack and others refuse by an error that is
+        // text.
         guard members.error.value != nil || !TokenTraces.areInMembers(of: reply.body) else {
             return notUnderstood(reply, "it has no access token where one is looked for")
         }

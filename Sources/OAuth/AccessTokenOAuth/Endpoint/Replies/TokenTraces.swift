@@ -12,14 +12,20 @@ enum TokenTraces {
         JSONMembers.hasMember(in: body) { names.contains(JSONMembers.spelling(of: $0)) }
     }
 
-    /// Whether what is no object may be a reply with tokens all the same: XML, JSON that stops, a list, a JSON Web Token.
+    /// Whether what is no object may be a reply with tokens all the same: XML, JSON that stops, a list, a JSON Web
+    /// Token.
     static func areInText(_ body: Data) -> Bool {
-        // Each encoding of Unicode has the same letters here, with zeros between them.
-        let letters = body.filter { (1...0x7F).contains($0) }
-        let text = String(decoding: letters, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = letters(of: body)
         if text.hasPrefix("{") || isWebToken(text) || isCompressed(body) { return true }
         let spelling = JSONMembers.spelling(of: text)
         return ["accesstoken", "refreshtoken"].contains { spelling.contains($0) }
+    }
+
+    /// The text of a body without a word of its encoding: each of Unicode has the same letters here, with zeros between
+    /// them.
+    static func letters(of body: Data) -> String {
+        String(decoding: body.filter { (1...0x7F).contains($0) }, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Whether it begins with an object in Base64: a JSON Web Token (RFC 7515, section 3.1), or a whole reply.
