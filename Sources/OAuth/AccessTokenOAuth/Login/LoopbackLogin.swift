@@ -17,7 +17,7 @@ import OAuthFoundation
 /// **Concurrency** Can be used from any thread. It listens from its creation on, on threads of its own.
 public final class LoopbackLogin: Sendable {
     /// The authorization request, for the user's browser; show it as well as open it.
-    public let url: URL
+    public var url: URL { login.url }
 
     private let login: AuthorizationCodeLogin
     private let listeners: LoopbackListeners
@@ -36,7 +36,7 @@ public final class LoopbackLogin: Sendable {
     ///   - clock: counts the time limit.
     ///   - proofKeys: those of the token endpoint, for a server that binds tokens to a key (DPoP, RFC 9449).
     /// - Throws: ``LoginError``, also if the port is taken.
-    public init(
+    public convenience init(
         at server: AuthorizationServer,
         clientID: String,
         redirectURI: String = "http://127.0.0.1/callback",
@@ -47,7 +47,7 @@ public final class LoopbackLogin: Sendable {
     ) throws(LoginError) {
         let (answer, listeners) = try Self.listen(at: redirectURI)
         do throws(LoginError) {
-            login = try AuthorizationCodeLogin(
+            let login = try AuthorizationCodeLogin(
                 at: server,
                 clientID: clientID,
                 redirectURI: listeners.redirectURI,
@@ -55,15 +55,11 @@ public final class LoopbackLogin: Sendable {
                 parameters: parameters,
                 proofKeys: proofKeys
             )
+            self.init(login, answer, listeners, clock)
         } catch {
             listeners.close()
             throw error
         }
-        answer.expect(login)
-        url = login.url
-        self.listeners = listeners
-        self.clock = clock
-        self.answer = answer
     }
 
     /// Listens at once, and sends the request to the server first, where the server takes that (RFC 9126).
@@ -72,7 +68,7 @@ public final class LoopbackLogin: Sendable {
     /// if the server has a ``AuthorizationServer/pushedAuthorizationURL``. The endpoint's clock counts the time limit.
     ///
     /// **Failure** ``LoginError``, also if the port is taken; an error of the app's own client assertion, unchanged.
-    public init(
+    public convenience init(
         at server: AuthorizationServer,
         with endpoint: TokenEndpoint,
         redirectURI: String = "http://127.0.0.1/callback",
@@ -81,22 +77,31 @@ public final class LoopbackLogin: Sendable {
     ) async throws {
         let (answer, listeners) = try Self.listen(at: redirectURI)
         do {
-            login = try await AuthorizationCodeLogin(
+            let login = try await AuthorizationCodeLogin(
                 at: server,
                 with: endpoint,
                 redirectURI: listeners.redirectURI,
                 scope: scope,
                 parameters: parameters
             )
+            self.init(login, answer, listeners, endpoint.clock)
         } catch {
             listeners.close()
             throw error
         }
+    }
+
+    private init(
+        _ login: AuthorizationCodeLogin,
+        _ answer: LoopbackAnswer,
+        _ listeners: LoopbackListeners,
+        _ clock: any AccessTokenClock
+    ) {
         answer.expect(login)
-        url = login.url
-        self.listeners = listeners
-        clock = endpoint.clock
+        self.login = login
         self.answer = answer
+        self.listeners = listeners
+        self.clock = clock
     }
 
     private static func listen(
