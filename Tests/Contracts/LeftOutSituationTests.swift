@@ -49,7 +49,8 @@ struct LeftOutSituationTests {
         #expect(report.leftOut.map(\.clause.id) == ["C11", "C11"], "\(report)")
     }
 
-    /// Nothing that a load brings is cached by a service that is made with an expired token: one script of C11 shows it.
+    /// Nothing that a load brings is cached by a service that is made with an expired token: one script of C11 shows
+    /// it.
     @Test func `a fault that a script of another clause shows stands in the row of its own clause`() async throws {
         let subject = ContractSubject("forgets", features: [.expiry, .initialToken]) { fixture in
             let isExpired = fixture.initialToken?.expiration.map { $0 < fixture.clock.now } ?? false

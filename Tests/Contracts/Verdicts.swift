@@ -10,8 +10,8 @@ let runs = verdictRuns ?? 1
 extension [ContractClause] {
     /// Those with these ids and every twelfth of the others, which differ from name to name.
     ///
-    /// L1 and O6 are always among them: other clauses leave to them what fails before they can judge. `.ci/deep verdicts`
-    /// tries all clauses.
+    /// L1 and O6 are always among them: other clauses leave to them what fails before they can judge. `.ci/deep
+    /// verdicts` tries all clauses.
     func some(including ids: [ClauseID], toTry name: String) -> [ContractClause] {
         share(12, of: name) { (["L1", "O6"] + ids).contains($0.id) }
     }

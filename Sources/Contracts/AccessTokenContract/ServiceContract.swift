@@ -24,7 +24,8 @@ public enum ServiceContract {
     /// It always ends: a subject that blocks a thread or never answers breaks the clause that finds it. If the subject
     /// does not even load (L1), nothing else is run. The article Clauses says how a clause is judged, and the article
     /// Scripts what a script is. `scripts` is the number of random ones, beside those that are the same for each seed.
-    /// Another `seed` plays other random scripts, and `scripts: 0` plays none at all. What is played depends on no clock.
+    /// Another `seed` plays other random scripts, and `scripts: 0` plays none at all. What is played depends on no
+    /// clock.
     ///
     /// A subject that takes more than `timeLimit` seconds for one step counts as silent; give it more on a busy
     /// machine. `onProgress` is told before and after each clause; by default that is what is left of a report if the

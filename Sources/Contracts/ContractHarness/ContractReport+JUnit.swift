@@ -3,8 +3,8 @@ extension ContractReport {
     /// collects.
     ///
     /// A broken clause is a failure, with all that its description says. A clause that could not be judged is an error,
-    /// and a skipped one is skipped. Advice is no failure: it is the output of a clause that passed, as are the situations
-    /// in which the clause could not be judged.
+    /// and a skipped one is skipped. Advice is no failure: it is the output of a clause that passed, as are the
+    /// situations in which the clause could not be judged.
     public var junitXML: String {
         let counts = """
             tests="\(rows.count)" failures="\(violations.count)" errors="\(notJudged.count)" \

@@ -6,8 +6,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Each clause with its outcome, in the contract's order.
     public package(set) var rows: [(clause: ClauseWording, outcome: ContractOutcome)]
 
-    /// The situations that were left out of clauses that other situations have judged: ``notJudgedIDs`` has the clauses of
-    /// which no situation is left.
+    /// The situations that were left out of clauses that other situations have judged: ``notJudgedIDs`` has the clauses
+    /// of which no situation is left.
     public package(set) var leftOut: [LeftOutSituation] = []
 
     /// The ids of the clauses that could not be judged although nothing stands in their way: the subject was too slow.
@@ -44,8 +44,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     /// Whether every clause that was asked was judged, and none was broken; skipped ones do not count, nor does advice.
     public var isKept: Bool { violations.isEmpty && notJudged.isEmpty }
 
-    /// A row for each clause, a line for each reason to skip clauses or to leave out situations, a line that counts them,
-    /// the common causes, and what was broken in full.
+    /// A row for each clause, a line for each reason to skip clauses or to leave out situations, a line that counts
+    /// them, the common causes, and what was broken in full.
     public var description: String {
         let asked = rows.filter { !$0.outcome.isSkipped }
         let skipped = rows.filter(\.outcome.isSkipped)

@@ -155,8 +155,8 @@ extension ClauseRun {
 
     /// Lets a load answer, and then does something else to the service, while a caller is held.
     ///
-    /// The held caller may stand at the door of an actor. Then both wait behind the caller, in this order, and an `await`
-    /// between the load's end and what the service keeps of it lets the other one in.
+    /// The held caller may stand at the door of an actor. Then both wait behind the caller, in this order, and an
+    /// `await` between the load's end and what the service keeps of it lets the other one in.
     func answer(
         _ load: ControlledLoad,
         _ result: LoadResult,

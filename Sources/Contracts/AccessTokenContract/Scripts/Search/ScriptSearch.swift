@@ -6,8 +6,8 @@ import ContractHarness
 ///
 /// Scripts are played in haste, several at once: first those of ``ScriptGrid``, which are the same for each seed, and
 /// then random ones. One that breaks a clause is played again with patience, shortened, and played twice more: a clause
-/// counts as broken if all three show it. The subject is known to break the clause from then on, and what a script shows
-/// behind it is left out.
+/// counts as broken if all three show it. The subject is known to break the clause from then on, and what a script
+/// shows behind it is left out.
 ///
 /// What is played depends on no clock. The search ends early only when so much was found that nobody reads on, or when
 /// the subject has blocked so many threads that the process would run out of them; the scripts that were not played are
