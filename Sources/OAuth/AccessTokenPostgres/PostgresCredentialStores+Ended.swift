@@ -16,8 +16,8 @@ extension PostgresCredentialStores {
     /// sign-out in place of `invalidate` would end that login.
     ///
     /// An account is told about a second after its removal. While the database cannot be reached, nothing is told. What
-    /// was removed meanwhile is told afterwards, and may be told twice; a session that has begun anew by then is not. The
-    /// connection that shows that the process lives stays open for as long as the sequence is read, and carries one
+    /// was removed meanwhile is told afterwards, and may be told twice; a session that has begun anew by then is not.
+    /// The connection that shows that the process lives stays open for as long as the sequence is read, and carries one
     /// small statement each second.
     ///
     /// - Returns: names of accounts, without an end. It ends when the task that reads it is cancelled.

@@ -6,7 +6,8 @@ import Foundation
 package struct PostgresServer: Sendable {
     /// What the connection string may overrule.
     ///
-    /// A server that does not answer must be left for the next one of the string long before the take-over delay is over.
+    /// A server that does not answer must be left for the next one of the string long before the take-over delay is
+    /// over.
     private static let defaults = [
         ("connect_timeout", "5"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
         ("keepalives_interval", "10"), ("keepalives_count", "3"), ("client_encoding", "UTF8"),

@@ -50,7 +50,8 @@ struct PostgresStormTests {
         }
     }
 
-    /// What a fleet has to show after some trouble: each session lives, each process gets each token, and no row is held.
+    /// What a fleet has to show after some trouble: each session lives, each process gets each token, and no row is
+    /// held.
     private func loseNothing(during trouble: () async throws -> Void) async throws {
         let reused = Locked<[TokenName]>([])
         let server = try RotatingAuthorizationServer { event in

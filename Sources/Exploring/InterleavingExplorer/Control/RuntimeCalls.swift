@@ -14,8 +14,8 @@ enum RuntimeCalls {
 
     /// The functions of the runtime that are called in this process, have to do with cancellation, and do not come by.
     ///
-    /// Such as the getter behind the key path `\.isCancelled`, which only the runtime calls, and what a newer runtime may
-    /// have. A search in which a task is cancelled says then that it does not see all looks.
+    /// Such as the getter behind the key path `\.isCancelled`, which only the runtime calls, and what a newer runtime
+    /// may have. A search in which a task is cancelled says then that it does not see all looks.
     static var unseenLooks: Set<String> {
         ImportTables.functions(namedLike: "ancel", besides: Set(Names.ofCancellation))
     }

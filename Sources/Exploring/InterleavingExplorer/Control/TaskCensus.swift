@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// It is needed where the calls of the runtime do not come by, see ``RuntimeCalls``, and is less sure: other threads
 /// start tasks as well. A task that an actor starts for itself goes straight into the actor's queue, and past every
-/// executor. The runtime numbers all tasks of the process: a number that no executor has seen is such a task, or one that
-/// another thread is starting.
+/// executor. The runtime numbers all tasks of the process: a number that no executor has seen is such a task, or one
+/// that another thread is starting.
 @available(Executors, *)
 final class TaskCensus: Sendable {
     /// The last tasks that have come by, each at the place of its last digits, and the exploration that has seen it.

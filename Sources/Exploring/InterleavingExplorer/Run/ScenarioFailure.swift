@@ -24,8 +24,8 @@ public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
         public static let stuckStep = Kind(description: "stuck step")
         /// No schedule failed, but not all were tried.
         public static let incompleteSearch = Kind(description: "incomplete search")
-        /// The same schedule did something else when it was run again, though it had the same choices: a step depends on
-        /// chance, on the time, on another thread, or on the order in a set.
+        /// The same schedule did something else when it was run again, though it had the same choices: a step depends
+        /// on chance, on the time, on another thread, or on the order in a set.
         public static let unrepeatable = Kind(description: "unrepeatable run")
         /// The same choices led elsewhere: the scenario depends on something but its schedule.
         public static let divergedReplay = Kind(description: "diverged replay")

@@ -7,8 +7,8 @@ extension ScheduledRun {
     /// let answer = run.choose("the server says", from: [200, 401, 503])
     /// ```
     ///
-    /// The value belongs to the schedule, and a replay chooses the same one. To be called in the setup or in a step; where
-    /// nothing is explored, as in an invariant, it is the first value.
+    /// The value belongs to the schedule, and a replay chooses the same one. To be called in the setup or in a step;
+    /// where nothing is explored, as in an invariant, it is the first value.
     ///
     /// - Parameters:
     ///   - name: what the trace and the schedule call the choice.
@@ -29,8 +29,8 @@ extension ScheduledRun {
 
     /// Says that time passes only where nothing else can happen: no task is ever slower than a timer.
     ///
-    /// Without this, a task that is ready may wait for longer than another one sleeps, as on a busy machine. With it there
-    /// are far fewer schedules. To be called in the setup.
+    /// Without this, a task that is ready may wait for longer than another one sleeps, as on a busy machine. With it
+    /// there are far fewer schedules. To be called in the setup.
     public func letTimePassOnlyWhenIdle() {
         state.withLock { $0.timeWaitsForOthers = true }
     }

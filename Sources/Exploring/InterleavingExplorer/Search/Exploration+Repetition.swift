@@ -4,8 +4,8 @@ extension Exploration {
     /// A worker thread that is awake can win against the task that asks it, many times in a row.
     private static let fewestRuns = 32
 
-    /// Whether the next schedule is one of those that are run twice: the first, the second, the fourth and so on, few of
-    /// many.
+    /// Whether the next schedule is one of those that are run twice: the first, the second, the fourth and so on, few
+    /// of many.
     var repeatsNextSchedule: Bool { (report.schedules + 1) & report.schedules == 0 }
 
     /// Runs first-in-first-out order some times more, where there were few runs.

@@ -1,7 +1,7 @@
 /// When a search begins anew, and what it forgets then.
 ///
-/// A search leaves schedules out for reasons that it takes from what it knows. Where it has found out more, it may have left
-/// out schedules for a reason that does not hold here.
+/// A search leaves schedules out for reasons that it takes from what it knows. Where it has found out more, it may have
+/// left out schedules for a reason that does not hold here.
 @available(Executors, *)
 extension Exploration {
     /// Searches from few delays to many, until a whole search has found out nothing more.

@@ -5,8 +5,8 @@
 /// print(report)                     // how many schedules; the one that fails, step by step
 /// ```
 ///
-/// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, the main actor,
-/// and what goes through the ``ScheduledRun``. Anything else is reported as an escape when it resumes a task:
+/// Under control are tasks with the run's executor, plain `Task {}` and `Task.detached`, default actors, the main
+/// actor, and what goes through the ``ScheduledRun``. Anything else is reported as an escape when it resumes a task:
 /// `Task.sleep`, threads and queues of the subject. What comes after the report goes to standard error. See
 /// <doc:Limits>.
 ///
@@ -31,8 +31,8 @@ public struct Explorer: Sendable {
     ///
     /// A **delay** is a step that runs before another one that had waited longer. Most bugs need one or two. A report
     /// then says “all of them with up to 2 delays”, and ``ExplorationReport/verify(allowIncomplete:)`` accepts it: a
-    /// scenario that is too big for a whole search is tried in the same way each time. No schedule is left out that could
-    /// show nothing new, since what stands for it may have more delays.
+    /// scenario that is too big for a whole search is tried in the same way each time. No schedule is left out that
+    /// could show nothing new, since what stands for it may have more delays.
     public var maximumDelays: Int?
     /// How many runs the search tries at most, redundant ones included; a search that ends there is not complete.
     public var maximumSchedules = 100_000

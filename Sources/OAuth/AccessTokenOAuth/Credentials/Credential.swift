@@ -8,8 +8,8 @@ public import Foundation
 public struct Credential: Hashable, Sendable, Codable {
     /// The access token that came last; `nil` if only the refresh token is known.
     ///
-    /// One that no header can carry counts as none (RFC 6750, section 2.1): it is empty, or has a space, a line break or
-    /// another character than those of ASCII.
+    /// One that no header can carry counts as none (RFC 6750, section 2.1): it is empty, or has a space, a line break
+    /// or another character than those of ASCII.
     public internal(set) var accessToken: AccessToken?
 
     /// The refresh token to use next; `nil` for grants that give none.

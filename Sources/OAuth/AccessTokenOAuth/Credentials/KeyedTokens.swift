@@ -3,8 +3,8 @@ import Foundation
 
 /// The access tokens of loaders with a key; keys are told apart by their bytes.
 ///
-/// They are written down as the members of an object. JSON coders tell the names of members apart by characters, as Swift
-/// does. So a key that has other characters than those of ASCII is written as its bytes.
+/// They are written down as the members of an object. JSON coders tell the names of members apart by characters, as
+/// Swift does. So a key that has other characters than those of ASCII is written as its bytes.
 struct KeyedTokens: Hashable, Sendable {
     var byKey: [ExactString: KeyedAccessToken] = [:]
 

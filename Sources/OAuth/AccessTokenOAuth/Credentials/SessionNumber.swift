@@ -1,7 +1,7 @@
 /// Tells the sessions of a store apart: given at a sign-in, and kept by all renewals.
 ///
-/// A sign-out that the store could not do is made up for later. By then another process may have renewed the session, so
-/// that nothing else of it is as it was.
+/// A sign-out that the store could not do is made up for later. By then another process may have renewed the session,
+/// so that nothing else of it is as it was.
 ///
 /// Two numbers are equal for a comparison, whatever they are: it asks for tokens, and a store need not keep numbers.
 struct SessionNumber: Hashable, Sendable, Codable {

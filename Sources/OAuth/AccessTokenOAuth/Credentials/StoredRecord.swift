@@ -47,8 +47,8 @@ package struct StoredRecordCoder: Sendable {
     /// The JSON as it stands at rest.
     ///
     /// Later versions of the format have a greater number, and members of their own. Format 2 is 1 with a key to which
-    /// the tokens are bound (RFC 9449): code of before would leave the key out when it writes the record, and with it the
-    /// session.
+    /// the tokens are bound (RFC 9449): code of before would leave the key out when it writes the record, and with it
+    /// the session.
     private struct Form: Codable {
         var format = 1
         let version: Int

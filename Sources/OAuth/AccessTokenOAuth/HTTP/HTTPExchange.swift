@@ -75,8 +75,8 @@ final class HTTPExchange: NSObject, Sendable {
     /// Leaves after so many parts of the time.
     ///
     /// A process that was stopped, as an app in the background is, has its timers fire before it reads what has come
-    /// meanwhile. Counted in parts, the stop costs one of them, and the reply is read in the next one; but for a stop in
-    /// the last part.
+    /// meanwhile. Counted in parts, the stop costs one of them, and the reply is read in the next one; but for a stop
+    /// in the last part.
     ///
     /// - Returns: whether the caller still waits.
     @discardableResult

@@ -148,7 +148,8 @@ extension RenewalStateMachine {
 
     /// Whether a load for which no caller waits still has to find out if the sender of a note is dead.
     ///
-    /// The callers' deadline may be shorter than the take-over delay: the next load goes on with what this one has seen.
+    /// The callers' deadline may be shorter than the take-over delay: the next load goes on with what this one has
+    /// seen.
     private func watchesOn(_ record: CredentialRecord?, _ memory: LoaderMemory, at now: Date) -> Bool {
         guard settings.takeOverDelay < .infinity, let note = record?.credential.note, isOfAnother(note, memory),
             !note.isSenderPresent

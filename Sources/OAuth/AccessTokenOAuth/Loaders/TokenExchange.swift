@@ -101,8 +101,8 @@ public struct TokenExchange: Sendable {
 
     /// Exchanges refresh tokens at an endpoint that is made from the credential, anew for each exchange.
     ///
-    /// For a server whose address belongs to the credential, a client whose secret does, or parameters that are known at
-    /// run time only:
+    /// For a server whose address belongs to the credential, a client whose secret does, or parameters that are known
+    /// at run time only:
     ///
     /// ```swift
     /// let exchange = TokenExchange(endpoint) { credential, endpoint in
@@ -160,10 +160,10 @@ public struct TokenExchange: Sendable {
     /// | anything else | unknown: it may have been carried out | stays, and is sent once more |
     ///
     /// If `renew` calls ``TokenEndpoint/exchange(_:)`` with the credential's refresh token, the loader learns of the
-    /// reply as well: it saves the next refresh token, whatever `renew` throws or leaves out, and waits for a reply that
-    /// `renew` did not wait for. For another client nobody can promise that: hand on the refresh token of each reply,
-    /// and wait for each reply. Nor can it be promised for a detached task. To change only the address, the secret or
-    /// the parameters of an endpoint, use ``TokenExchange/init(_:key:parameters:adapting:)``.
+    /// reply as well: it saves the next refresh token, whatever `renew` throws or leaves out, and waits for a reply
+    /// that `renew` did not wait for. For another client nobody can promise that: hand on the refresh token of each
+    /// reply, and wait for each reply. Nor can it be promised for a detached task. To change only the address, the
+    /// secret or the parameters of an endpoint, use ``TokenExchange/init(_:key:parameters:adapting:)``.
     ///
     /// A ``CredentialStoreError`` of `renew` is the exception: callers would take it for one of the loader's store, and
     /// for a request that was not sent. It reaches them as ``OAuthError/connectionLost(code:system:)`` with its text.

@@ -4,9 +4,9 @@
 public struct UnfinishedSignOut: Error {
     /// Why the credential is still in the store; `nil` if it is gone.
     ///
-    /// This process removes it as soon as the store allows, for as long as it lives: also if another process that shares
-    /// the store has renewed the session meanwhile. Until then that process may use it, unless the server has revoked
-    /// it. A session that began later, by a sign-in, stays.
+    /// This process removes it as soon as the store allows, for as long as it lives: also if another process that
+    /// shares the store has renewed the session meanwhile. Until then that process may use it, unless the server has
+    /// revoked it. A session that began later, by a sign-in, stays.
     public let store: (any Error)?
 
     /// Why the server was not told, so that the refresh token may still be good; `nil` if the server has revoked it, or

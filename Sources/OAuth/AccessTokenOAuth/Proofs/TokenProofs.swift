@@ -35,7 +35,8 @@ public final class TokenProofs: Sendable {
         self.clock = clock
     }
 
-    /// The header fields with which to send an access token: `Authorization`, and `DPoP` if the token is bound to a key.
+    /// The header fields with which to send an access token: `Authorization`, and `DPoP` if the token is bound to a
+    /// key.
     ///
     /// Ask for each request, and for each hop of a redirect: a proof is good for one method, one URL and one use (RFC
     /// 9449, sections 4.2 and 7.1). The fields of a token that is bound to no key are those of a Bearer token.

@@ -42,8 +42,8 @@ struct ChoiceTests {
             #expect(report.outcomes.values.allSatisfy { $0.delays <= bound })
             return report.outcomes.count
         }
-        // One that is not the first goes ahead: at the first choice 3 can, at the second 2, at the third 1. The orders with two
-        // delays are the products of two of these numbers.
+        // One that is not the first goes ahead: at the first choice 3 can, at the second 2, at the third 1. The orders
+        // with two delays are the products of two of these numbers.
         #expect(counts == [1, 7, 18])
         // Nothing is left out that can show nothing new: what would stand for it may have more delays.
         let silence = Scenario("silence") { run in
@@ -72,7 +72,8 @@ struct ChoiceTests {
         #expect(await orders(isIdle: true) == ["work time"])
     }
 
-    /// A value is read, then put into the cache; a writer of a higher priority overtakes that in the line before the cache.
+    /// A value is read, then put into the cache; a writer of a higher priority overtakes that in the line before the
+    /// cache.
     @Test(arguments: [false, true])
     func `are priorities: a cache that stays stale for ever`(vary: Bool) async {
         let report = await explore("a cache that reads through") { run in

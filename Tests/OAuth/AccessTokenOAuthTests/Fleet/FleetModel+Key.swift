@@ -6,7 +6,8 @@ import Foundation
 extension FleetModel {
     /// What tells one state from another, as far as anything can come of the difference.
     ///
-    /// Times are relative to now. How long ago something was sent counts only where the clock of the database is trusted.
+    /// Times are relative to now. How long ago something was sent counts only where the clock of the database is
+    /// trusted.
     var key: [UInt8] {
         var key: [UInt8] = [
             UInt8(faultsLeft), (signOutLeft ? 1 : 0) + (hasSignedOut ? 2 : 0), UInt8(row.version), UInt8(generation),

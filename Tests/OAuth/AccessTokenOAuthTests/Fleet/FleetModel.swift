@@ -5,12 +5,13 @@ import Foundation
 
 /// Processes that share the row of one credential, the database and a strict server, as a value.
 ///
-/// Each process runs the renewal's own machine. A statement, a request, a reply, a fault and a tick of the clock are one
-/// step each. Nothing has a thread or a time of its own.
+/// Each process runs the renewal's own machine. A statement, a request, a reply, a fault and a tick of the clock are
+/// one step each. Nothing has a thread or a time of its own.
 struct FleetModel: Sendable {
     /// What is changed about the protocol, to see what a rule is good for.
     enum Change: String, CaseIterable, Sendable {
-        /// The rules before: who finds the holder gone keeps that in its own memory, and gives the row back when it leaves.
+        /// The rules before: who finds the holder gone keeps that in its own memory, and gives the row back when it
+        /// leaves.
         case givesBack
         /// Nobody asks whether the sender of a note lives: being let in counts as its absence.
         case asksNobody

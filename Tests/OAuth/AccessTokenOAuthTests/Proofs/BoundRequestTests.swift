@@ -158,7 +158,8 @@ struct BoundRequestTests {
         await onThreadOfItsOwn { server.stop() }
     }
 
-    /// The system itself may have sent the proof twice: a `GET` is sent again, and a request that changes something not.
+    /// The system itself may have sent the proof twice: a `GET` is sent again, and a request that changes something
+    /// not.
     @Test(arguments: [("GET", 2), ("POST", 1)])
     func `whose proof is refused without a reason is sent again if that is safe`(
         method: String,

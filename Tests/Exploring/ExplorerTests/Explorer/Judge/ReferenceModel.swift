@@ -1,8 +1,9 @@
 /// The independent judge: enumerates all orders of a program by the rules of the language, without any explorer.
 ///
 /// A task is a list of small instructions. One instruction of one task is one step, and any task that is not blocked
-/// may be next. An actor lets one task in at a time, of those that wait the one of the highest priority, and of these the
-/// one that asked first. A task that calls another actor asks there before it leaves. States that were seen before are not entered again.
+/// may be next. An actor lets one task in at a time, of those that wait the one of the highest priority, and of these
+/// the one that asked first. A task that calls another actor asks there before it leaves. States that were seen before
+/// are not entered again.
 struct ReferenceModel {
     private enum Instruction {
         /// Asks for an actor: enters the line before it.
