@@ -231,6 +231,25 @@ struct SessionStatusTableTests {
         #expect(story.token(of: "Ann") == new)
     }
 
+    @Test func `is told by a look during which callers come and go`() {
+        var story = Story(token: old)
+        story.server(rejects: old)
+        story.calls("Ann")
+        let changes = story.changes
+        story.calls("Bob")
+        story.gives(up: "Bob")
+        story.app(finds: StoredSession(token: new, subject: "Ann"), since: changes)
+        #expect(story.subject == "Ann")
+    }
+
+    @Test func `is told by a look during which an older token is rejected`() {
+        var story = Story(token: new)
+        let changes = story.changes
+        story.server(rejects: old)
+        story.app(finds: StoredSession(token: new, subject: "Ann"), since: changes)
+        #expect(story.subject == "Ann")
+    }
+
     @Test func `stays signed out whatever a look finds`() {
         var story = Story(token: old)
         story.userSignsOut()

@@ -7,7 +7,8 @@ extension AccessTokenStateMachine {
     ///
     /// - Returns: `nil` if there is nothing to start: the load is running, or is held and starts later.
     mutating func loadForWaiters(inside loads: [Load.ID], at now: Date) -> Load? {
-        session.retireToken()
+        // Nothing is written for a caller that joins: what is written is published.
+        if session.current != nil { session.retireToken() }
         guard case .outdated(let token) = session else { return nil }
         guard !isReplacedLoadRunning else {
             session = .held(inside: loads, outdated: token)
@@ -131,7 +132,7 @@ extension AccessTokenStateMachine {
             if known.token.secret == token.secret { return }
         case .signedOut, .current, .loadingAhead, .outdated(nil), .held(_, nil), .loading(_, nil): break
         }
-        session.withRunningLoad { $0.rejected.insert(token) }
+        if session.runningLoad != nil { session.withRunningLoad { $0.rejected.insert(token) } }
         for index in formerLoads.indices where formerLoads[index].load.id.sessionEpoch == sessionEpoch {
             formerLoads[index].rejected.insert(token)
         }

@@ -132,7 +132,7 @@ package struct AccessTokenStateMachine: Sendable {
             report(.init(.refusedCancelled))
             return .answer(.failure(cancellationError))
         }
-        guard !loads.contains(where: isAwaited) else {
+        guard !loads.contains(where: { isAwaited($0) }) else {
             // The load would wait for itself (R1).
             report(.init(.refusedLoader))
             return .answer(.failure(AccessTokenError.loadAskedItsOwnService))
