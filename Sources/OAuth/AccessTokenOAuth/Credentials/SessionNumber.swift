@@ -4,7 +4,7 @@
 /// so that nothing else of it is as it was.
 ///
 /// Two numbers are equal for a comparison, whatever they are: it asks for tokens, and a store need not keep numbers.
-struct SessionNumber: Hashable, Sendable, Codable {
+struct SessionNumber: Hashable, Sendable, Encodable {
     /// Below this, every language reads a number of JSON as it was written.
     private static let all: Range<UInt64> = 1..<(1 << 53)
 
@@ -14,13 +14,6 @@ struct SessionNumber: Hashable, Sendable, Codable {
     init(_ value: UInt64? = nil) { self.value = value }
 
     static func random() -> SessionNumber { SessionNumber(.random(in: all)) }
-
-    init(from decoder: any Decoder) throws { value = try? decoder.singleValueContainer().decode(UInt64.self) }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        if let value { try container.encode(value) } else { try container.encodeNil() }
-    }
 
     static func == (first: SessionNumber, second: SessionNumber) -> Bool { true }
 
@@ -33,5 +26,13 @@ extension Credential {
         var credential = self
         credential.session = session
         return credential
+    }
+}
+
+extension KeyedEncodingContainer {
+    /// Writes nothing where nobody knows the number: the `encode(to:)` of a credential, which the compiler makes, calls
+    /// this function.
+    mutating func encode(_ number: SessionNumber, forKey key: Key) throws {
+        try encodeIfPresent(number.value, forKey: key)
     }
 }

@@ -91,8 +91,7 @@ public final class OAuthLoader: AsyncAccessTokenLoader {
         leeway: TimeInterval = 30,
         onUnheardError: (@Sendable (any Error) -> Void)? = nil
     ) {
-        var exchange = TokenExchange(endpoint, parameters: parameters, key: key)
-        exchange.constantGrant = grant
+        let exchange = TokenExchange(endpoint, parameters: parameters, key: key, constantGrant: grant)
         self.init(exchange, store: store, subject: subject, leeway: leeway, onUnheardError: onUnheardError)
     }
 }

@@ -18,7 +18,9 @@ public import Foundation
 /// resource or a scope. The loaders share a store, and each has a service. The credential keeps one access token for
 /// each key, and no loader hands out that of another. One exchange runs at a time, whichever loader asks. Without a
 /// key, a loader keeps its token as the credential's own, and a record is as it was before there were keys.
-public struct TokenExchange: Sendable {
+///
+/// It never changes, and is a class so that the loaders of all accounts of a server share it.
+public final class TokenExchange: Sendable {
     enum Request: Sendable {
         case renewal(Credential, refreshToken: String)
         /// - Parameter replacing: what is in the store.
@@ -35,13 +37,13 @@ public struct TokenExchange: Sendable {
     /// Makes the grant to exchange where there is no refresh token, if there is one.
     let makeGrant: (@Sendable () async throws -> TokenGrant)?
     /// A grant that need not be made, and never grows old.
-    var constantGrant: TokenGrant?
+    let constantGrant: TokenGrant?
     /// Under which the access token stands in the credential; `nil` is the credential's own.
     let key: String?
     let takesType: @Sendable (String) -> Bool
     /// Begins an exchange, which ends with its reply; throws if nothing was sent.
-    private(set) var start: @Sendable (Request, OutstandingExchange<TokenReply>) async throws -> Void
-    private(set) var revoke: @Sendable (Credential) async throws -> Void
+    let start: @Sendable (Request, OutstandingExchange<TokenReply>) async throws -> Void
+    let revoke: @Sendable (Credential) async throws -> Void
     /// Reads the keys of bound credentials; `nil` if there are none.
     let proofKeys: ProofKeys?
     let name: String
@@ -69,23 +71,32 @@ public struct TokenExchange: Sendable {
     ///     its turn at the endpoint and the store, so it may ask another service of the same endpoint, and may be made
     ///     in vain. It is made once more if it has waited in line for longer than half of the deadline, and again if
     ///     another session is in the store by then.
-    public init(
+    public convenience init(
         _ endpoint: TokenEndpoint,
         parameters: KeyValuePairs<String, String> = [:],
         key: String? = nil,
         grant: (@Sendable () async throws -> TokenGrant)? = nil
     ) {
-        deadline = endpoint.deadline
-        clock = endpoint.clock
-        gate = endpoint.gate
-        endsByItself = true
-        makeGrant = grant.map { grant in
+        self.init(endpoint, parameters: parameters, key: key, makeGrant: grant, constantGrant: nil)
+    }
+
+    /// Takes a grant that is made, or one that need not be made.
+    convenience init(
+        _ endpoint: TokenEndpoint,
+        parameters: KeyValuePairs<String, String>,
+        key: String?,
+        makeGrant: (@Sendable () async throws -> TokenGrant)? = nil,
+        constantGrant: TokenGrant?
+    ) {
+        let makeGrant = makeGrant.map { grant in
             { @Sendable in try await made(within: endpoint.deadline, by: endpoint.clock, grant) }
         }
-        self.key = key ?? Self.key(of: parameters)
-        let ways = endpoint.ways
-        takesType = { ways.takes($0) }
-        start = { request, outstanding in
+        self.init(
+            at: endpoint,
+            key: key ?? Self.key(of: parameters),
+            makeGrant: makeGrant,
+            constantGrant: constantGrant
+        ) { request, outstanding in
             switch request {
             case .renewal(let credential, let refreshToken):
                 try await endpoint.renew(credential, refreshToken, parameters, settling: outstanding)
@@ -93,8 +104,31 @@ public struct TokenExchange: Sendable {
                 // A client that acts for itself keeps its key. One that is lost costs no session: there is no user.
                 try await endpoint.send(grant.bound(to: try? endpoint.key(of: former)), settling: outstanding)
             }
+        } revoke: { credential in
+            try await endpoint.revoke(credential)
         }
-        revoke = { try await endpoint.revoke($0) }
+    }
+
+    /// Exchanges in the line of an endpoint.
+    private init(
+        at endpoint: TokenEndpoint,
+        key: String?,
+        makeGrant: (@Sendable () async throws -> TokenGrant)? = nil,
+        constantGrant: TokenGrant? = nil,
+        start: @escaping @Sendable (Request, OutstandingExchange<TokenReply>) async throws -> Void,
+        revoke: @escaping @Sendable (Credential) async throws -> Void
+    ) {
+        deadline = endpoint.deadline
+        clock = endpoint.clock
+        gate = endpoint.gate
+        endsByItself = true
+        self.makeGrant = makeGrant
+        self.constantGrant = constantGrant
+        self.key = key
+        let ways = endpoint.ways
+        takesType = { ways.takes($0) }
+        self.start = start
+        self.revoke = revoke
         proofKeys = endpoint.proofKeys
         name = "\(endpoint)"
     }
@@ -121,7 +155,7 @@ public struct TokenExchange: Sendable {
     ///   - adapt: changes the endpoint for a credential, before each exchange and each revocation. An error of `adapt`
     ///     or `parameters` reaches the caller unchanged, and nothing is sent; nor is it, with
     ///     ``OAuthError/assertionTimedOut``, when the endpoint's deadline passes first.
-    public init(
+    public convenience init(
         _ endpoint: TokenEndpoint,
         key: String? = nil,
         parameters: @escaping @Sendable (Credential) async throws -> KeyValuePairs<String, String> = { _ in [:] },
@@ -134,16 +168,16 @@ public struct TokenExchange: Sendable {
                 return adapted.inLine(of: endpoint)
             }
         }
-        self.init(endpoint, key: key)
-        start = { request, outstanding in
+        self.init(at: endpoint, key: key) { request, outstanding in
             guard case .renewal(let credential, let refreshToken) = request else { throw AccessTokenError.signedOut }
             let endpoint = try await adapted(credential)
             let parameters = try await made(within: endpoint.deadline, by: endpoint.clock) {
                 try await parameters(credential.noting(nil))
             }
             try await endpoint.renew(credential, refreshToken, parameters, settling: outstanding)
+        } revoke: { credential in
+            try await adapted(credential).revoke(credential)
         }
-        revoke = { try await adapted($0).revoke($0) }
     }
 
     /// Renews credentials by code of the app's own, such as a vendor's client, or a back end that holds the client's
@@ -189,7 +223,7 @@ public struct TokenExchange: Sendable {
         self.clock = clock
         gate = nil
         endsByItself = false
-        makeGrant = nil
+        (makeGrant, constantGrant) = (nil, nil)
         self.key = key
         // Only time tells whether the app's code takes what it did not take before.
         takesType = { _ in false }
@@ -254,5 +288,5 @@ extension TokenExchange: CustomStringConvertible, CustomReflectable {
     public var description: String { "TokenExchange(\(name))" }
 
     /// A mirror without parameters and closures: `dump` prints no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["name": name], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(self, children: ["name": name], displayStyle: .class) }
 }

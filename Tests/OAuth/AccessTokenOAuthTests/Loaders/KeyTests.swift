@@ -88,6 +88,8 @@ struct KeyTests {
         func json(_ credential: Credential?) throws -> String {
             String(decoding: try JSONEncoder().encode(try #require(credential)), as: UTF8.self)
         }
+        #expect(try !json(credential).contains("session"), "nobody knows a number of it")
+        #expect(try json(credential.inSession(SessionNumber(7))).contains(#""session":7"#))
         try await withResources { server, _ in
             let store = MemoryCredentialStore(credential)
             let loader = OAuthLoader(endpoint: try server.endpoint(), store: store)
