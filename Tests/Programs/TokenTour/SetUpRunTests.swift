@@ -23,7 +23,7 @@ struct SetUpRunTests {
     @Test(arguments: SetUp.allCases.filter { !$0.isOurs })
     func `The naive ones lose it in every round`(_ setUp: SetUp) async throws {
         var options = try Options(["--rounds", "2", "--callers", "20"])
-        options.latency = 1.5
+        options.latency = 0.75
         let result = try await setUp.run(options) { _ in }
         #expect(result.loads > 2)
         #expect(result.reuses >= 2)
@@ -36,7 +36,7 @@ struct SetUpRunTests {
         _ setUp: SetUp
     ) async throws {
         var options = try Options(["--rounds", "1", "--callers", "20", "--limit", "1"])
-        options.latency = 1.5
+        options.latency = 0.75
         let result = try await setUp.run(options) { _ in }
         let refused = try #require(result.limited)
         #expect(refused > 0 && refused == result.loads - 1)
