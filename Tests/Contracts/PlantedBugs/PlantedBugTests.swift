@@ -25,7 +25,7 @@ struct PlantedBugTests {
         .signInUndoneByLateAnswer: ["O2", "T2"], .signInFailsWaiters: ["O8"], .signInLeavesSignedOut: ["O6"],
         .cancelledWaiterWaits: ["X1"], .cancelledWaiterFailsAll: ["X4"], .cancelledWaiterStays: ["D1"],
         .cancellationIsSignOut: ["X5"], .lastOneOutEndsTheLoad: ["X2"], .lastOneOutEndsTheLoadAhead: ["X2"],
-        .lastInFirstOut: ["D2"],
+        .lastInFirstOut: ["D2"], .answersSixteen: ["D1"],
         .answersInsideTheCall: ["D3", "D4"],
         .answersBeforeTheStateChanges: ["I8", "D4", "D9"], .answersTokensUnderALock: ["D4", "D5", "D9"],
         .answersErrorsUnderALock: ["D4", "D10"], .weakSelf: ["D6"], .takesEveryAnswer: ["T2", "D7"],

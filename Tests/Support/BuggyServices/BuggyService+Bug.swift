@@ -24,7 +24,7 @@ extension BuggyService {
         case cancelledWaiterWaits, cancelledWaiterFailsAll, cancelledWaiterStays, cancellationIsSignOut
         case lastOneOutEndsTheLoad, lastOneOutEndsTheLoadAhead
         // Delivery
-        case lastInFirstOut, answersInsideTheCall, answersBeforeTheStateChanges
+        case lastInFirstOut, answersSixteen, answersInsideTheCall, answersBeforeTheStateChanges
         case answersTokensUnderALock, answersErrorsUnderALock, changesNeedTheHandlersLock, weakSelf, takesEveryAnswer
         case repeatedAnswerReachesTheNextLoad, swallowsRepeatedAnswers, registersAfterLoading, loadsUnderALock
         // Deadlines

@@ -166,7 +166,11 @@ extension BuggyService {
         guard case .failure(let error) = result else {
             if bug == .endedLoadAnswersOn { state.delivered = state.token }
             state.load = nil
-            return (bug == .lastInFirstOut ? waiters.reversed() : waiters, result)
+            switch bug {
+            case .lastInFirstOut: return (waiters.reversed(), result)
+            case .answersSixteen: return (Array(waiters.prefix(16)), result)
+            default: return (waiters, result)
+            }
         }
         switch bug {
         case .forcedWaitersStayAtFailure where load?.isForced == true:

@@ -99,17 +99,21 @@ extension ServiceContract {
         case inOrder([Ending])
         /// The answer, and a cancellation of each caller, each on a thread of its own.
         case onThreads(Ending)
+        /// A hundred callers: whoever keeps waiters in a place of fixed size answers some of them.
+        case aCrowd(Ending)
 
         var name: String {
             switch self {
             case .inOrder(let ends): "callers meet \(ends.map(\.rawValue).joined(separator: ", and then "))"
             case .onThreads(let answer): "callers on eight threads meet \(answer.rawValue)"
+            case .aCrowd(let answer): "a hundred callers meet \(answer.rawValue)"
             }
         }
 
         /// Threads cannot be ordered, and are tried several times.
         static func all(_ features: ContractFeatures) -> [Meeting] {
             meetings(features).map(inOrder) + [.failure, .success, .failure, .success].map(onThreads)
+                + [.failure, .success].map(aCrowd)
         }
     }
 
@@ -157,6 +161,11 @@ extension ServiceContract {
             } else {
                 try await run.answer(load, result)
             }
+        case .aCrowd(let answer):
+            callers = try await run.calls(100, on: Lane("a crowd"))
+            let load = try await run.firstLoad()
+            await run.settle()
+            try await run.answer(load, answer == .failure ? .failed : token)
         }
         // A caller may wait for a load of its own.
         try await run.answerLoads(with: .failed, until: callers)

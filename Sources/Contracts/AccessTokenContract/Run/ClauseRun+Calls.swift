@@ -23,9 +23,9 @@ extension ClauseRun {
     }
 
     @discardableResult
-    func calls(_ count: Int, refresh: Bool = false) async throws -> [Caller] {
+    func calls(_ count: Int, refresh: Bool = false, on lane: Lane? = nil) async throws -> [Caller] {
         var callers: [Caller] = []
-        for _ in 0..<count { callers.append(try await call(refresh: refresh)) }
+        for _ in 0..<count { callers.append(try await call(refresh: refresh, on: lane)) }
         return callers
     }
 
