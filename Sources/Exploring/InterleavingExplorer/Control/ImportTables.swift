@@ -20,49 +20,38 @@ enum ImportTables {
 
     private struct State: Sendable {
         var slots: [(slot: UInt, address: UInt)] = []
-        /// How many modules had been loaded when the slots were looked for.
+        var namesOfCancellation: Set<String> = []
+        /// How many modules had been loaded when these were looked for.
         var modules: UInt = 0
-        var isDone = false
     }
 
     private static let state = Protected(State())
 
-    /// Those of some functions that any module calls although nothing is known of them.
-    ///
-    /// - Parameters:
-    ///   - word: what the names of these functions of the runtime contain.
-    ///   - known: the names of those of which enough is known.
-    static func functions(namedLike word: String, besides known: Set<String>) -> Set<String> {
-        #if (canImport(Glibc) || canImport(Musl)) && (arch(x86_64) || arch(arm64))
-        var scan = ImportScan(for: [], unlessLoaded: 0, collecting: word)
-        scan.run()
-        // The other modules have functions of such names as well.
-        return scan.names.subtracting(known).filter { name in
-            scan.runtimeContains(unsafe UInt(bitPattern: RuntimeSymbol.address(of: name)))
-        }
-        #else
-        return []
-        #endif
-    }
-
     /// Lets calls of functions go to others, in all modules that are loaded now.
     ///
-    /// - Returns: Whether that was done for all calls; it is not where the tables of the system are not known.
-    static func redirect(_ replacements: [Replacement]) -> Bool {
+    /// All tables are read again only where a module has been loaded since: they have tens of thousands of entries.
+    ///
+    /// - Parameter replacements: the same ones each time.
+    /// - Returns: Whether that was done for all calls; it is not where the tables of the system are not known. And the
+    ///   functions of the runtime that any module refers to and that have “cancel” in their names.
+    static func redirect(_ replacements: [Replacement]) -> (isDone: Bool, namesOfCancellation: Set<String>) {
         #if (canImport(Glibc) || canImport(Musl)) && (arch(x86_64) || arch(arm64))
         state.withLock { state in
             var scan = ImportScan(for: replacements, unlessLoaded: state.modules)
             scan.run()
             if let slots = scan.slots {
-                state.slots = slots
-                state.modules = scan.modules
+                state = State(
+                    slots: slots,
+                    namesOfCancellation: scan.namesOfCancellation,
+                    modules: scan.modules
+                )
             }
             // The loader may have been about to fill a slot with what it was for.
             let isWritten = state.slots.map { TaskStatus.redirect($0.slot, to: $0.address) }
-            return scan.knowsRuntime && isWritten.allSatisfy(\.self)
+            return (scan.knowsRuntime && isWritten.allSatisfy(\.self), state.namesOfCancellation)
         }
         #else
-        return false
+        return (false, [])
         #endif
     }
 }
@@ -78,14 +67,12 @@ private struct ImportScan {
     private(set) var modules: UInt = 0
     /// `nil` if no module was loaded since they were looked for.
     private(set) var slots: [(slot: UInt, address: UInt)]?
-    private let word: String?
-    /// The names that contain the word.
-    private(set) var names: Set<String> = []
+    /// The names that have “cancel” in them, also those of other modules' functions.
+    private var names: Set<String> = []
     private var segmentsOfRuntime: [Range<UInt>] = []
 
-    init(for replacements: [ImportTables.Replacement], unlessLoaded modules: UInt, collecting word: String? = nil) {
+    init(for replacements: [ImportTables.Replacement], unlessLoaded modules: UInt) {
         self.replacements = replacements
-        self.word = word
         modulesBefore = modules
         runtime = unsafe UInt(bitPattern: RuntimeSymbol.address(of: "swift_task_create"))
     }
@@ -93,7 +80,13 @@ private struct ImportScan {
     /// A program that is linked statically does not show the functions of the runtime, and calls them directly.
     var knowsRuntime: Bool { runtime != 0 }
 
-    func runtimeContains(_ address: UInt) -> Bool { segmentsOfRuntime.contains { $0.contains(address) } }
+    /// Those of the runtime's functions.
+    var namesOfCancellation: Set<String> {
+        names.filter { name in
+            let address = unsafe UInt(bitPattern: RuntimeSymbol.address(of: name))
+            return segmentsOfRuntime.contains { $0.contains(address) }
+        }
+    }
 
     private typealias Visit =
         @convention(c) (_ module: UnsafeRawPointer?, _ size: Int, _ scan: UnsafeMutableRawPointer?) -> Int32
@@ -123,7 +116,7 @@ private struct ImportScan {
         if isRuntime { segmentsOfRuntime = module.segments }
         guard let imports = ModuleImports(of: module) else { return 0 }
         unsafe imports.forEach { slot, name, isForCalls in
-            if let word, unsafe strstr(name, word) != nil { names.insert(unsafe String(cString: name)) }
+            if unsafe strstr(name, "ancel") != nil { names.insert(unsafe String(cString: name)) }
             guard isForCalls else { return }
             let replacement = replacements.first { unsafe $0.isOfRuntime == isRuntime && strcmp($0.name, name) == 0 }
             guard let replacement else { return }
@@ -208,7 +201,11 @@ private struct ModuleImports {
         guard let start = address(of: table), let size = entries[size],
             let symbols = address(of: Tag.symbols), let names = address(of: Tag.names)
         else { return }
-        for relocation in stride(from: start, to: start + size, by: 24) {
+        var next = start
+        // Not by `stride`, which is dear without the optimizer.
+        while next < start + size {
+            let relocation = next
+            next += 24
             let info = TaskStatus.word(relocation, 1)
             // Most refer to no name at all.
             guard info >> 32 != 0 else { continue }

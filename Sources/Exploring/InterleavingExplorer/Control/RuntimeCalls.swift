@@ -9,15 +9,21 @@ enum RuntimeCalls {
     /// see.
     static func comeBy() -> Bool {
         guard let redirections else { return false }
-        return ImportTables.redirect(redirections)
+        return ImportTables.redirect(redirections).isDone
     }
 
-    /// The functions of the runtime that are called in this process, have to do with cancellation, and do not come by.
+    /// The functions of the runtime that have to do with cancellation and that this process refers to.
+    static var ofCancellation: Set<String> {
+        guard let redirections else { return [] }
+        return ImportTables.redirect(redirections).namesOfCancellation
+    }
+
+    /// Those of them that do not come by.
     ///
     /// Such as the getter behind the key path `\.isCancelled`, which only the runtime calls, and what a newer runtime
     /// may have. A search in which a task is cancelled says then that it does not see all looks.
     static var unseenLooks: Set<String> {
-        ImportTables.functions(namedLike: "ancel", besides: Set(Names.ofCancellation))
+        ofCancellation.subtracting(Names.ofCancellation)
     }
 
     // MARK: The functions of the runtime

@@ -113,7 +113,7 @@ struct HonestyTests {
         #if os(Linux)
         #expect(RuntimeCalls.unseenLooks == [])
         // The modules of this process look, and cancel, in these ways; functions of other libraries are not among them.
-        let all = ImportTables.functions(namedLike: "ancel", besides: [])
+        let all = RuntimeCalls.ofCancellation
         #expect(
             all.contains("$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ") && all.contains("$sSct6cancelyyF"),
             "\(all)"
