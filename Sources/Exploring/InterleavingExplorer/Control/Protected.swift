@@ -1,23 +1,18 @@
-#if THREAD_SANITIZER
-import Foundation
-#else
-import Synchronization
-#endif
-
 /// State behind a lock that is never held while code of others runs.
 ///
-/// The only lock of this module. The thread sanitizer does not understand `Mutex` and reports races
-/// that are none, so a build for it defines `THREAD_SANITIZER` and gets an `NSLock` of the same spelling.
-#if THREAD_SANITIZER
+/// The only lock of this module. It is no `Mutex`: without the optimizer, each use of one in generic code looks up the
+/// type of its state, and the thread sanitizer reports races that are none.
 @available(Executors, *)
 package final class Protected<State: Sendable>: @unchecked Sendable {  // The state is touched under the lock only.
-    private let lock = NSLock()
+    private let lock = SystemLock()
     private var state: State
 
     package init(_ state: State) {
         self.state = state
     }
 
+    // Not inlined: after an `await`, a lock inlined into an async function may take the thread for the former one.
+    @inline(never)
     package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
         -> Result
     {
@@ -26,21 +21,3 @@ package final class Protected<State: Sendable>: @unchecked Sendable {  // The st
         return try body(&state)
     }
 }
-#else
-@available(Executors, *)
-package final class Protected<State: Sendable>: Sendable {
-    private let mutex: Mutex<State>
-
-    package init(_ state: State) {
-        mutex = Mutex(state)
-    }
-
-    // Not inlined: after an `await`, a `Mutex` inlined into an async function may take the thread for the former one.
-    @inline(never)
-    package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
-        -> Result
-    {
-        try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in try body(&state) }
-    }
-}
-#endif

@@ -71,13 +71,20 @@ final class SharedText: Sendable {
     private let count = Atomic<Int>(0)
     private let capacity = Atomic<Int>(0)
 
-    func append(_ text: some StringProtocol) {
-        for byte in text.utf8 { append(byte) }
+    func append(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            guard let source = bytes.baseAddress else { return }
+            let count = count.load(ordering: .relaxed)
+            makeRoom(for: count + bytes.count)
+            if let start = unsafe start { unsafe (start + count).update(from: source, count: bytes.count) }
+            self.count.store(count + bytes.count, ordering: .releasing)
+        }
     }
 
     func append(_ byte: UInt8) {
         let count = count.load(ordering: .relaxed)
-        if count == capacity.load(ordering: .relaxed) { grow() }
+        makeRoom(for: count + 1)
         unsafe start?[count] = byte
         self.count.store(count + 1, ordering: .releasing)
     }
@@ -106,9 +113,10 @@ final class SharedText: Sendable {
     }
 
     /// The former memory stays, since a reader may be at it; all of it together is no more than the new one.
-    private func grow() {
+    private func makeRoom(for needed: Int) {
+        guard needed > capacity.load(ordering: .relaxed) else { return }
         let count = count.load(ordering: .relaxed)
-        let capacity = max(256, 2 * count)
+        let capacity = max(256, 2 * needed)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
         if let start = unsafe start { unsafe larger.initialize(from: start, count: count) }
         bytes.store(UInt(bitPattern: larger), ordering: .releasing)

@@ -78,6 +78,26 @@ struct SystemThread: Sendable {
     #endif
 }
 
+/// A lock that one thread has at a time.
+@available(Executors, *)
+@safe struct SystemLock: ~Copyable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+    init() {
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        unsafe pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
+    }
+
+    func lock() { unsafe pthread_mutex_lock(mutex) }
+    func unlock() { unsafe pthread_mutex_unlock(mutex) }
+}
+
 /// A pointer that each thread has for itself.
 @available(Executors, *)
 enum ThreadPointer {

@@ -2,7 +2,7 @@
 @available(Executors, *)
 extension RunState {
     var known: Footprint.Known {
-        Footprint.Known(actors: knownActors.count, participants: participants.indices.count)
+        mutating get { Footprint.Known(actors: knownActors.count, participants: participants.indices.count) }
     }
 
     mutating func ordinal(ofActorAt address: UInt) -> Int {
@@ -252,6 +252,6 @@ extension RunState {
 
     /// Whether there is no held step, and no dispatch queue that blocks may have come to.
     var isNobodyHeld: Bool {
-        candidates.queues.isEmpty && candidates.heldSteps == 0
+        mutating get { candidates.queues.isEmpty && candidates.heldSteps == 0 }
     }
 }

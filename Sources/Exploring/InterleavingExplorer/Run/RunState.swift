@@ -70,17 +70,21 @@ struct RunState: Sendable {
         if failure == nil { failure = (kind, message()) }
     }
 
+    // These questions change nothing, and say that they do: without the optimizer, any other copies the whole state.
+
     /// The participant whose task the calling thread runs, if there is one.
     var current: Int? {
-        participants.index(ofTaskAt: TaskStatus.currentTask)
+        mutating get { participants.index(ofTaskAt: TaskStatus.currentTask) }
     }
 
     /// Who acts at this moment: in an actor, which may serve several, the one whose task runs.
     var acting: Int {
-        segment.isInsideActor ? current ?? segment.participant : segment.participant
+        mutating get { segment.isInsideActor ? current ?? segment.participant : segment.participant }
     }
 
-    var isRecording: Bool { recording?.isOn == true }
+    var isRecording: Bool {
+        mutating get { recording?.isOn == true }
+    }
 
     mutating func recordStep(_ number: Int, of candidate: Candidate, choice: Int, of width: Int) {
         guard isRecording else { return }
@@ -104,7 +108,7 @@ struct RunState: Sendable {
     }
 
     /// Those for whom the actor of a candidate runs: its job serves all whose tasks wait for the actor.
-    func served(by candidate: Candidate) -> [Int] {
+    mutating func served(by candidate: Candidate) -> [Int] {
         guard let actor = candidate.job?.actor else { return [] }
         return participants.indices.filter { index in
             let task = participants[index].task

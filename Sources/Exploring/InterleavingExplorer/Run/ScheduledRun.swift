@@ -76,7 +76,7 @@ public final class ScheduledRun: Sendable {
         after schedulesBefore: Int,
         steps maximumSteps: Int,
         patience: Duration,
-        recording: Bool
+        recording: Recording?
     ) {
         self.maximumSteps = maximumSteps
         self.patience = patience
@@ -84,7 +84,7 @@ public final class ScheduledRun: Sendable {
         self.surroundings = surroundings
         self.schedulesBefore = schedulesBefore
         var state = RunState()
-        state.recording = recording ? Recording(in: surroundings.record) : nil
+        state.recording = recording
         self.state = Protected(state)
         controlledExecutor.serve(self)
     }

@@ -136,13 +136,16 @@ struct Exploration {
         // The schedule says of which kind its steps are, whatever the explorer would do in a search.
         if let schedule { knowledge.steps = schedule.steps }
         surroundings.record.beginRun(ofKind: knowledge.steps.marks)
+        var recording = isRecorded ? Recording() : nil
+        // A search tells no more than the schedule if the process ends.
+        if schedule != nil { recording = Recording(shownIn: surroundings.record) }
         return ScheduledRun(
             knowing: knowledge,
             in: surroundings,
             after: report.schedules,
             steps: explorer.maximumSteps,
             patience: explorer.patience,
-            recording: schedule != nil || isRecorded
+            recording: recording
         )
     }
 

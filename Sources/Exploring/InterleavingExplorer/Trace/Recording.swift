@@ -5,13 +5,13 @@ struct Recording: Sendable {
     /// Whether what happens now belongs into the trace: not the preparation, and not the checks.
     var isOn = false
     private var begun: Set<Int> = []
-    /// Where a crash of the process finds the steps, and where the line of the last one begins.
-    private let record: RunRecord
+    /// Where a crash of the process finds the steps, if it is to find them, and where the line of the last one begins.
+    private let record: RunRecord?
     private var lastLine = 0
     /// The actors that have a name, in order of first appearance.
     private var actors: [(address: UInt, type: String, name: String)] = []
 
-    init(in record: RunRecord) {
+    init(shownIn record: RunRecord? = nil) {
         self.record = record
     }
 
@@ -52,8 +52,10 @@ struct Recording: Sendable {
 
     mutating func add(_ step: TraceStep) {
         steps.append(step)
-        if steps.count > 1 { record.steps.append("\n") }
-        lastLine = record.steps.length
+        if let record {
+            if steps.count > 1 { record.steps.append("\n") }
+            lastLine = record.steps.length
+        }
         showLastStep()
     }
 
@@ -64,8 +66,9 @@ struct Recording: Sendable {
     }
 
     private func showLastStep() {
+        guard let record, let step = steps.last else { return }
         record.steps.shorten(to: lastLine)
-        if let step = steps.last { record.steps.append(step.line(numberTo: 2, nameTo: 8)) }
+        record.steps.append(step.line(numberTo: 2, nameTo: 8))
     }
 
     /// The name of the actor that a candidate enters: its type, with a number from the second one of that type on.
