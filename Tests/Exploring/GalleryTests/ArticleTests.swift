@@ -15,7 +15,9 @@ struct ArticleTests {
         var place: String { "“\(article.rawValue)”: \(cells[0])" }
     }
 
-    private func rows() throws -> [Row] {
+    private static let rows = Result { try readRows() }
+
+    private static func readRows() throws -> [Row] {
         var rows: [Row] = []
         var article: Article?
         for line in try page("Documentation.docc/Articles").split(separator: "\n") {
@@ -31,7 +33,7 @@ struct ArticleTests {
     }
 
     @Test func `each row says of its listing or claim what the gallery finds, and names the repair`() throws {
-        for row in try rows() {
+        for row in try Self.rows.get() {
             guard let name = commands(in: row.cells[1]).first else {
                 let paths = row.cells[1].matches(of: /`([^` ]+)`/).map { String($0.1) }
                 // A test of the pages looks whether the command is there.
@@ -67,7 +69,7 @@ struct ArticleTests {
     @Test(arguments: Entry.all)
     func `each listing of the gallery has one row, under its article`(entry: Entry) throws {
         for listing in entry.version.listings {
-            let found = try rows().filter { $0.article == listing.article && $0.cells[0] == listing.name }
+            let found = try Self.rows.get().filter { $0.article == listing.article && $0.cells[0] == listing.name }
             #expect(found.count == 1, "\(listing.name), of “\(listing.article.rawValue)”")
             #expect(found.first?.cells[1] == "`\(entry.testDescription)`")
         }

@@ -30,11 +30,8 @@ struct Entry: Sendable, CustomTestStringConvertible {
     private static let findings = Task {
         var findings: [String: Finding] = [:]
         for entry in all {
-            var finding = await entry.version.explore(atMost: limitOfFixes)
-            if entry.version.breaks != nil && finding.report.holds {
-                finding = await entry.version.explore(atMost: 640)
-            }
-            findings[entry.testDescription] = finding
+            let limit = entry.version.breaks == nil ? limitOfFixes : 640
+            findings[entry.testDescription] = await entry.version.explore(atMost: limit, stoppingAtFirstFailure: true)
         }
         return findings
     }

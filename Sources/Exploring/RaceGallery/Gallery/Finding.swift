@@ -48,12 +48,12 @@ extension Exhibit {
 @available(Executors, *)
 extension Version {
     /// Runs the version under every schedule, or under the first ones.
-    func explore(atMost limit: Int = 100_000) async -> Finding {
+    func explore(atMost limit: Int = 100_000, stoppingAtFirstFailure stops: Bool = false) async -> Finding {
         var explorer = Explorer(.exhaustive)
         explorer.maximumSchedules = limit
         if breaks != nil {
             // How many fail says how rarely a test by luck would see it; for that it need not be all of them.
-            explorer.stopsAtFirstFailure = false
+            explorer.stopsAtFirstFailure = stops
             explorer.maximumSchedules = min(2_000, limit)
         }
         return Finding(version: self, report: await explorer.explore(scenario))

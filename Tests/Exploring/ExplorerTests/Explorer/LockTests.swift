@@ -82,7 +82,8 @@ struct LockTests {
         #expect(await allOutcomes(by: explorer) { Self.gate($0, opensOnly: true) } == ["lv", "vl"])
     }
 
-    @Test
+    /// The spinner takes more than a second of a processor.
+    @Test(.enabled(if: effort != nil, "for .ci/deep interleavings"))
     func `is let go as well where others do not sleep, but spin, and the report says what that leaves out`() async {
         final class SpinLock: Sendable {
             private let isTaken = Atomic(false)

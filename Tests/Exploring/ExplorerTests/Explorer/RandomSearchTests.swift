@@ -7,12 +7,12 @@ struct RandomSearchTests {
     @Test(arguments: 1...2)
     func `lets a task run as long as it can, but where it is demoted, at any place of a schedule`(seed: UInt64) async {
         let firstStretches = Protected<[Int]>([])
-        let report = await explore("two tasks", by: Explorer(.random(seed: seed, schedules: 150))) { run in
+        let report = await explore("two tasks", by: Explorer(.random(seed: seed, schedules: 80))) { run in
             for name in ["a", "b"] {
                 run.operation(name) {
-                    for number in 1...20 {
+                    for number in 1...10 {
                         run.effect(name)
-                        if number < 20 { await Task.yield() }
+                        if number < 10 { await Task.yield() }
                     }
                 }
             }
@@ -24,9 +24,9 @@ struct RandomSearchTests {
         }
         #expect(report.holds, "\(report)")
         let lengths = firstStretches.withLock { $0 }
-        #expect(lengths.first == 20, "the first one has no demotion")
-        #expect(lengths.contains { (1..<8).contains($0) })
-        #expect(lengths.contains { (12..<20).contains($0) }, "\(Set(lengths).sorted())")
+        #expect(lengths.first == 10, "the first one has no demotion")
+        #expect(lengths.contains { (1..<4).contains($0) })
+        #expect(lengths.contains { (6..<10).contains($0) }, "\(Set(lengths).sorted())")
     }
 
     @Test(arguments: 1...4)

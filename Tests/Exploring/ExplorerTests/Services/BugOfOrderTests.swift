@@ -69,7 +69,7 @@ struct BugOfOrderTests {
 
     @Test(arguments: Set(PlantedBug.all.map(\.scenario)).sorted())
     func `are not found where nothing is planted`(_ scenario: String) async {
-        let explorer = explorer.with(\.maximumSchedules, effort == nil ? 60 : 300)
+        let explorer = explorer.with(\.maximumSchedules, effort == nil ? 20 : 300)
         let report = await explorer.explore(Scenario(.named(scenario), with: PlantedBug.withoutBug))
         #expect(report.holds, "\(report)")
     }
