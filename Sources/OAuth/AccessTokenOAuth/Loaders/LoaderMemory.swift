@@ -190,3 +190,18 @@ final class SharedLoaderMemory: Sendable {
         memory.withLock { body(&$0) }
     }
 }
+
+/// A refresh token that is not to be sent, for stores that keep no notes.
+struct HeldToken: Hashable, Sendable {
+    let refreshToken: String
+    let holds: [DatedHold]
+
+    /// Whether nobody would send the token any more, or the holds are over.
+    func isPointless(for record: CredentialRecord?, _ unsaved: LoaderMemory.Unsaved?, at now: Date) -> Bool {
+        let present = [record?.credential.refreshToken, unsaved?.credential.refreshToken]
+        guard present.contains(where: { $0.isExactly(refreshToken) }) else { return true }
+        return holds.allSatisfy { dated in
+            dated.hold.isOver(after: now.timeIntervalSince(dated.since), takesType: { _ in false })
+        }
+    }
+}
